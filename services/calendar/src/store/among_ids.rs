@@ -1,5 +1,5 @@
-//! Conditions on ids whose text is the same however many ids there are, so that a connection prepares a
-//! statement with them once.
+//! Conditions on a list of ids whose SQL text does not depend on the number of ids, so that a
+//! connection prepares each statement once.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::pg::Pg;
@@ -8,16 +8,16 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Text};
 use diesel::sqlite::Sqlite;
 
-/// `= any($1)`, or what SQLite has in its place, behind a column.
+/// `= any($1)` after a column, or its equivalent on SQLite.
 #[derive(Debug)]
 pub struct AmongIds<'a> {
     ids: &'a [i64],
-    /// The ids as SQLite takes them: as a JSON array.
+    /// The ids as a JSON array, for SQLite.
     json: String,
 }
 
 impl<'a> AmongIds<'a> {
-    /// The condition to be one of some ids.
+    /// Builds the condition for these ids.
     pub fn of(ids: &'a [i64]) -> Self {
         let written: Vec<String> = ids.iter().map(i64::to_string).collect();
         Self { ids, json: format!("[{}]", written.join(",")) }
@@ -42,11 +42,11 @@ impl QueryFragment<Sqlite> for AmongIds<'_> {
     }
 }
 
-/// A column that is among some ids; in place of `eq_any`, whose statements SQLite prepares each time.
+/// A column that is among some ids. Replaces `eq_any`, whose statements SQLite prepares each time.
 #[derive(Debug)]
 pub struct Among<'a, C>(C, AmongIds<'a>);
 
-/// The condition that a column is among some ids.
+/// Returns the condition that a column is among these ids.
 pub fn among<C>(column: C, ids: &[i64]) -> Among<'_, C> {
     Among(column, AmongIds::of(ids))
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_with_ids_are_prepared_once() {
+    fn statement_with_ids_is_prepared_once() {
         let text = |ids| {
             let wanted = events::table.filter(among(events::id, ids)).select(events::id);
             assert!(is_kept(&wanted, &Sqlite) && is_kept(&wanted, &Pg));

@@ -1,4 +1,4 @@
-//! What has changed since a moment: events, and tombstones of those that are no longer shown.
+//! Changes of events since a moment, and tombstones of events that are no longer visible.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -20,10 +20,10 @@ struct Row {
     gone: i32,
 }
 
-/// Who sees an event in lists.
+/// The callers who see an event in lists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Audience {
-    Nobody,
+    NoOne,
     /// Editors and the author.
     Insiders,
     Everybody,
@@ -34,12 +34,13 @@ impl Audience {
         match event.is_public() {
             true => Audience::Everybody,
             false if event.listed && !event.status.is_trashed() => Audience::Insiders,
-            false => Audience::Nobody,
+            false => Audience::NoOne,
         }
     }
 }
 
-/// Keeps the tombstone of an event: there is one while somebody who saw it in lists no longer does.
+/// Updates the tombstone of an event. It exists while the event is hidden from someone who saw it
+/// in lists.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (before, now) = (Audience::of(old), Audience::of(new));
     let changed_hands = old.author != new.author && before == Audience::Insiders;
@@ -67,7 +68,7 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
-/// Reads the first changes in the order in which they were made.
+/// Reads the first changes, in chronological order.
 pub fn page(db: &mut Db, filter: &ChangeFilter, rows: i64) -> Result<Vec<Change>, DatabaseError> {
     let mut sql = Sql::new(db, "select x.id, x.at, x.gone from (select * from (");
     let limited = |sql: &mut Sql| {
@@ -116,7 +117,7 @@ fn withdrawn(sql: &mut Sql, filter: &ChangeFilter) {
         }
         Unpublished::Of { author: None, .. } => {}
     }
-    // Callers who still see the event are told of it as of any other.
+    // Callers who still see the event get it as a change, without a tombstone.
     sql.push(" and not exists (select 1 from events e where e.id = w.event_id and ");
     visible(sql, &filter.scope);
     sql.push(")");

@@ -1,18 +1,18 @@
-//! Conditions that several statements share.
+//! SQL conditions that several statements share.
 
 use super::sql::Sql;
 use crate::model::list::{Scope, Unpublished};
 use crate::model::window::Window;
 use crate::model::zone::MAX_OFFSET_HOURS;
 
-/// How far a wall clock can lie from the instant, in seconds.
+/// The maximum distance of a local time from its instant, in seconds.
 pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
-/// How far the wall clock at an end can be behind the wall clock at its start, in seconds: clocks are
-/// turned back between the two.
+/// How far the local end of an event can precede its local start, in seconds: the clock may be set
+/// back between them.
 pub const TURNED_BACK: i64 = 2 * DRIFT;
 
-/// Appends the condition that the caller may see the event in a list.
+/// Appends the condition that a list may show the event to the caller.
 pub fn visible(sql: &mut Sql, scope: &Scope) {
     if scope.is_public() {
         sql.push("e.pub = 1");
@@ -22,7 +22,7 @@ pub fn visible(sql: &mut Sql, scope: &Scope) {
     statuses(sql, "e", scope);
 }
 
-/// Appends the condition on status and author, for events, venues and organizers alike.
+/// Appends the condition on status and author, for events, venues and organizers.
 pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     let published = format!("{alias}.status = 'publish'");
     let Unpublished::Of { author, statuses } = &scope.unpublished else {
@@ -44,7 +44,7 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     sql.push("))");
 }
 
-/// Appends the window on the alias `e`, with a range of wall clocks that an index can follow.
+/// Appends the window on the alias `e`, including a range of local times that an index can use.
 pub fn within(sql: &mut Sql, window: &Window) {
     let Window { wall, utc } = window;
     let mut bound = |text: &str, value: Option<i64>| {
@@ -74,7 +74,7 @@ pub fn within(sql: &mut Sql, window: &Window) {
         }
     };
     bound("start_local >=", utc.start_min.map(|from| from.saturating_sub(DRIFT)));
-    // In UTC nothing ends before it starts.
+    // In UTC no event ends before it starts.
     let latest = [utc.start_max, utc.end_max].into_iter().flatten().min();
     bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));
 }

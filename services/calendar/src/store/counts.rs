@@ -1,8 +1,7 @@
-//! Numbers of public events per hour of their wall clocks and per block of hours, from which the total of a long window
-//! is read by one statement.
+//! Numbers of public events per local hour and per block of hours, from which one statement
+//! computes the total of a long window.
 //!
-//! A total is one statement: the functions below append scalar expressions that are added and
-//! subtracted.
+//! The functions below append scalar expressions that are added and subtracted.
 
 use database::{DatabaseError, Db};
 
@@ -13,7 +12,7 @@ use crate::model::window::{Bound, Limits, Window};
 
 const HOUR: i64 = 3600;
 
-/// Hours in a block.
+/// Hours per block.
 const BLOCK: i64 = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +40,7 @@ impl Edge {
     }
 }
 
-/// Moves an event from one place in the counts to another; `None` is not counted at all.
+/// Moves an event from one place in the counts to another. `None` is not counted.
 pub fn replace(db: &mut Db, old: Option<&Event>, new: Option<&Event>) -> Result<(), DatabaseError> {
     let hours = |event: Option<&Event>| {
         event
@@ -60,7 +59,7 @@ pub fn replace(db: &mut Db, old: Option<&Event>, new: Option<&Event>) -> Result<
     Ok(())
 }
 
-/// Changes the number at the start and the number at the end of an event.
+/// Adds to the number at the start and the number at the end of an event.
 fn add(
     db: &mut Db,
     table: &str,
@@ -92,7 +91,7 @@ pub fn public(db: &mut Db, window: &Window) -> Result<i64, DatabaseError> {
     sql.number(db)
 }
 
-/// The bounds of a window side by side; `None` where both clocks bound the same side.
+/// The bounds of a window by side. `None` if a side has bounds both in local time and in UTC.
 struct Sides {
     start_min: Option<Bound>,
     start_max: Option<Bound>,
@@ -137,8 +136,8 @@ pub fn statement(sql: &mut Sql, window: &Window) {
     sql.push(" as n");
 }
 
-/// Returns the windows of the events that [`overlapping`] counts although they only touch a window;
-/// no event is in both.
+/// Returns the windows of the events that [`overlapping`] counts although they only touch a window.
+/// No event is in both.
 fn touching(window: &Window) -> [Option<Window>; 2] {
     let only = |limits: Limits| {
         let at = limits.touching?;
@@ -174,14 +173,14 @@ fn window_inside(from: Option<Bound>, to: Option<Bound>) -> Window {
     window
 }
 
-/// Appends the number of those that start at or after `from` and end at or before `to`.
+/// Appends the number of events that start at or after `from` and end at or before `to`.
 ///
-/// Of all that start late enough, those that end too late are taken away; the events that begin
-/// before the window and end behind it were taken away without having been counted, so they are
-/// added again. Such events are longer than the window.
+/// Takes those that start late enough and subtracts those that end too late. This also subtracts
+/// events that span the window, which were never counted, so they are added again. They are longer
+/// than the window.
 fn inside(sql: &mut Sql, from: Option<Bound>, to: Option<Bound>) {
     if let (Some(from), Some(to)) = (from, to) {
-        // On two clocks an event may seem longer than it is on either of them.
+        // If one bound is local and the other is not, an event may seem longer than it is.
         let least = if from.same_clock(to) { LONG } else { LONG + DRIFT };
         if to.seconds().saturating_sub(from.seconds()) < least {
             direct(sql, &window_inside(Some(from), Some(to)));
@@ -198,18 +197,17 @@ fn inside(sql: &mut Sql, from: Option<Bound>, to: Option<Bound>) {
     sql.push(Edge::Start.column(from)).push(" < ").value(from.seconds()).push(")");
 }
 
-/// Appends the number of those that start at or before `until` and end at or after `since`.
+/// Appends the number of events that start at or before `until` and end at or after `since`.
 ///
-/// Of all that end late enough, those that start too late are taken away.
+/// Takes those that end late enough and subtracts those that start too late.
 fn overlapping(sql: &mut Sql, until: Option<Bound>, since: Option<Bound>) {
     after(sql, Edge::End, since);
     let Some(until) = until else { return };
     sql.push(" - ");
     after(sql, Edge::Start, Some(until.plus(1)));
-    // An event that starts after `until` and ends before `since` was taken away without having been
-    // counted. There are none where the window is long: only where its bounds are reversed, where
-    // clocks on the wall are turned back between start and end, or where the bounds are on two
-    // clocks.
+    // Events that start after `until` and end before `since` were subtracted without having been
+    // counted. They exist only if the bounds are reversed, the clock was set back during the event,
+    // or one bound is local and the other is not.
     let Some(since) = since else { return };
     let margin = if matches!(since, Bound::Wall(_)) { TURNED_BACK } else { 0 };
     let reach = since.seconds().saturating_add(margin);
@@ -219,7 +217,7 @@ fn overlapping(sql: &mut Sql, until: Option<Bound>, since: Option<Bound>) {
     }
 }
 
-/// Appends the number of starts or ends at or after a bound, in brackets.
+/// Appends the number of starts or ends at or after a bound, in parentheses.
 fn after(sql: &mut Sql, edge: Edge, from: Option<Bound>) {
     sql.push("(");
     match from {
@@ -229,8 +227,8 @@ fn after(sql: &mut Sql, edge: Edge, from: Option<Bound>) {
         }
         Some(Bound::Wall(from)) => after_wall(sql, edge, from),
         Some(Bound::Instant(from)) => {
-            // The counts are of wall clocks. What is later on every clock is counted there, what
-            // is later on some of them one by one.
+            // The counts are of local times. Events that are later in every zone come from the
+            // counts; those that are later only in some zones are counted one by one.
             after_wall(sql, edge, from.saturating_add(DRIFT));
             let (wall, utc) = (edge.column(Bound::Wall(0)), edge.column(Bound::Instant(0)));
             sql.push(" + (select count(*) from events where pub = 1 and ").push(wall).push(" >= ");
@@ -242,8 +240,8 @@ fn after(sql: &mut Sql, edge: Edge, from: Option<Bound>) {
     sql.push(")");
 }
 
-/// Appends the number of starts or ends at or after a wall clock: the blocks behind its block, the
-/// hours behind its hour in the block, and the events in the rest of its hour.
+/// Appends the number of starts or ends at or after a local time: later blocks, later hours of its
+/// block, and the events in the rest of its hour.
 fn after_wall(sql: &mut Sql, edge: Edge, from: i64) {
     let hour = hour(from);
     let block = block(hour);
@@ -256,7 +254,7 @@ fn after_wall(sql: &mut Sql, edge: Edge, from: i64) {
     sql.value(from).push(" and ").push(column).push(" < ").value((hour + 1) * HOUR).push(")");
 }
 
-/// Appends the sum of the numbers in a table; its conditions and the bracket at its end follow.
+/// Appends the sum of the numbers in a table. Conditions and the closing parenthesis follow.
 fn sum(sql: &mut Sql, table: &str, edge: Edge) {
     let kind = edge.kind();
     sql.push(&format!(

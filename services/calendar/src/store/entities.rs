@@ -5,12 +5,12 @@ use diesel::prelude::*;
 
 use super::schema::entities;
 
-/// The number of events in the shared id space.
+/// The kind number of events.
 pub const EVENT: i32 = 1;
-/// The number of images in the shared id space.
+/// The kind number of images.
 pub const IMAGE: i32 = 4;
 
-/// Takes the next id for a kind.
+/// Allocates the next id for a kind.
 pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(entities::table)
         .values(entities::kind.eq(kind))
@@ -19,7 +19,7 @@ pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Tells what an id belongs to.
+/// Returns the kind of an id.
 pub fn kind_of(db: &mut Db, id: i64) -> Result<Option<i32>, DatabaseError> {
     Ok(entities::table.find(id).select(entities::kind).first(db).optional()?)
 }

@@ -1,4 +1,4 @@
-//! Events: rows in and out, with every derived copy kept in the same transaction.
+//! Rows of events. Derived copies are updated in the same transaction.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -145,28 +145,28 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
     Ok(row.map(Event::from))
 }
 
-/// Finds an event by its external id: the UID of the file, or the `external_id` of the load, that it
-/// came from.
+/// Finds an event by its external id: the UID in an imported file, or the `external_id` of a loaded
+/// line.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Reads ids and external ids of the repetitions of a UID that begin later and are not in the trash.
+/// Reads ids and external ids of later occurrences of a UID that are not in the trash.
 pub fn repetitions(
     db: &mut Db,
     uid: &str,
     later_than: i64,
 ) -> Result<Vec<(i64, String)>, DatabaseError> {
     let text = "select id, ical_uid as text from events where ical_uid ";
-    // The order of bytes, in which the index of PostgreSQL is kept.
+    // Byte order, which the PostgreSQL index uses.
     let (from, below) = match db.backend() {
         Backend::Sqlite => (">= ", "< "),
         Backend::Postgres => ("~>=~ ", "~<~ "),
     };
     let mut sql = Sql::new(db, text);
-    // A repetition is named by the UID, the sign # and its moment; the sign $ is the next one.
+    // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
     sql.push(from).bind(format!("{uid}#")).push(" and ical_uid ").push(below);
     sql.bind(format!("{uid}$")).push(" and status <> 'trash' and start_utc > ");
     sql.value(later_than).push(" order by id");
@@ -174,7 +174,7 @@ pub fn repetitions(
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }
 
-/// Characters of a folded title by which it is found, as in the migration `title_heads`.
+/// Length of the folded title prefix in the index of the migration `title_heads`, in characters.
 const TITLE_HEAD: usize = 200;
 
 #[derive(QueryableByName)]
@@ -185,8 +185,7 @@ struct TextRow {
     text: String,
 }
 
-/// Finds an event outside the trash by its title, whatever its case, and the wall clock of its
-/// start.
+/// Finds an event outside the trash by title (case-insensitive) and local start.
 pub fn find_by_title_and_start(
     db: &mut Db,
     title: &str,
@@ -195,7 +194,7 @@ pub fn find_by_title_and_start(
     let plain = html::plain(title);
     let head: String =
         search::fold(&plain).chars().take_while(|c| *c != '\n').take(TITLE_HEAD).collect();
-    // As the index has it.
+    // Written as in the index.
     let heads = match db.backend() {
         Backend::Sqlite => {
             "substr(search_ci, 1, min(200, instr(search_ci || char(10), char(10)) - 1))"
@@ -213,7 +212,7 @@ pub fn find_by_title_and_start(
     }
 }
 
-/// Tells whether an event with this id exists.
+/// Returns whether an event with this id exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(events::table.find(id).count().get_result::<i64>(db)? > 0)
 }
@@ -230,13 +229,13 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
     Ok(in_order(ids, rows.into_iter().map(Event::from)))
 }
 
-/// Puts events in the order of their ids in a list.
+/// Sorts events by the position of their ids in a list.
 pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> {
     let mut found: HashMap<i64, Event> = events.map(|event| (event.id, event)).collect();
     ids.iter().filter_map(|id| found.remove(id)).collect()
 }
 
-/// Inserts a new event; its id was allocated before, because a slug may need it.
+/// Inserts a new event. Its id was allocated before, because its slug may need the id.
 pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseError> {
     let searched = event.searched();
     diesel::insert_into(events::table)
@@ -249,7 +248,7 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     counts::replace(db, None, Some(event))
 }
 
-/// Writes a changed event over its old self.
+/// Updates an event.
 pub fn update(
     db: &mut Db,
     (old, old_links): (&Event, &Links),
@@ -271,7 +270,7 @@ pub fn update(
     counts::replace(db, Some(old), Some(new))
 }
 
-/// A zone in use, and from when to when.
+/// A zone that events use, with the period of its use.
 pub struct ZoneSpan {
     /// The zone.
     pub zone: Zone,
@@ -281,7 +280,7 @@ pub struct ZoneSpan {
     pub last: i64,
 }
 
-/// Reads the zones of events that have times, by name; whole days have none.
+/// Reads the zones of events that are not all-day events, by name.
 pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError> {
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for ids in ids.chunks(1000) {
@@ -300,15 +299,15 @@ pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError
     Ok(known.collect())
 }
 
-/// Takes an id for a new event.
+/// Allocates an id for a new event.
 pub fn allocate(db: &mut Db) -> Result<i64, DatabaseError> {
     entities::allocate(db, entities::EVENT)
 }
 
-/// The most events that one transaction publishes.
+/// Maximum number of events that one transaction publishes.
 const DUE_AT_ONCE: i64 = 1000;
 
-/// Publishes the first events whose publication date has come; returns how many there were.
+/// Publishes the first events whose publication date has come. Returns their number.
 pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     let due: Vec<Row> = events::table
         .filter(events::status.eq("future").and(events::published_utc.le(now)))
@@ -321,7 +320,7 @@ pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
         let with = links::of_event(db, old.id)?;
         let mut new = old.clone();
         new.set_status(Status::of(Stage::Publish));
-        // Those who ask for changes are told of it.
+        // The change appears in lists of changes.
         new.modified_utc = now;
         update(db, (&old, &with), (&new, &with))?;
     }

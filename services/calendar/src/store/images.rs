@@ -1,4 +1,4 @@
-//! Images: linked by their address, or with a file in the media folder.
+//! Images: linked by URL, or stored in the media folder.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ impl From<Row> for Image {
     }
 }
 
-/// Tells whether an image with this id exists.
+/// Returns whether an image with this id exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(images::table.find(id).count().get_result::<i64>(db)? > 0)
 }
@@ -53,7 +53,7 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Image>, DatabaseE
     Ok(rows.into_iter().map(|row| (row.id, Image::from(row))).collect())
 }
 
-/// Returns the id of the image with this address, recording it when it is new.
+/// Returns the id of the image with this URL, and records it if it is new.
 pub fn link(
     db: &mut Db,
     url: &str,
@@ -83,7 +83,7 @@ pub fn link(
     Ok(id)
 }
 
-/// Finds the image that was fetched from an address.
+/// Finds the image that was fetched from a URL.
 pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(images::table
         .filter(images::url.eq(url).and(images::file.is_not_null()))
@@ -93,7 +93,7 @@ pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError
         .optional()?)
 }
 
-/// Records an image whose file lies in the media folder.
+/// Records an image whose file is in the media folder.
 pub fn insert(
     db: &mut Db,
     url: &str,
@@ -119,7 +119,7 @@ pub fn insert(
     Ok(id)
 }
 
-/// Reads the media type of a stored file by the id of its image and its name.
+/// Returns the media type of a stored file, given the id of its image and its name.
 pub fn media_type(db: &mut Db, id: i64, file: &str) -> Result<Option<String>, DatabaseError> {
     let mime: Option<Option<String>> = images::table
         .filter(images::id.eq(id).and(images::file.eq(file)))

@@ -1,4 +1,4 @@
-//! What imports have to know of events that they wrote.
+//! State that imports keep for the events that they wrote.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,26 +6,26 @@ use diesel::prelude::*;
 use super::schema::imported_events;
 use super::sql::Sql;
 
-/// What the last import noted of an event.
+/// The state that the last import recorded for an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = imported_events)]
 pub struct Imported {
-    /// The start that the first event of a series has in its file, whatever replaces it.
+    /// Start of the first event of a series in its file, even if an override replaces it.
     pub moment: Option<String>,
-    /// The file has it private.
+    /// Whether the event is private in the file.
     pub is_private: bool,
-    /// An import moved it to the trash, not a person.
+    /// Whether an import, rather than a user, moved it to the trash.
     pub is_trashed: bool,
 }
 
-/// Reads what was noted of an event.
+/// Reads the state of an event.
 pub fn find(db: &mut Db, event: i64) -> Result<Imported, DatabaseError> {
     let found = imported_events::table.find(event);
     let noted = found.select(Imported::as_select()).first(db).optional()?;
     Ok(noted.unwrap_or_default())
 }
 
-/// Notes something of an event.
+/// Records the state of an event.
 pub fn note(
     db: &mut Db,
     event: i64,
@@ -51,7 +51,7 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Forgets who moved an event to the trash: it is moved there by a person, or restored.
+/// Clears the record of who moved an event to the trash, because a user trashed or restored it.
 pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));
     diesel::update(trashed).set(imported_events::is_trashed.eq(false)).execute(db)?;

@@ -1,4 +1,4 @@
-//! Venues and organizers: two tables that differ in a few columns, read into one shape.
+//! Venues and organizers: two tables that differ in a few columns, read into one type.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use crate::model::role::{self, Actor};
 use crate::model::search;
 use crate::model::status::Status;
 
-/// Defines the rows of both tables: the columns that both have, then those of one.
+/// Defines the rows of both tables: first the shared columns, then those of one table.
 macro_rules! rows {
     ($($table:ident $row:ident { $($own:tt)* })*) => {$(
         #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -64,7 +64,7 @@ rows! {
     }
 }
 
-/// Builds a [`Linked`] from the columns that both tables have; the rest is given behind.
+/// Builds a [`Linked`] from the shared columns and the given other fields.
 macro_rules! linked {
     ($kind:expr, $row:ident, $email:expr, $place:expr) => {
         Linked {
@@ -89,7 +89,7 @@ macro_rules! linked {
     };
 }
 
-/// Builds a row of either table from a [`Linked`]; columns of its own are given behind.
+/// Builds a row of either table from a [`Linked`] and the given other columns.
 macro_rules! row {
     ($type:ident, $from:ident, $($field:ident : $value:expr),* $(,)?) => {
         $type {
@@ -194,11 +194,11 @@ pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
-/// The most rows of one name that a write looks at, since their texts may be long.
+/// Maximum number of rows of one name that a write examines, since their texts may be long.
 const NAMESAKES: i64 = 20;
 
-/// Finds the ids of the first rows with a folded name that a caller may see, oldest first; with a
-/// description only those that have the same.
+/// Returns the ids of the first rows with a folded name that a caller may see, oldest first. With a
+/// description, only rows with the same description.
 pub fn named(
     db: &mut Db,
     kind: Kind,
@@ -223,7 +223,7 @@ pub fn named(
     sql.load_ids(db)
 }
 
-/// Returns those of the ids that belong to rows of a kind.
+/// Returns which of the ids belong to rows of a kind.
 pub fn existing(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashSet::new());
@@ -250,7 +250,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-/// Takes an id for a new row.
+/// Allocates an id for a new row.
 pub fn allocate(db: &mut Db, kind: Kind) -> Result<i64, DatabaseError> {
     entities::allocate(db, kind.entity())
 }
@@ -281,7 +281,7 @@ pub fn insert(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Writes a changed row over its old self; what goes to the trash loses its links.
+/// Updates a row. A row that moves to the trash loses its links.
 pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     let (name_ci, search_ci) = folded(linked);
     match linked.kind {
@@ -302,8 +302,8 @@ pub fn update(db: &mut Db, linked: &Linked) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads a page of rows, newest publication first, and the number of all that match, where the texts of
-/// the page have at most `room` bytes.
+/// Reads a page of rows, newest publication first, and the total number of matches. The texts of
+/// the page may have at most `room` bytes.
 pub fn page(
     db: &mut Db,
     kind: Kind,
@@ -356,7 +356,7 @@ fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
     }
 }
 
-/// Appends the beginning of a condition on the links; the caller closes the bracket.
+/// Appends the beginning of a condition on the links. The caller closes the parenthesis.
 fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push(if wanted { " and exists (" } else { " and not exists (" });
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
@@ -382,10 +382,10 @@ fn readable_events(sql: &mut Sql, actor: &Actor) {
     }
 }
 
-/// The most rows that one transaction publishes.
+/// Maximum number of rows that one transaction publishes.
 const DUE_AT_ONCE: i64 = 1000;
 
-/// Publishes the first rows whose publication date has come; returns how many there were.
+/// Publishes the first rows whose publication date has come. Returns their number.
 pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, DatabaseError> {
     let table = kind.collection();
     let mut sql = Sql::new(db, "update ");

@@ -1,4 +1,4 @@
-//! Links of events to terms, venues and organizers, with the copies that lists are read from.
+//! Links of events to terms, venues and organizers, with the copied columns that lists use.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::model::term::Taxonomy;
 
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
-/// The links of events; `IDS` stands for the condition on their ids.
+/// The links of events. `IDS` is the placeholder for the condition on their ids.
 const LINKS: &str = "(\
      select event_id, other_id, (select taxonomy from terms where id = other_id) as what, position \
      from event_terms where event_id IDS \
@@ -29,7 +29,7 @@ const LINKS: &str = "(\
 const BEGIN: &str = "select event_id, other_id, what from ";
 const END: &str = " links order by position, other_id";
 
-/// [`LINKS`] of the rows of a table `wanted`, for a larger statement.
+/// [`LINKS`] for the rows of a table `wanted`, as part of a larger statement.
 pub struct OfWanted;
 
 impl QueryFragment<Pg> for OfWanted {
@@ -39,8 +39,8 @@ impl QueryFragment<Pg> for OfWanted {
     }
 }
 
-/// The links of several events as a statement whose text never changes, so that a connection parses and
-/// plans it once, or but a few times.
+/// The links of several events, as a statement with constant text that a connection parses and
+/// plans only once or a few times.
 struct OfEvents<'a>(AmongIds<'a>);
 
 impl QueryId for OfEvents<'_> {
@@ -91,7 +91,7 @@ pub fn table(kind: Kind) -> &'static str {
     }
 }
 
-/// Reads the links of several events at once.
+/// Reads the links of several events.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -100,7 +100,7 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, Databa
     Ok(by_event(rows.into_iter()))
 }
 
-/// Puts links, which come in their order, to their events.
+/// Groups sorted links by event.
 pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
     let mut links: HashMap<i64, Links> = HashMap::new();
     for row in rows {
@@ -121,7 +121,7 @@ pub fn of_event(db: &mut Db, id: i64) -> Result<Links, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// Makes the links of an event what they shall be, touching only the tables that change.
+/// Replaces the links of an event. Writes only to tables that change.
 pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), DatabaseError> {
     let terms = |links: &Links| [links.categories.clone(), links.tags.clone()].concat();
     write(db, TABLES[0], event, &terms(old), &terms(new))?;
@@ -160,7 +160,7 @@ fn write(
     Sql::new(db, &text).execute(db).map(drop)
 }
 
-/// Writes the values of the copied columns in the order of the insert above.
+/// Formats the values of the copied columns in the order of the insert above.
 fn copies(event: &Event) -> String {
     let schedule = &event.schedule;
     format!(
@@ -174,7 +174,7 @@ fn copies(event: &Event) -> String {
     )
 }
 
-/// Brings the copies up to date after an event changed.
+/// Updates the copied columns after an event changed.
 pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     if copies(old) == copies(new) {
         return Ok(());

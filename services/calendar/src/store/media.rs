@@ -10,16 +10,16 @@ use sha2::{Digest, Sha256};
 
 use crate::model::image::{Format, ImageFile};
 
-/// A folder of image files; a clone is another handle to the same.
+/// A folder of image files. Clones refer to the same folder.
 ///
-/// Files are named by their content, so that the same image lies there once, that storing it again
-/// is harmless, and that a file never changes.
+/// Files are named by a hash of their content. Equal images share a file, storing one again is
+/// harmless, and files never change.
 #[derive(Clone, Debug)]
 pub struct Media {
     folder: Arc<PathBuf>,
 }
 
-/// Why bytes were not stored.
+/// The error of storing an image.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
     #[error("no image of a known format")]
@@ -28,29 +28,29 @@ pub enum MediaError {
     Folder(#[from] io::Error),
 }
 
-/// The longest side of an image, in pixels: what JPEG and GIF have room for.
+/// Maximum side length in pixels, as in the JPEG and GIF formats.
 const LONGEST_SIDE: usize = 65_535;
 
 impl Media {
-    /// Names a folder; it is made when the first file comes.
+    /// Opens a folder, which is created with its first file.
     pub fn new(folder: PathBuf) -> Media {
         Media { folder: Arc::new(folder) }
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Makes the folder, unless it is there.
+    /// Creates the folder if it does not exist.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The folder cannot be created.
     pub fn make_folder(&self) -> io::Result<()> {
         fs::create_dir_all(self.folder.as_path())
     }
 
-    /// Stores an image; its format is that of its first bytes, whatever its name says.
+    /// Stores an image. Its format is detected from its first bytes, whatever its name is.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
         let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;
@@ -72,12 +72,12 @@ impl Media {
         Ok(file)
     }
 
-    /// Reads a file that was stored.
+    /// Reads a stored file.
     pub fn read(&self, file: &str) -> io::Result<Vec<u8>> {
         fs::read(self.folder.join(file))
     }
 
-    /// Writes a file that is there whole or not at all.
+    /// Writes a file atomically.
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.folder.join(file);
         if path.is_file() {
@@ -105,11 +105,11 @@ mod tests {
 
     use super::*;
 
-    /// A file of 3 × 2 points; only its head is there.
+    /// The header of a 3 × 2 pixel GIF image.
     const GIF: &[u8] = b"GIF89a\x03\x00\x02\x00\x00\x00\x00;";
 
     #[test]
-    fn same_image_lies_there_once() {
+    fn equal_images_share_one_file() {
         let folder = tempfile::tempdir().unwrap();
         let media = Media::new(folder.path().join("media"));
         let stored = media.store(GIF).unwrap();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn others_may_read_an_image_as_any_new_file() {
+    fn image_file_has_default_permissions() {
         let folder = tempfile::tempdir().unwrap();
         let stored = Media::new(folder.path().to_path_buf()).store(GIF).unwrap();
         fs::write(folder.path().join("other"), "x").unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_image_is_not_stored() {
+    fn data_in_another_format_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let media = Media::new(folder.path().join("media"));
         for bytes in

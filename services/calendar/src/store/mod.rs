@@ -1,4 +1,4 @@
-//! Queries of the calendar, a file per group of tables, and the images outside of it.
+//! Database queries, with one file per group of tables, and stored image files.
 
 pub(crate) mod among_ids;
 pub(crate) mod changes;
@@ -30,7 +30,7 @@ pub(crate) mod webhooks;
 
 use database::Migrations;
 
-/// The tables of the calendar.
+/// The migrations of the calendar tables.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),

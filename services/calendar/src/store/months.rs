@@ -1,4 +1,4 @@
-//! What the page of a month shows: a few events of each day, and how many there are.
+//! Queries of the month page: a few events of each day, and their number.
 
 use database::{Backend, DatabaseError, Db};
 use diesel::QueryableByName;
@@ -42,8 +42,8 @@ struct HourRow {
     n: i64,
 }
 
-/// Reads the first events that begin on each of some days and last less than a day, in the order of
-/// lists. A day is named by its midnight on the wall.
+/// Reads the first events that begin on each of these days and last less than a day, in list order.
+/// A day is given by its local midnight.
 pub fn first_of_days(
     db: &mut Db,
     midnights: &[i64],
@@ -73,8 +73,8 @@ pub fn first_of_days(
     entries(db, sql)
 }
 
-/// Reads the events of a day and more that take place between two moments on the wall, those that
-/// end first at the beginning.
+/// Reads events that last at least a day and take place between two local times, in the order of
+/// their ends.
 pub fn lasting(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -83,8 +83,8 @@ pub fn lasting(
     let overlapping = format!(
         "e.end_local - e.start_local >= {DAY} and e.end_local > {from} and e.start_local <= {to}"
     );
-    // Neither planner knows how few they are: without a word they would look through all others for
-    // those that end first.
+    // Neither planner knows that these events are few. Without the hint it would scan all others
+    // for the earliest ends.
     let source = match db.backend() {
         Backend::Sqlite => {
             let named = COLUMNS.replace("events e", "events e indexed by events_lasting");

@@ -1,4 +1,4 @@
-//! Reads that see one state of the database.
+//! Read transactions, which see one state of the database.
 
 use database::{DatabaseError, Db};
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
@@ -6,10 +6,10 @@ use diesel::result::Error;
 
 type Manager = <Db as diesel::Connection>::TransactionManager;
 
-/// Runs reading work in which no statement sees what was committed after the first one.
+/// Runs `work` in a transaction whose statements all see the state of the first one.
 ///
-/// What is found, counted and read by id then agrees, however busy the writers are. Inside a
-/// running transaction the work joins it.
+/// Counts, lists and rows then agree during concurrent writes. Inside a running transaction the
+/// work joins it.
 pub fn read_transaction<T, E>(
     db: &mut Db,
     work: impl FnOnce(&mut Db) -> Result<T, E>,
@@ -30,13 +30,13 @@ where
         Err(error) => return Err(DatabaseError::from(error).into()),
     }
     let outcome = work(db);
-    // A connection that cannot end its transaction counts as broken, and its pool drops it.
+    // If a connection cannot end its transaction, the pool drops it as broken.
     let ended = match outcome {
         Ok(_) => Manager::commit_transaction(db),
         Err(_) => Manager::rollback_transaction(db),
     };
     if let Err(error) = ended {
-        log::warn!("a read transaction could not be ended: {error}");
+        log::warn!("cannot end a read transaction: {error}");
     }
     outcome
 }

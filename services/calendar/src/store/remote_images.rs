@@ -1,4 +1,4 @@
-//! Fetching of images from the web, by the guarded requests of `outbound`.
+//! Fetches images from the web with the guarded client of `outbound`.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use outbound::{Download, FetchRules, Fetcher, Reach};
 
 use crate::model::image::Format;
 
-/// The largest image, in bytes.
+/// Maximum size of an image in bytes.
 pub const MAX_BYTES: usize = 10 << 20;
 
-/// For the whole of an image, redirects included.
+/// Time limit for an image, including redirects.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why an image was not fetched; the texts are for the client.
+/// The error of fetching an image. The texts are for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     #[error("must be an address on a public host")]
@@ -37,23 +37,23 @@ impl From<outbound::FetchError> for FetchError {
     }
 }
 
-/// Fetches images; a clone is another handle to the same.
+/// Fetches images. Clones share one client.
 #[derive(Clone, Debug)]
 pub struct ImageFetcher(Fetcher);
 
 impl ImageFetcher {
-    /// A fetcher for the public internet, five seconds an image.
+    /// Returns a fetcher for the public internet, with five seconds per image.
     ///
     /// # Errors
-    /// When the HTTP client cannot be made.
+    /// The HTTP client cannot be created.
     pub fn public() -> Result<ImageFetcher, reqwest::Error> {
         ImageFetcher::new(Reach::public(), TIMEOUT)
     }
 
-    /// A fetcher for what may be reached.
+    /// Returns a fetcher with the given reach.
     ///
     /// # Errors
-    /// When the HTTP client cannot be made.
+    /// The HTTP client cannot be created.
     pub fn new(reach: Reach, timeout: Duration) -> Result<ImageFetcher, reqwest::Error> {
         let rules = FetchRules::new(concat!("calendar/", env!("CARGO_PKG_VERSION")));
         Ok(ImageFetcher(Fetcher::new(reach, FetchRules { timeout, ..rules })?))
@@ -62,7 +62,7 @@ impl ImageFetcher {
     /// Fetches the bytes of an image.
     ///
     /// # Errors
-    /// [`FetchError`].
+    /// See [`FetchError`].
     pub async fn fetch(&self, address: &str) -> Result<Vec<u8>, FetchError> {
         let download = self.0.open(address).await?;
         check(&download)?;
@@ -70,7 +70,7 @@ impl ImageFetcher {
     }
 }
 
-/// Takes an answer whose head promises an image.
+/// Checks that the response headers announce an image.
 fn check(download: &Download) -> Result<(), FetchError> {
     if !(200..300).contains(&download.status()) {
         return Err(FetchError::Unavailable);

@@ -1,4 +1,4 @@
-//! The tables that are read and written through diesel's query language.
+//! The tables that are accessed through diesel's query builder.
 
 diesel::table! {
     entities (id) {

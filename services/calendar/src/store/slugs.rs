@@ -1,13 +1,13 @@
-//! Free slugs, per kind of resource.
+//! Search for free slugs, per kind of resource.
 
 use database::{DatabaseError, Db};
 
 use super::sql::Sql;
 use crate::model::slug;
 
-/// Finds a free slug in one of the tables with unique slugs, not counting the row itself.
+/// Returns a free slug in a table with unique slugs, ignoring the row itself.
 ///
-/// The suffix goes behind the number of a collision, so that it can be taken off again.
+/// The suffix follows the number of a collision, so that it can be removed again.
 pub fn free(
     db: &mut Db,
     table: &'static str,

@@ -1,4 +1,4 @@
-//! Statements put together at run time: text with numbers written in and texts bound.
+//! Statements built at run time, with numbers inlined and texts bound.
 
 use database::{Backend, DatabaseError, Db, MultiBackend};
 use diesel::dsl::sql;
@@ -8,13 +8,13 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, BoxedSqlQuery, QueryFragment, SqlQuery};
 use diesel::sql_types::{BigInt, Text};
 
-/// A statement under construction; only numbers are written into its text.
+/// A statement under construction. Only numbers are written into its text.
 pub struct Sql {
     text: String,
-    /// The bound values, each with its place in the text.
+    /// The bound values with their positions in the text.
     values: Vec<(usize, Value)>,
     backend: Backend,
-    /// Numbers are bound as well.
+    /// Whether numbers are bound as well.
     steady: bool,
 }
 
@@ -41,16 +41,16 @@ impl Sql {
         Sql { text: text.to_owned(), values: Vec::new(), backend: db.backend(), steady: false }
     }
 
-    /// Begins a part of a statement for PostgreSQL whose text and plan are the same whatever its
-    /// numbers, so that a connection prepares it once.
+    /// Begins a part of a PostgreSQL statement whose text and plan do not depend on its numbers, so
+    /// that a connection prepares it once.
     ///
-    /// Numbers come as `(select $1)`, into which the planner does not look. Where it sees a bound
-    /// number it plans for that number each time, as long as this promises more than it costs.
+    /// Numbers are written as `(select $1)`, which is opaque to the planner. With a plain bound
+    /// number it would plan for each value as long as that looks cheaper.
     pub fn steady() -> Sql {
         Sql { text: String::new(), values: Vec::new(), backend: Backend::Postgres, steady: true }
     }
 
-    /// Returns the kind of database that the statement is for.
+    /// Returns the database backend of the statement.
     pub fn backend(&self) -> Backend {
         self.backend
     }
@@ -77,12 +77,12 @@ impl Sql {
         self.push(")")
     }
 
-    /// Appends `(1, 2, 3)`, all numbers written; an empty list becomes one that nothing is in.
+    /// Appends `(1, 2, 3)` with inlined numbers. An empty list becomes one that matches nothing.
     pub fn ids(&mut self, ids: &[i64]) -> &mut Sql {
         self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
     }
 
-    /// Appends `in (1, 2, 3)`, or what is the same with bound numbers.
+    /// Appends `in (1, 2, 3)`, or the equivalent with bound numbers.
     pub fn among(&mut self, ids: &[i64]) -> &mut Sql {
         match (self.steady, ids) {
             (false, _) => self.push("in ").ids(ids),
@@ -91,15 +91,15 @@ impl Sql {
         }
     }
 
-    /// Appends `any(…)` with bound ids, which PostgreSQL reads faster than a list when there are
-    /// thousands; SQLite has no such thing.
+    /// Appends `any(…)` with bound ids. For thousands of ids PostgreSQL reads it faster than a
+    /// list; SQLite does not support it.
     pub fn any(&mut self, ids: &[i64]) -> &mut Sql {
         let (begin, end) = if self.steady { ("(select ", ")") } else { ("", "") };
         self.push("any(cast(").push(begin).bind(format!("{{{}}}", joined(ids))).push(end);
         self.push(" as bigint[]))")
     }
 
-    /// Appends `($1, $2)` with bound texts; an empty list becomes one that nothing is in.
+    /// Appends `($1, $2)` with bound texts. An empty list becomes one that matches nothing.
     pub fn texts<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) -> &mut Sql {
         self.push("(");
         let before = self.values.len();
@@ -115,24 +115,25 @@ impl Sql {
         self.push(")")
     }
 
-    /// Appends `column like '%needle%'`, the needle taken literally.
+    /// Appends `column like '%needle%'` with the needle taken literally.
     pub fn contains(&mut self, column: &str, needle: &str) -> &mut Sql {
         self.push(column).push(" like ").bind(database::contains_pattern(needle));
-        // PostgreSQL escapes with a backslash by itself, and uses its index only without the clause.
+        // PostgreSQL escapes with a backslash by default, and uses its index only without the
+        // clause.
         if self.backend == Backend::Sqlite {
             self.push(" escape '\\'");
         }
         self
     }
 
-    /// Appends a column of texts to sort by: character by character, as Rust sorts, whatever order
-    /// a database of PostgreSQL was made with.
+    /// Appends a text column for sorting by code point, like Rust, whatever the collation of a
+    /// PostgreSQL database.
     pub fn sorted(&mut self, column: &str) -> &mut Sql {
         let order = if self.backend == Backend::Postgres { " collate \"C\"" } else { "" };
         self.push(column).push(order)
     }
 
-    /// Returns the text in pieces, each with the value that is bound behind it.
+    /// Returns the text in pieces, each with the value bound after it.
     fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
         let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
         ends.chain([(self.text.len(), None)]).scan(0, |begin, (end, value)| {
@@ -183,7 +184,7 @@ impl Sql {
         Ok(self.query().execute(db)?)
     }
 
-    /// Turns the statement into one that explains its plan.
+    /// Converts the statement to one that explains its plan.
     pub fn explained(mut self) -> Sql {
         let word = if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
         self.text.insert_str(0, word);
@@ -194,7 +195,7 @@ impl Sql {
     }
 }
 
-/// The statement as a part of another one.
+/// Makes the statement usable as part of another one.
 impl QueryFragment<Pg> for Sql {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         for (piece, value) in self.pieces() {
@@ -214,20 +215,20 @@ fn joined(ids: &[i64]) -> String {
     ids.join(",")
 }
 
-/// Characters of a name by which an index finds it; a whole name may be longer than a key.
+/// Length of the indexed prefix of a name in characters. A complete name may exceed the key size.
 const HEAD: usize = 200;
 
-/// Returns the expression that indexes of names are made of.
+/// Returns the expression that name indexes are built on.
 pub fn head_of_names() -> SqlLiteral<Text> {
     sql("substr(name_ci, 1, 200)")
 }
 
-/// Returns the part of a folded name that [`head_of_names`] is compared with.
+/// Returns the prefix of a folded name to compare with [`head_of_names`].
 pub fn head(name: &str) -> String {
     name.chars().take(HEAD).collect()
 }
 
-/// Makes sure that one writer works at a time, on PostgreSQL as SQLite has it by itself.
+/// Lets one writer work at a time. PostgreSQL needs a lock for it, SQLite does it by itself.
 pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("select pg_advisory_xact_lock(7301)").execute(conn)?;

@@ -1,9 +1,9 @@
-//! Statistics after many rows came in one load.
+//! Planner statistics after a load.
 
 use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
 
-/// Tables that grow with what is published.
+/// Tables that grow with published resources.
 const GROWING: [&str; 15] = [
     "entities",
     "images",
@@ -22,10 +22,10 @@ const GROWING: [&str; 15] = [
     "webhook_outbox",
 ];
 
-/// Gathers statistics, and marks the pages that lists may leave unread; outside of any transaction.
+/// Gathers statistics and updates the visibility map, outside of any transaction.
 ///
-/// PostgreSQL does both by itself, but up to minutes later, and plans by what it knew before until
-/// then. SQLite plans by its indexes alone.
+/// PostgreSQL does both by itself, but up to minutes later, and uses old statistics until then.
+/// SQLite plans by its indexes alone.
 pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         let text = format!("vacuum (analyze) {}", GROWING.join(", "));

@@ -1,4 +1,4 @@
-//! The categories and tags that people choose from.
+//! The categories and tags that pages offer as filters.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -7,10 +7,10 @@ use diesel::sql_types::Text;
 use super::sql::Sql;
 use crate::model::term::Taxonomy;
 
-/// The most terms that are looked at.
+/// Maximum number of terms that are examined.
 const SEEN: usize = 5000;
 
-/// A term that a list can be narrowed to.
+/// A term offered as a filter.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct TermChoice {
     /// The name.

@@ -57,8 +57,8 @@ pub fn find_by_slug(
     Ok(found.select(Row::as_select()).first(db).optional()?.map(Term::from))
 }
 
-/// Finds the first term of a taxonomy with a name, without regard to case; with a parent only below
-/// that one.
+/// Finds the first term of a taxonomy with this name, case-insensitively. With a parent, only among
+/// its children.
 pub fn named(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -78,7 +78,7 @@ pub fn named(
     })
 }
 
-/// Returns the parent of a term; 0 for a root and for what is no category.
+/// Returns the parent of a term; 0 for roots and for ids that are not categories.
 pub fn parent_of(db: &mut Db, id: i64) -> Result<i64, DatabaseError> {
     let category = terms::id.eq(id).and(terms::taxonomy.eq(Taxonomy::Category.code()));
     let parent: Option<i64> =
@@ -86,7 +86,7 @@ pub fn parent_of(db: &mut Db, id: i64) -> Result<i64, DatabaseError> {
     Ok(parent.unwrap_or(0))
 }
 
-/// Returns those of the ids that are terms of a taxonomy.
+/// Returns which of the ids are terms of a taxonomy.
 pub fn existing(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -102,7 +102,7 @@ pub fn existing(
     Ok(found.into_iter().collect())
 }
 
-/// Returns the ids of the terms of a taxonomy that have one of these stored slugs, by slug.
+/// Returns the ids of terms by their stored slugs.
 pub fn ids_by_slug(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -153,7 +153,7 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseEr
     Ok(all)
 }
 
-/// What is written of a term; the count is kept by the events.
+/// The written columns of a term. Event writes update the count.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = terms)]
 struct TermColumns<'t> {
@@ -189,7 +189,7 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Writes a changed term over its old self.
+/// Updates a term.
 pub fn update(db: &mut Db, new: &Term) -> Result<(), DatabaseError> {
     diesel::update(terms::table.find(new.id)).set(TermColumns::of(new)).execute(db)?;
     Ok(())
@@ -201,7 +201,7 @@ pub fn set_parent(db: &mut Db, id: i64, parent: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Deletes a term for good: its children move up to its parent, its links go.
+/// Deletes a term and its links. Its children move up to its parent.
 pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
     let children = terms::table
         .filter(terms::taxonomy.eq(old.taxonomy.code()).and(terms::parent_id.eq(old.id)));
@@ -211,7 +211,7 @@ pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Adjusts the numbers of published events after a write.
+/// Updates the numbers of published events after a write.
 pub fn recount(
     db: &mut Db,
     old: Option<(&Event, &Links)>,
@@ -236,7 +236,7 @@ pub fn recount(
     Ok(())
 }
 
-/// Reads a page of terms and the number of all that match.
+/// Reads a page of terms and the total number of matches.
 pub fn page(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -335,7 +335,7 @@ fn append_order(sql: &mut Sql, filter: &TermFilter) {
     sql.push(&format!(" {way}, t.id"));
 }
 
-/// Appends the place of a term in the list that was sent.
+/// Appends the position of a term in the list that the client sent.
 fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     if let Some(ids) = &filter.include {
         let arms: Vec<String> =
@@ -350,7 +350,7 @@ fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     sql.push(" end")
 }
 
-/// Tells whether a slug is taken in a taxonomy by another term than `except`.
+/// Returns whether another term than `except` has this slug in the taxonomy.
 pub fn slug_taken(
     db: &mut Db,
     taxonomy: Taxonomy,

@@ -1,4 +1,4 @@
-//! How long the texts of a page are, told without reading them.
+//! The size of the texts of a page, computed without reading them.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
@@ -10,8 +10,8 @@ use super::among_ids::AmongIds;
 use super::event_index::ListError;
 use crate::model::linked::Kind;
 
-/// The bytes that events have in answers, which repeat the venues and organizers that several events share;
-/// `IDS` stands for the condition on their ids. Each linked row is looked up by its key.
+/// The bytes of events in responses, which repeat shared venues and organizers. `IDS` is the
+/// placeholder for the condition on their ids. Each linked row is looked up by key.
 pub const OF_EVENTS: &str = "\
     coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
         from events where id IDS), 0) + \
@@ -25,7 +25,7 @@ const OF_VENUES: &str = "coalesce((select sum(octet_length(description) + octet_
 const OF_ORGANIZERS: &str = "coalesce((select sum(octet_length(description) + \
     octet_length(excerpt)) from organizers where id IDS), 0)";
 
-/// One of the sums above as a statement whose text never changes, so that a connection prepares it once.
+/// One of the sums above as a statement with constant text, which a connection prepares once.
 struct Lengths<'a> {
     sum: &'static str,
     ids: AmongIds<'a>,
@@ -69,17 +69,17 @@ fn sum(db: &mut Db, sum: &'static str, ids: &[i64]) -> Result<usize, DatabaseErr
     Ok(usize::try_from(bytes).unwrap_or_default())
 }
 
-/// Fails where texts of so many bytes have no room.
+/// Fails if this number of bytes exceeds `room`.
 pub fn check(bytes: usize, room: usize) -> Result<(), ListError> {
     if bytes <= room { Ok(()) } else { Err(ListError::Long(bytes)) }
 }
 
-/// Adds up the texts of events, with those of what they refer to as often as it is referred to.
+/// Returns the size of the texts of events. A resource counts as often as it is included.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<usize, DatabaseError> {
     sum(db, OF_EVENTS, ids)
 }
 
-/// Adds up the texts of venues or organizers.
+/// Returns the size of the texts of venues or organizers.
 pub fn of_linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<usize, DatabaseError> {
     let text = match kind {
         Kind::Venue => OF_VENUES,

@@ -1,4 +1,4 @@
-//! What an upgrade leaves to the program, because SQL cannot do it.
+//! Upgrade steps that SQL migrations cannot do.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -7,10 +7,10 @@ use diesel::sql_types::{BigInt, Text};
 use super::sql::{Sql, one_writer};
 use crate::model::search;
 
-/// Rows that one statement reads.
+/// Number of rows that one statement reads.
 const CHUNK: i64 = 1000;
 
-/// Tables with searched texts, and what these are made from.
+/// Tables with searched texts, and the source columns of these texts.
 const TEXTS: [(&str, &str); 3] =
     [("venues", "search_ci"), ("organizers", "search_ci"), ("terms", "name_ci")];
 
@@ -22,7 +22,7 @@ struct TextRow {
     text: String,
 }
 
-/// Does what is left of upgrades, inside a transaction; once.
+/// Completes pending upgrades, once, inside a transaction.
 pub fn finish(db: &mut Db) -> Result<(), DatabaseError> {
     const NAME: &str = "folded search";
     let known = "select count(*) as n from upgrades where name = ";

@@ -1,4 +1,4 @@
-//! Users: who keys belong to and whom resources name as their author.
+//! Users: owners of keys and authors of resources.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -24,17 +24,17 @@ pub fn by_login(db: &mut Db, login: &str) -> Result<Option<User>, DatabaseError>
     row.map(user).transpose()
 }
 
-/// Tells whether a user with this id exists.
+/// Returns whether a user with this id exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(users::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
-/// Tells whether there is any user.
+/// Returns whether there is any user.
 pub fn any(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(users::table.count().get_result::<i64>(db)? > 0)
 }
 
-/// Adds a user; a login that exists already is a conflict.
+/// Adds a user. An existing login is a conflict.
 pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(users::table)
         .values((
@@ -47,7 +47,7 @@ pub fn add(db: &mut Db, login: &str, display_name: &str, role: Role) -> Result<i
     Ok(id)
 }
 
-/// Gives a user another role; `false` when there is no such login.
+/// Changes the role of a user. Returns false if the login does not exist.
 pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseError> {
     let rows = diesel::update(users::table.filter(users::login.eq(login)))
         .set(users::role.eq(role.name()))
@@ -55,7 +55,7 @@ pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseEr
     Ok(rows > 0)
 }
 
-/// Lists all users in the order of their ids.
+/// Lists all users by id.
 pub fn list(db: &mut Db) -> Result<Vec<User>, DatabaseError> {
     let rows: Vec<Row> =
         users::table.order(users::id).select((users::id, users::login, users::role)).load(db)?;

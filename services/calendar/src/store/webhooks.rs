@@ -1,4 +1,4 @@
-//! Webhooks of the operator, and the messages that wait for them.
+//! Webhooks and their outbox.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::sql::{self, Sql};
 use crate::model::event::Event;
 use crate::model::notice::Notice;
 
-/// A webhook. Its secret is stored as it is, because it signs every message.
+/// A webhook. Its secret is stored in plain text, because it signs every message.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
 pub struct Webhook {
@@ -27,7 +27,7 @@ pub fn all(db: &mut Db) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhooks::table.order(webhooks::id).select(Webhook::as_select()).load(db)?)
 }
 
-/// Finds the webhook of a message that still waits; it goes with its webhook.
+/// Finds the webhook of a pending message. Removing a webhook also removes its messages.
 pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(outbox::table
         .inner_join(webhooks::table)
@@ -37,7 +37,7 @@ pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError
         .optional()?)
 }
 
-/// Adds a webhook; [`DatabaseError::Conflict`] where there is one with this URL.
+/// Adds a webhook. Returns [`DatabaseError::Conflict`] if the URL is already registered.
 pub fn add(db: &mut Db, url: &str, secret: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(webhooks::table)
         .values((webhooks::url.eq(url), webhooks::secret.eq(secret), webhooks::created_utc.eq(now)))
@@ -45,9 +45,9 @@ pub fn add(db: &mut Db, url: &str, secret: &str, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Removes a webhook with all that waits for it; whether there was one.
+/// Removes a webhook with its pending messages. Returns whether it existed.
 pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
-    // No write of an event puts messages for it into the outbox meanwhile.
+    // Blocks event writes, which would add messages for it to the outbox.
     sql::one_writer(db)?;
     let found: Option<i64> =
         webhooks::table.filter(webhooks::url.eq(url)).select(webhooks::id).first(db).optional()?;
@@ -56,7 +56,7 @@ pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
     Ok(diesel::delete(webhooks::table.find(id)).execute(db)? > 0)
 }
 
-/// Puts messages for all webhooks into the outbox, in the transaction of the writer.
+/// Adds messages for all webhooks to the outbox, in the transaction of the write.
 pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), DatabaseError> {
     for notice in Notice::of(old, new) {
         let at = new.modified_utc;
@@ -72,7 +72,7 @@ pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), Databas
     Ok(())
 }
 
-/// A message that is to be delivered.
+/// A message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = outbox)]
 pub struct Message {
@@ -82,7 +82,7 @@ pub struct Message {
     pub tries: i32,
 }
 
-/// Finds the webhooks for which messages are due.
+/// Returns the webhooks that have due messages.
 pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let waiting = outbox::table
         .filter(outbox::webhook_id.eq(webhooks::id))
@@ -91,8 +91,8 @@ pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(found.select(webhooks::id).load(db)?)
 }
 
-/// Takes messages of a webhook whose time has come and puts their next attempt off. Of two
-/// replicas at once, one gets a message.
+/// Claims due messages of a webhook and postpones their next attempt. If two replicas race, only
+/// one gets a message.
 pub fn claim(
     db: &mut Db,
     webhook: i64,
@@ -113,7 +113,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
-        // Another replica may have taken some between the two statements.
+        // Another replica may have claimed some between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)))
@@ -126,13 +126,13 @@ pub fn claim(
     Ok(claimed)
 }
 
-/// Notes that a message was delivered.
+/// Records that a message was delivered.
 pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.find(id)).set(outbox::over_utc.eq(now)).execute(db)?;
     Ok(())
 }
 
-/// Notes that a message was not delivered; without a next attempt it is given up.
+/// Records a failed attempt. Without a next attempt the message is given up.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -145,13 +145,13 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
-/// Counts the messages of a webhook that wait.
+/// Counts the pending messages of a webhook.
 pub fn waiting(db: &mut Db, webhook: i64) -> Result<i64, DatabaseError> {
     let own = outbox::webhook_id.eq(webhook).and(outbox::over_utc.is_null());
     Ok(outbox::table.filter(own).count().get_result(db)?)
 }
 
-/// Forgets messages that were delivered or given up before a second.
+/// Deletes messages that were delivered or given up before this second.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(outbox::table.filter(outbox::over_utc.lt(before))).execute(db)?)
 }

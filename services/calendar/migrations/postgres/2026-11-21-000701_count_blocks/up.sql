@@ -1,5 +1,5 @@
--- Public events per block of 256 hours, summed up from hour_counts. Shifting to the right rounds
--- down before 1970 too, where dividing would not.
+-- Public events per block of 256 hours, summed up from hour_counts. Shifting right rounds down
+-- before 1970 too; dividing would not.
 CREATE TABLE block_counts (
     kind INTEGER NOT NULL,
     block BIGINT NOT NULL,

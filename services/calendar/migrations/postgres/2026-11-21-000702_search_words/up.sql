@@ -1,14 +1,14 @@
--- The words of a text, parted by white space of ASCII alone: blanks of other kinds may stay inside
--- a word, because what is looked up (a part of a query without any blank) still lies in one word.
--- Words of more than 200 characters become pieces of 200 that overlap by 100: keys of an index
--- have a longest length, and any 100 characters in a row still lie inside one piece.
+-- Splits a text into words at ASCII white space. Other white space may stay inside a word: a part of
+-- a query has no white space at all, so it is still within one word. Words of more than 200
+-- characters are split into pieces of 200 that overlap by 100, because index keys have a maximum
+-- length. Any 100 consecutive characters are within one piece.
 CREATE FUNCTION search_words(text TEXT) RETURNS TEXT[]
 LANGUAGE plpgsql IMMUTABLE STRICT COST 500 AS $$
 DECLARE
     blanked CONSTANT TEXT := translate(text, E'\t\n\x0b\x0c\r', '     ');
     words TEXT[] := array_remove(string_to_array(blanked, ' '), '');
 BEGIN
-    -- Two conditions: the first alone is cheap, and it is all that most texts need.
+    -- The first condition is cheap and false for most texts.
     IF length(text) > 200 THEN
         IF (SELECT max(length(word)) FROM unnest(words) AS word) > 200 THEN
             words := ARRAY(
@@ -22,8 +22,7 @@ BEGIN
 END
 $$;
 
--- Every word that an event has or once had. None is taken out: one that no event has any more
--- leads to no event.
+-- Every word that an event has or once had. Words are never removed: an unused one finds no event.
 CREATE TABLE search_vocabulary (
     word TEXT PRIMARY KEY
 );
@@ -32,7 +31,7 @@ SELECT DISTINCT unnest(search_words(search_ci)) AS word FROM events ORDER BY wor
 
 CREATE FUNCTION learn_search_words() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
-    -- The order keeps two writers from waiting for each other.
+    -- The order prevents deadlocks between two writers.
     INSERT INTO search_vocabulary (word)
     SELECT DISTINCT unnest(search_words(search_ci)) AS word FROM written ORDER BY word
     ON CONFLICT DO NOTHING;
@@ -47,7 +46,7 @@ CREATE TRIGGER events_updated AFTER UPDATE ON events
 DROP INDEX IF EXISTS events_search;
 CREATE INDEX events_words ON events USING gin (search_words(search_ci)) WITH (fastupdate = off);
 
--- Without the right to make the extension, the vocabulary is read as a whole.
+-- Without permission to create the extension, look-ups scan the vocabulary.
 DO $$
 BEGIN
     CREATE EXTENSION IF NOT EXISTS pg_trgm;

@@ -1,5 +1,5 @@
--- Names are found by their first 200 characters: a whole one of a thousand may be longer than a
--- key of an index. The rest is compared in the row.
+-- Names are indexed by their first 200 characters, because a name of 1000 may exceed the key size.
+-- The rest is compared in the row.
 DROP INDEX venues_name;
 CREATE INDEX venues_name ON venues (substr(name_ci, 1, 200));
 DROP INDEX organizers_name;

@@ -1,4 +1,4 @@
--- Instants are Unix seconds; columns named *_local are wall clocks read as if they were UTC.
+-- Instants are Unix seconds. Columns named *_local are local times as if they were UTC.
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind INTEGER NOT NULL
@@ -61,9 +61,9 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX events_slug ON events (slug);
 CREATE UNIQUE INDEX events_ical_uid ON events (ical_uid);
--- The default list reads nothing but this index.
+-- Covering index of the default list.
 CREATE INDEX events_list ON events (pub, start_local, published_utc, id, start_utc, end_utc);
--- Lists of those who see more than what is published keep their order by this one.
+-- Order of lists that include unpublished events.
 CREATE INDEX events_order ON events (start_local, published_utc, id);
 -- Edges of the hour counts, and the correction for events longer than the window.
 CREATE INDEX events_start ON events (pub, start_utc);
@@ -74,14 +74,14 @@ CREATE INDEX events_due ON events (status, published_utc);
 CREATE INDEX events_author ON events (author_id, status);
 CREATE INDEX events_parent ON events (parent_id);
 
--- What imports have to know of events that they wrote, where it is not the default.
+-- State that imports keep for events that they wrote, if it differs from the default.
 CREATE TABLE imported_events (
     event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
-    -- The start that the first event of a series has in its file, whatever replaces it.
+    -- Start of the first event of a series in its file, even if an override replaces it.
     moment TEXT,
-    -- The file has it private.
+    -- True if it is private in the file.
     is_private BOOLEAN NOT NULL,
-    -- An import moved it to the trash, not a person.
+    -- True if an import, rather than a user, moved it to the trash.
     is_trashed BOOLEAN NOT NULL
 );
 
@@ -142,7 +142,7 @@ CREATE UNIQUE INDEX organizers_slug ON organizers (slug);
 CREATE INDEX organizers_list ON organizers (status, published_utc, id);
 CREATE INDEX organizers_name ON organizers (name_ci);
 
--- Taxonomy 1 holds categories, 2 tags; parent_id is 0 at the root; count is of published events.
+-- Taxonomy 1 has categories, 2 tags. parent_id is 0 at the root. count has published events only.
 CREATE TABLE terms (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     taxonomy INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Lists compare days with the wall clocks of events, so copies, indexes and counts are of those.
+-- Lists compare days with the local times of events, so copied columns, indexes and counts use them.
 ALTER TABLE event_terms ADD COLUMN end_local BIGINT NOT NULL DEFAULT 0;
 UPDATE event_terms SET end_local = (SELECT e.end_local FROM events e WHERE e.id = event_id);
 DROP INDEX event_terms_list;
@@ -21,7 +21,7 @@ CREATE INDEX events_end ON events (pub, end_local, end_utc);
 DROP INDEX events_long;
 CREATE INDEX events_long ON events (pub, is_long, end_local, start_local, end_utc, start_utc);
 
--- Rounded down before 1970 too.
+-- Rounds down before 1970 too.
 DELETE FROM hour_counts;
 INSERT INTO hour_counts (kind, hour, n)
 SELECT 0, (start_local - ((start_local % 3600) + 3600) % 3600) / 3600 AS hour, count(*)
@@ -33,19 +33,19 @@ DELETE FROM block_counts;
 INSERT INTO block_counts (kind, block, n)
 SELECT kind, hour >> 8, CAST(sum(n) AS BIGINT) FROM hour_counts GROUP BY kind, hour >> 8;
 
--- Search and combined filters are answered by an index in memory, which follows this log.
+-- Change log that the index in memory follows.
 DROP TABLE events_fts;
 CREATE TABLE event_changes (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     event_id BIGINT NOT NULL,
-    -- Bytes of all texts that the log has held up to this change, by which it is kept short.
+    -- Running total of the bytes of all texts in the log, used for pruning.
     bytes BIGINT NOT NULL,
-    -- The searched text before the change; null where it did not change.
+    -- The searched text before the change; null if it did not change.
     was TEXT
 );
 
--- Names of terms are searched in a folded form, which the program writes at its next start, together
--- with that of venues and organizers.
+-- Term names are searched in folded form. The program fills this column at its next start, like those
+-- of venues and organizers.
 ALTER TABLE terms ADD COLUMN search_ci TEXT NOT NULL DEFAULT '';
 CREATE TABLE upgrades (
     name TEXT PRIMARY KEY

@@ -1,7 +1,7 @@
--- Mirrors ask for what has changed since a moment.
+-- Lists of changes, for mirrors.
 CREATE INDEX events_modified ON events (modified_utc, id, pub);
--- Events that somebody saw in lists and no longer sees. Everybody is told of those that were public,
--- editors of all, and an author of its own.
+-- Events that are hidden from callers who saw them in lists. Everyone gets those that were public,
+-- editors all of them, and authors their own.
 CREATE TABLE event_tombstones (
     event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     withdrawn_utc BIGINT NOT NULL,
@@ -12,14 +12,14 @@ CREATE INDEX event_tombstones_order ON event_tombstones (withdrawn_utc, event_id
 INSERT INTO event_tombstones (event_id, withdrawn_utc, was_public, author_id)
 SELECT id, modified_utc, prev_status = 'publish', author_id FROM events WHERE status = 'trash' AND listed;
 
--- Whom the operator lets know of changes.
+-- URLs that are notified of changes.
 CREATE TABLE webhooks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
     secret TEXT NOT NULL,
     created_utc BIGINT NOT NULL
 );
--- Messages that wait to be delivered, and those that are over.
+-- Pending messages, and finished ones.
 CREATE TABLE webhook_outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     webhook_id BIGINT NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
-//! The rows that the index is made of, and the log of changes that it follows.
+//! The rows that the index is built from, and the change log that it follows.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -6,22 +6,22 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
 use crate::store::sql::Sql;
 
-/// Events that one statement reads.
+/// Number of events that one statement reads.
 const CHUNK: i64 = 5000;
 
-/// Bytes of searched texts that one statement reads, unless one event has more.
+/// Bytes of searched texts that one statement reads, unless a single event has more.
 const CHUNK_BYTES: i64 = 8 << 20;
 
-/// Changes that stay in the log, for processes that follow it.
+/// Number of changes that stay in the log for processes that follow it.
 const KEPT: i64 = 10_000;
 
 /// Bytes of old texts that stay in the log.
 const KEPT_BYTES: i64 = 32 << 20;
 
-/// After this many bytes of old texts a writer shortens the log itself.
+/// Bytes of old texts after which a writer prunes the log itself.
 const PRUNED_EVERY: i64 = 4 << 20;
 
-/// An event as the index takes it.
+/// An event as the index reads it.
 #[derive(QueryableByName)]
 pub struct Entry {
     #[diesel(sql_type = BigInt)]
@@ -34,7 +34,7 @@ pub struct Entry {
     pub columns: Columns,
 }
 
-/// What lists ask of an event beside its status and its words.
+/// The columns that lists filter by, besides status and words.
 #[derive(Clone, Debug, Default, QueryableByName)]
 pub struct Columns {
     #[diesel(sql_type = BigInt)]
@@ -60,7 +60,7 @@ pub struct Columns {
 pub struct Change {
     #[diesel(sql_type = BigInt)]
     pub event_id: i64,
-    /// The searched text before, where it changed.
+    /// The searched text before the change, if it changed.
     #[diesel(sql_type = Nullable<Text>)]
     pub was: Option<String>,
 }
@@ -68,7 +68,7 @@ pub struct Change {
 const ENTRY: &str = "select id, author_id, status, start_local, end_local, start_utc, end_utc, \
      published_utc, listed, featured, search_ci from events where id ";
 
-/// The last of some events, and the bytes of their searched texts.
+/// The last id of a chunk, and the size of its searched texts.
 #[derive(QueryableByName)]
 struct ChunkRow {
     #[diesel(sql_type = Nullable<BigInt>)]
@@ -77,7 +77,7 @@ struct ChunkRow {
     bytes: i64,
 }
 
-/// Returns the last id of the next piece: events that are not many and whose texts are not long.
+/// Returns the last id of the next chunk, which is limited in events and in bytes of text.
 fn chunk_end(db: &mut Db, after: i64) -> Result<Option<i64>, DatabaseError> {
     let mut events = CHUNK;
     loop {
@@ -93,7 +93,7 @@ fn chunk_end(db: &mut Db, after: i64) -> Result<Option<i64>, DatabaseError> {
     }
 }
 
-/// Reads all events by their ids, in pieces.
+/// Reads all events by id, in chunks.
 pub fn each(db: &mut Db, mut take: impl FnMut(Vec<Entry>)) -> Result<(), DatabaseError> {
     let mut last = i64::MIN;
     while let Some(end) = chunk_end(db, last)? {
@@ -105,7 +105,7 @@ pub fn each(db: &mut Db, mut take: impl FnMut(Vec<Entry>)) -> Result<(), Databas
     Ok(())
 }
 
-/// Adds up the searched texts of events, in bytes.
+/// Returns the total size of the searched texts of events, in bytes.
 pub fn text_bytes(db: &mut Db, ids: &[i64]) -> Result<i64, DatabaseError> {
     let mut bytes = 0;
     for ids in ids.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
@@ -134,19 +134,19 @@ pub fn latest(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, "select coalesce(max(seq), 0) as n from event_changes").number(db)
 }
 
-/// Returns the number of the oldest change that is still known; 0 where none is.
+/// Returns the number of the oldest change in the log; 0 if it is empty.
 pub fn oldest(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, "select coalesce(min(seq), 0) as n from event_changes").number(db)
 }
 
-/// Reads the changes behind one up to another, in their order.
+/// Reads the changes after one number up to another, in order.
 pub fn between(db: &mut Db, after: i64, until: i64) -> Result<Vec<Change>, DatabaseError> {
     let mut sql = Sql::new(db, "select event_id, was from event_changes where seq > ");
     sql.value(after).push(" and seq <= ").value(until).push(" order by seq");
     sql.load(db)
 }
 
-/// Notes a change, in the transaction that makes it; `was` is the searched text before.
+/// Logs a change in the transaction that makes it. `was` is the searched text before.
 pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), DatabaseError> {
     let before =
         "select coalesce((select bytes from event_changes order by seq desc limit 1), 0) as n";
@@ -167,7 +167,7 @@ pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), Data
     }
 }
 
-/// Forgets all but the last changes.
+/// Deletes all but the last changes.
 pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from event_changes where seq <= ");
     sql.push("(select max(seq) from event_changes) - ").value(KEPT);
@@ -187,7 +187,7 @@ mod tests {
     use crate::store::{MIGRATIONS, events, users};
 
     #[test]
-    fn long_texts_are_read_in_small_pieces() {
+    fn long_texts_are_read_in_small_chunks() {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let zone = Zone::utc();

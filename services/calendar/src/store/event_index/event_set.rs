@@ -1,4 +1,4 @@
-//! Sets of events, one bit for each id.
+//! Sets of event ids, with one bit per id.
 
 /// A set of ids.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl EventSet {
         self.blocks[block] |= bit;
     }
 
-    /// Takes an id out.
+    /// Removes an id.
     pub fn remove(&mut self, id: u32) {
         let (block, bit) = place(id);
         if let Some(block) = self.blocks.get_mut(block) {
@@ -31,7 +31,7 @@ impl EventSet {
         }
     }
 
-    /// Tells whether an id is in the set.
+    /// Returns whether an id is in the set.
     pub fn contains(&self, id: u32) -> bool {
         let (block, bit) = place(id);
         self.blocks.get(block).is_some_and(|block| block & bit != 0)
@@ -47,7 +47,7 @@ impl EventSet {
         }
     }
 
-    /// Keeps the ids that another set has too.
+    /// Keeps only the ids that another set has too.
     pub fn keep(&mut self, other: &EventSet) {
         self.blocks.truncate(other.blocks.len());
         for (own, other) in self.blocks.iter_mut().zip(&other.blocks) {
@@ -55,7 +55,7 @@ impl EventSet {
         }
     }
 
-    /// Takes out the ids of another set.
+    /// Removes the ids of another set.
     pub fn take_out(&mut self, other: &EventSet) {
         for (own, other) in self.blocks.iter_mut().zip(&other.blocks) {
             *own &= !other;
@@ -67,7 +67,7 @@ impl EventSet {
         self.blocks.iter().map(|block| block.count_ones() as usize).sum()
     }
 
-    /// Returns the ids, ascending.
+    /// Returns the ids in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         self.blocks.iter().enumerate().flat_map(|(at, block)| {
             let first = u32::try_from(at * BITS).unwrap_or(u32::MAX);
@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_behave_as_sets(a in ids(), b in ids(), gone in 0_u32..300) {
+        fn set_operations_match_a_btree_set(a in ids(), b in ids(), gone in 0_u32..300) {
             let list = |set: &EventSet| set.iter().collect::<BTreeSet<u32>>();
             let (one, other) = (set(&a), set(&b));
             let change = |change: fn(&mut EventSet, &EventSet)| {

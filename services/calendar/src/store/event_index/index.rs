@@ -1,4 +1,4 @@
-//! What the index holds of each event, and the orders of lists.
+//! The data that the index keeps for each event, and the orders of lists.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -11,55 +11,55 @@ use crate::model::list::EventOrder;
 use crate::model::search;
 use crate::model::status::{Stage, Status};
 
-/// With more changes than this at a time, the orders are sorted anew.
+/// With more changes than this at once, the orders are sorted again.
 const FEW: usize = 64;
 
-/// What a word takes beside its text, in bytes: its number, its place, its posting.
+/// Memory of a word besides its text, in bytes: its number, position and posting.
 const WORD_BYTES: usize = 128;
 
-/// Words without events that are always kept, in bytes.
+/// Bytes of words without events that are always kept.
 const MOST_UNUSED: usize = 4 << 20;
 
-/// What lists ask of an event beside its words.
+/// The columns of an event that lists filter by, besides its words.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// False where the id belongs to something else.
+    /// False if the id belongs to another kind of resource.
     pub exists: bool,
-    /// A place in [`Index::statuses`].
+    /// An index into [`Index::statuses`].
     pub status: u16,
     pub columns: Columns,
 }
 
-/// All events, at one state of the log of changes.
+/// All events at one state of the change log.
 #[derive(Default)]
 pub struct Index {
-    /// The last change that is in it.
+    /// The last applied change.
     pub seq: i64,
     /// By id.
     pub rows: Vec<Row>,
-    /// Folded, by id.
+    /// Folded titles by id.
     titles: Vec<Box<str>>,
     pub statuses: Vec<String>,
     vocabulary: Vocabulary,
-    /// By number of the word.
+    /// Postings by word number.
     postings: Vec<Posting>,
-    /// Bytes of the words that events have.
+    /// Bytes of words that occur in events.
     used: usize,
-    /// Bytes of the words that no event has any more.
+    /// Bytes of words that no event contains any more.
     unused: usize,
-    /// By start, by publication date and by title.
+    /// Ids by start, by publication date and by title.
     orders: [Vec<u32>; 3],
 }
 
 impl Index {
     /// Returns an empty index at a state of the log.
     pub fn at(seq: i64) -> Index {
-        // The known statuses come first, so that free texts never take their numbers.
+        // The known statuses come first, so that custom ones never take their numbers.
         let statuses = Stage::ALL.map(|stage| Status::of(stage).as_str().to_owned()).to_vec();
         Index { seq, statuses, ..Index::default() }
     }
 
-    /// Adds an event that is not in the index; the orders are sorted later.
+    /// Adds an event. `fill_orders` sorts it into the orders later.
     pub fn add(&mut self, entry: Entry) {
         let Ok(id) = u32::try_from(entry.id) else { return };
         let status = self.status(&entry.status);
@@ -94,7 +94,7 @@ impl Index {
         u16::try_from(place).unwrap_or(u16::MAX)
     }
 
-    /// Brings the index to the state behind some changes; given are the events as they are now.
+    /// Applies changes up to `seq`, given the current rows of the changed events.
     pub fn apply(&mut self, seq: i64, changes: &[Change], now: Vec<Entry>) {
         let changed: HashSet<u32> =
             changes.iter().filter_map(|change| u32::try_from(change.event_id).ok()).collect();
@@ -127,7 +127,7 @@ impl Index {
         self.seq = seq;
     }
 
-    /// Forgets the words that no event has any more; the others get new numbers.
+    /// Drops the words that no event contains any more and renumbers the others.
     fn drop_unused_words(&mut self) {
         let (mut vocabulary, mut postings) = (Vocabulary::default(), Vec::new());
         for (word, posting) in self.vocabulary.words().zip(std::mem::take(&mut self.postings)) {
@@ -139,7 +139,7 @@ impl Index {
         (self.vocabulary, self.postings, self.unused) = (vocabulary, postings, 0);
     }
 
-    /// Takes an event out of the words that it had before a change.
+    /// Removes an event from the words that it had before a change.
     fn forget(&mut self, change: &Change) {
         let (Some(was), Ok(id)) = (&change.was, u32::try_from(change.event_id)) else { return };
         for word in search::fold(was).split_whitespace() {
@@ -162,7 +162,7 @@ impl Index {
         self.rows.get(id as usize).is_some_and(|row| row.exists)
     }
 
-    /// Puts all events into their orders.
+    /// Builds all orders.
     pub fn fill_orders(&mut self) {
         let ids: Vec<u32> =
             (0..).zip(&self.rows).filter(|(_, row)| row.exists).map(|(id, _)| id).collect();
@@ -178,7 +178,7 @@ impl Index {
         self.orders = orders;
     }
 
-    /// Finds the place of an event in an order, where it is or would be.
+    /// Returns the position of an event in an order, or where it would be inserted.
     fn place(&self, at: usize, id: u32) -> Result<usize, usize> {
         self.orders[at]
             .binary_search_by(|other| self.compare(ORDERS[at], *other, id).then(other.cmp(&id)))
@@ -202,7 +202,7 @@ impl Index {
         }
     }
 
-    /// Compares two events by the key of an order; ties are left to the later keys.
+    /// Compares two events by the primary key of an order. Ties are left to the later keys.
     fn compare(&self, order: EventOrder, a: u32, b: u32) -> Ordering {
         let (x, y) = (self.columns(a), self.columns(b));
         match order {
@@ -215,7 +215,7 @@ impl Index {
         }
     }
 
-    /// Tells whether two events are equal in the key that a direction turns round.
+    /// Returns whether two events are equal in the key that a descending order reverses.
     fn ties(&self, order: EventOrder, a: u32, b: u32) -> bool {
         match order {
             EventOrder::Start => self.columns(a).start_local == self.columns(b).start_local,
@@ -223,7 +223,7 @@ impl Index {
         }
     }
 
-    /// Returns some of the events of a set, in an order; descending keeps the order of ties.
+    /// Returns a slice of a set of events in an order. A descending order keeps the order of ties.
     pub fn in_order(
         &self,
         set: &EventSet,
@@ -245,14 +245,14 @@ impl Index {
         ids.into_iter().map(i64::from).collect()
     }
 
-    /// Returns the places of the words that hold a part, and the number of events behind them.
+    /// Returns the numbers of the words that contain a substring, and how many events have them.
     pub fn words_with(&self, part: &str) -> (Vec<usize>, usize) {
         let words = self.vocabulary.with_part(part);
         let events = words.iter().map(|word| self.postings[*word].len()).sum();
         (words, events)
     }
 
-    /// Returns the events that have one of some words.
+    /// Returns the events that have one of these words.
     pub fn events_with(&self, words: &[usize]) -> EventSet {
         let mut set = EventSet::with_room(self.rows.len());
         for word in words {
@@ -262,10 +262,10 @@ impl Index {
     }
 }
 
-/// The orders that are kept; that of ids needs none.
+/// The orders that are stored. The order by id needs no storage.
 const ORDERS: [EventOrder; 3] = [EventOrder::Start, EventOrder::Date, EventOrder::Title];
 
-/// Returns what a word takes in the index.
+/// Returns the memory that a word takes in the index.
 fn bytes(word: &str) -> usize {
     word.len() + WORD_BYTES
 }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_events_are_forgotten() {
+    fn words_without_events_are_dropped() {
         let mut index = Index::at(0);
         index.add(entry(1, "kept shared"));
         index.add(entry(2, "old shared"));
@@ -311,7 +311,7 @@ mod tests {
             was = now;
         }
         assert!(most < 100_000, "{most}");
-        // A word that comes back before it is forgotten counts as used again.
+        // A word that returns before it is dropped counts as used again.
         let change = Change { event_id: 2, was: Some(was) };
         index.apply(21, &[change], vec![entry(2, "old shared")]);
         let words = ["kept", "shared", "old"];
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn known_statuses_keep_their_numbers_beside_many_free_ones() {
+    fn known_statuses_keep_their_numbers_among_many_custom_ones() {
         let mut index = Index::at(0);
         for id in 0..70_000 {
             let status = format!("free {id}");

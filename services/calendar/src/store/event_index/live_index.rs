@@ -1,4 +1,4 @@
-//! The index as all requests share it: built when first needed, brought up to date before each use.
+//! The shared index of a process: built on first use, and updated before each use.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -14,24 +14,25 @@ use super::query;
 use crate::model::list::{EventFilter, Paging};
 use crate::store::read_transactions::read_transaction;
 
-/// With more changes than this behind, the index is built anew.
+/// If the index is behind by more changes than this, it is rebuilt.
 const MOST_CHANGES: i64 = 50_000;
 
-/// With longer texts of changed events, in bytes, it is built anew too, which reads them in pieces.
+/// If the changed events have more bytes of text than this, it is rebuilt, which reads them in
+/// chunks.
 const MOST_BYTES: i64 = 64 << 20;
 
-/// Changed events whose texts are read without a look at their lengths.
+/// Number of changed events whose texts are read without checking their size first.
 const FEW: usize = 50;
 
-/// How often somebody who waits for the index looks again.
+/// Polling interval of a request that waits for the index.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// The index, and until when its answer is wanted.
+/// The index, with the deadline of a request.
 #[derive(Clone, Copy)]
 pub struct IndexAccess<'a> {
     /// The index.
     pub index: &'a EventIndex,
-    /// When the list is given up.
+    /// The moment at which the list request is given up.
     pub deadline: Deadline,
 }
 
@@ -39,16 +40,17 @@ pub struct IndexAccess<'a> {
 #[derive(Default)]
 pub struct EventIndex {
     index: RwLock<Option<Index>>,
-    /// Held by whoever builds it.
+    /// Locked by the thread that builds it.
     building: Mutex<()>,
 }
 
 impl EventIndex {
-    /// Reads the ids of a page and the number of all events that match; in a read transaction, so that
-    /// index and database are of one state.
+    /// Returns the ids of a page and the total number of matches. Must run in a read transaction,
+    /// so that index and database are in the same state.
     ///
     /// # Errors
-    /// The connection is behind the index, the time is over, or the database failed.
+    /// The connection is behind the index, the deadline has passed, or the database
+    /// failed.
     pub fn page(
         &self,
         db: &mut Db,
@@ -59,8 +61,8 @@ impl EventIndex {
         let linked = query::linked(db, filter)?;
         let found = loop {
             let seq = entries::latest(db)?;
-            // Nothing is read from the database while the lock is held: a writer that waits for it
-            // holds up all other readers.
+            // Nothing is read from the database under this lock: a waiting writer would block all
+            // other readers.
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
                     Ordering::Equal => break query::find(index, linked, deadline, filter, paging)?,
@@ -80,10 +82,10 @@ impl EventIndex {
         found.page(db, deadline, &filter.words, paging)
     }
 
-    /// Builds the index, or brings it up to date; in a read transaction of its own.
+    /// Builds or updates the index in a read transaction.
     ///
     /// # Errors
-    /// The failure of the database.
+    /// The database failed.
     pub fn refresh(&self, db: &mut Db) -> Result<(), DatabaseError> {
         read_transaction(db, |db| {
             let seq = entries::latest(db)?;
@@ -96,7 +98,7 @@ impl EventIndex {
         })
     }
 
-    /// Follows the log up to a change; false where the index has to be built.
+    /// Follows the log up to a change. Returns false if the index has to be rebuilt.
     fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
         let Some(from) = self.read().as_ref().map(|index| index.seq) else { return Ok(false) };
         if from >= seq {
@@ -114,7 +116,7 @@ impl EventIndex {
         let now = entries::by_ids(db, &ids)?;
         let mut slot = self.write();
         match slot.as_mut() {
-            // Meanwhile somebody else may have followed.
+            // Another thread may have followed the log meanwhile.
             Some(index) if index.seq == from => index.apply(seq, &changes, now),
             _ => {}
         }
@@ -138,7 +140,7 @@ impl EventIndex {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Option<Index>> {
-        // A writer that panicked has left nothing behind: see `write`.
+        // A panicking writer leaves no partial state: see `write`.
         self.index.read().unwrap_or_else(PoisonError::into_inner)
     }
 

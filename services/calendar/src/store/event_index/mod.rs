@@ -1,8 +1,8 @@
-//! An index of all events in memory, for lists that no index of the database can answer quickly:
-//! words, combined filters, and orders other than by start.
+//! An index of all events in memory, for lists that no database index answers quickly: word
+//! searches, combined filters, and orders other than by start.
 //!
-//! It follows a log of changes that every writer keeps, in whatever process. A list is read at the
-//! state that its connection sees, so that total, page and rows agree.
+//! It follows a change log that every writer in any process keeps. A list is read at the state that
+//! its connection sees, so that total, page and rows agree.
 
 mod deadline;
 mod entries;

@@ -1,14 +1,14 @@
-//! The events of one word.
+//! The events that contain a word.
 
 use super::event_set::EventSet;
 
-/// From this many ids on, a posting may be stored as bits.
+/// Minimum number of ids for a posting to be stored as bits.
 const MANY: usize = 1024;
 
-/// The events of one word: a list while they are few, bits where those are smaller.
+/// The events that contain a word: a list of ids, or a bit set if that is smaller.
 #[derive(Debug)]
 pub enum Posting {
-    /// Ascending.
+    /// In ascending order.
     List(Vec<u32>),
     /// With the number of ids.
     Bits(EventSet, usize),
@@ -34,7 +34,7 @@ impl Posting {
                     _ => ids.push(id),
                 }
                 let end = ids.last().map_or(0, |last| *last as usize);
-                // A list takes 32 bits for each id, a set one for each that is possible.
+                // A list takes 32 bits per id, a bit set one bit per possible id.
                 if ids.len() >= MANY && ids.len() * 32 > end {
                     *self = Posting::Bits(ids.iter().copied().collect(), ids.len());
                 }
@@ -46,7 +46,7 @@ impl Posting {
         }
     }
 
-    /// Takes an event out.
+    /// Removes an event.
     pub fn remove(&mut self, id: u32) {
         match self {
             Posting::List(ids) => {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_become_bits_and_hold_the_same() {
+    fn posting_keeps_its_ids_when_it_becomes_a_bit_set() {
         let mut posting = Posting::default();
         for id in (0..6000).rev() {
             posting.insert(id * 3);

@@ -1,4 +1,4 @@
-//! Answers a list from the index.
+//! Answers list queries from the index.
 
 use std::collections::HashSet;
 
@@ -17,20 +17,20 @@ use crate::store::event_list::fast_paths::links;
 use crate::store::event_list::places::geo_venues;
 use crate::store::sql::Sql;
 
-/// Events whose texts are read at a time.
+/// Number of events whose texts are read at a time.
 const CHUNK: usize = 500;
 
-/// What the index finds.
+/// The result of an index look-up.
 pub enum Found {
-    /// The ids of the page, and the number of all events that match.
+    /// The ids of the page, and the total number of matches.
     Page(Vec<i64>, i64),
-    /// The ids of all events in the order of the list; those in the set match only if their text does.
+    /// The ids of all candidates in list order. Those in the set match only if their text does.
     Doubtful(Vec<i64>, EventSet),
 }
 
 impl Found {
-    /// Returns the ids of the page and the number of all events that match, after a look into the texts
-    /// of those that are in doubt.
+    /// Returns the ids of the page and the total number of matches, after checking the texts of
+    /// uncertain events.
     pub fn page(
         self,
         db: &mut Db,
@@ -60,7 +60,7 @@ fn number(total: usize) -> i64 {
     i64::try_from(total).unwrap_or(i64::MAX)
 }
 
-/// Finds the events of a list without the database; given is what that knows.
+/// Finds the events of a list without the database. `given` has the sets already read from it.
 pub fn find(
     index: &Index,
     linked: Vec<EventSet>,
@@ -75,7 +75,7 @@ pub fn find(
         featured,
         order,
         descending,
-        // Read from the database, by `linked`.
+        // Read from the database by `linked`.
         categories: _,
         tags: _,
         venues: _,
@@ -84,7 +84,7 @@ pub fn find(
         parent: _,
         geo: _,
         venue_scope: _,
-        // Answered before, by `is_empty`.
+        // Handled before by `is_empty`.
         matches_nothing: _,
     } = filter;
     let narrow = |found: &mut Option<EventSet>, set: EventSet| match found {
@@ -113,7 +113,7 @@ pub fn find(
     Ok(Found::Page(ids, number(total)))
 }
 
-/// Reads the sets that the database knows: by links, place, parent and list of ids.
+/// Reads the sets that only the database has: by links, location, parent and list of ids.
 pub fn linked(db: &mut Db, filter: &EventFilter) -> Result<Vec<EventSet>, DatabaseError> {
     let mut sets = Vec::new();
     for link in links(filter) {
@@ -147,9 +147,9 @@ fn set_of(ids: &[i64]) -> EventSet {
     ids.iter().filter_map(|id| u32::try_from(*id).ok()).collect()
 }
 
-/// Returns the events that have all wanted words; those of phrases may still stand apart.
+/// Returns the events that contain all wanted words. The words of a phrase may still be apart.
 ///
-/// The rarest part leads; a part of another part is in it already.
+/// Starts with the rarest part. A part contained in another one adds nothing.
 fn with_words(index: &Index, wanted: &[String]) -> Option<EventSet> {
     let parts: HashSet<&str> = wanted.iter().flat_map(|word| word.split_whitespace()).collect();
     let implied = |part: &str| parts.iter().any(|other| *other != part && other.contains(part));
@@ -168,8 +168,8 @@ fn is_one_word(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Takes the events out that hold an unwanted word, and returns those that stay and of which only the
-/// text tells whether they hold a phrase.
+/// Removes the events that contain an unwanted word. Returns the remaining events for which only
+/// the text decides whether they contain a phrase.
 fn doubtful(index: &Index, found: &mut EventSet, words: &Words) -> EventSet {
     let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
     let mut doubtful = EventSet::default();
@@ -177,7 +177,7 @@ fn doubtful(index: &Index, found: &mut EventSet, words: &Words) -> EventSet {
         match with_words(index, std::slice::from_ref(word)) {
             Some(with) if is_one_word(word) => found.take_out(&with),
             Some(with) => doubtful.add(&with),
-            // Nothing but white space.
+            // Only white space.
             None => is_all = true,
         }
     }
@@ -188,7 +188,7 @@ fn doubtful(index: &Index, found: &mut EventSet, words: &Words) -> EventSet {
     doubtful
 }
 
-/// Keeps the events whose text holds all wanted words and no unwanted one.
+/// Keeps the events whose text contains all wanted words and no unwanted one.
 fn by_text(
     db: &mut Db,
     deadline: Deadline,
@@ -213,9 +213,9 @@ fn by_text(
     Ok(kept)
 }
 
-/// Which events a caller sees, prepared for many of them.
+/// The visibility of events for a caller, prepared for checking many of them.
 struct Visibility {
-    /// By number of the status: whether its events are shown, and only those of the author.
+    /// By status number: whether its events are visible, to all or only to their author.
     statuses: Vec<Shown>,
     author: Option<i64>,
 }
@@ -260,7 +260,8 @@ impl Visibility {
     }
 }
 
-/// Keeps what the caller sees in a window; all events where nothing was found before.
+/// Keeps the events of a window that the caller sees. Starts from all events if no set was found
+/// before.
 fn shown(
     index: &Index,
     found: Option<EventSet>,

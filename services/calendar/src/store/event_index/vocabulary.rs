@@ -1,24 +1,24 @@
-//! The words of all events, searched for parts.
+//! The words of all events, searchable by substring.
 
 use std::collections::HashMap;
 
 use memchr::memmem::Finder;
 
-/// Parts words, none of which holds white space.
+/// Separates words; no word contains white space.
 const SEPARATOR: u8 = b'\n';
 
-/// The words of events, numbered as they came.
+/// The words of events, numbered in order of appearance.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     numbers: HashMap<Box<str>, u32>,
-    /// The words one behind the other, each with a separator behind it.
+    /// All words, each followed by a separator.
     text: Vec<u8>,
-    /// Where each word begins in the text.
+    /// Start of each word in the text.
     starts: Vec<usize>,
 }
 
 impl Vocabulary {
-    /// Returns the number of a word, a new one if it is new.
+    /// Returns the number of a word and adds it if it is new.
     pub fn number(&mut self, word: &str) -> u32 {
         if let Some(number) = self.numbers.get(word) {
             return *number;
@@ -42,7 +42,7 @@ impl Vocabulary {
         self.numbers.get(word).copied()
     }
 
-    /// Returns the numbers of the words that hold a part, which has no white space.
+    /// Returns the numbers of the words that contain a substring, which has no white space.
     pub fn with_part(&self, part: &str) -> Vec<usize> {
         let finder = Finder::new(part);
         let (mut found, mut from) = (Vec::new(), 0);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_lead_to_each_of_their_words_once() {
+    fn substring_finds_each_word_once() {
         let mut vocabulary = Vocabulary::default();
         let words = ["banana", "an", "x", "panama", "東京都"];
         for (number, word) in words.iter().enumerate() {

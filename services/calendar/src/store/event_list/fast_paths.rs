@@ -1,25 +1,25 @@
-//! Which lists of events a statement of their own can answer.
+//! Decides which lists of events have their own fast statement.
 //!
-//! Each test names every field of [`EventFilter`]: with a new field none of them compiles until it
-//! says what the field means for its fast path. A field that a fast path ignored would be missing
-//! from its statement, and the totals would be wrong.
+//! Each test names every field of [`EventFilter`]. A new field breaks the build until each fast
+//! path handles it. An ignored field would be missing from the statement, and totals would be
+//! wrong.
 
 use crate::model::list::{EventFilter, EventOrder, Unpublished};
 use crate::model::search::Words;
 use crate::model::window::Limits;
 
-/// A table of links with the ids that it has to lead to.
+/// A link table with the ids to match.
 pub struct LinkFilter<'a> {
     pub table: &'static str,
     pub ids: &'a [i64],
 }
 
-/// Tells whether nothing can match.
+/// Returns whether nothing can match.
 pub fn is_empty(filter: &EventFilter) -> bool {
     let EventFilter {
         matches_nothing,
         scope,
-        // These only narrow the list, or order it.
+        // These only narrow or sort the list.
         window: _,
         words: _,
         categories: _,
@@ -37,7 +37,7 @@ pub fn is_empty(filter: &EventFilter) -> bool {
     *matches_nothing || (!scope.published && scope.unpublished == Unpublished::None)
 }
 
-/// Tells whether nothing but window and statuses narrows the list, in the usual order.
+/// Returns whether only window and statuses narrow the list, in the default order.
 pub fn is_plain(filter: &EventFilter) -> bool {
     let EventFilter {
         categories,
@@ -49,15 +49,15 @@ pub fn is_plain(filter: &EventFilter) -> bool {
         include,
         parent,
         geo,
-        // Asked together with `geo`.
+        // Handled together with `geo`.
         venue_scope: _,
-        // Answered before any statement, by `is_empty`.
+        // Handled by `is_empty` before any statement.
         matches_nothing: _,
         // Part of every statement.
         scope: _,
         window: _,
         order,
-        // The database reads both ways.
+        // The database reads in both directions.
         descending: _,
     } = filter;
     *order == EventOrder::Start
@@ -69,7 +69,7 @@ pub fn is_plain(filter: &EventFilter) -> bool {
         && geo.is_none()
 }
 
-/// Returns the only link filter of a public list that asks for nothing else.
+/// Returns the only link filter of a public list that has no other filter.
 pub fn single_link(filter: &EventFilter) -> Option<LinkFilter<'_>> {
     let EventFilter {
         scope,
@@ -84,9 +84,9 @@ pub fn single_link(filter: &EventFilter) -> Option<LinkFilter<'_>> {
         tags: _,
         venues: _,
         organizers: _,
-        // Asked together with `geo`.
+        // Handled together with `geo`.
         venue_scope: _,
-        // Answered before any statement, by `is_empty`.
+        // Handled by `is_empty` before any statement.
         matches_nothing: _,
         // Part of the statement on the links.
         window: _,
@@ -116,9 +116,9 @@ pub fn links(filter: &EventFilter) -> Vec<LinkFilter<'_>> {
     .collect()
 }
 
-/// Tells whether a page of the overlap form can be read from two ranges of indexes.
+/// Returns whether a page of the overlap form can be read from two index ranges.
 pub fn is_overlap_page(filter: &EventFilter) -> bool {
-    // `is_plain` has looked at all other fields.
+    // `is_plain` has checked all other fields.
     let EventFilter { scope, window, .. } = filter;
     is_plain(filter)
         && scope.is_public()
@@ -127,11 +127,11 @@ pub fn is_overlap_page(filter: &EventFilter) -> bool {
         && window.utc.start_min.is_none()
 }
 
-/// Tells whether a list is of a kind that connections keep prepared statements for: public, in the
-/// usual window and order, narrowed by one link at most. There are few such kinds, so a connection
-/// can keep the statements of all of them.
+/// Returns whether connections keep a prepared statement for this kind of list: public, default
+/// window and order, at most one link filter. There are few such kinds, so a connection can keep
+/// all their statements.
 pub fn is_preparable(filter: &EventFilter) -> bool {
-    // `single_link` and `is_plain` look at all other fields.
+    // `single_link` and `is_plain` check all other fields.
     let EventFilter { scope, window, descending, .. } = filter;
     let Limits { start_min, start_max, end_min, end_max, touching } = window.wall;
     (single_link(filter).is_some() || is_plain(filter))

@@ -1,4 +1,4 @@
-//! Lists of events: the usual ones from indexes of the database, all others from the index in memory.
+//! Lists of events: common ones from database indexes, all others from the index in memory.
 
 pub(crate) mod fast_paths;
 mod page;

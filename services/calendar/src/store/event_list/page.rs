@@ -14,18 +14,18 @@ use crate::store::read_transactions::read_transaction;
 use crate::store::sql::Sql;
 use crate::store::{counts, included, text_lengths};
 
-/// How far into a list one statement reads without knowing the total.
+/// Maximum offset up to which one statement reads a page without knowing the total.
 const MAX_OFFSET_WITHOUT_TOTAL: i64 = 1000;
 
-/// How many rows of a list the database reads past: it walks them one by one, and the index in memory
-/// counts them.
+/// Maximum number of rows before a page that the database reads. The database walks over them one
+/// by one, while the index in memory counts them.
 const LONGEST_WALK: i64 = 10_000;
 
-/// Reads the events of a page with everything that they refer to, and the number of all events that
-/// match, where the texts of the page have at most `room` bytes.
+/// Reads the events of a page with all included resources, and the total number of matches. The
+/// texts of the page may have at most `room` bytes.
 ///
 /// # Errors
-/// The page needs more room, the index in memory could not answer, or the database failed.
+/// The page exceeds `room`, the index in memory could not answer, or the database failed.
 pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -58,10 +58,10 @@ pub fn page_with_included(
     })
 }
 
-/// Reads the ids of a page and the number of all events that match.
+/// Reads the ids of a page and the total number of matches.
 ///
 /// # Errors
-/// As [`page_with_included`].
+/// See [`page_with_included`].
 pub fn page(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -94,7 +94,7 @@ fn page_of(
     Ok((ids, total))
 }
 
-/// Counts a list that the database answers by its own indexes; `None` for all others.
+/// Counts a list that database indexes answer. Returns `None` for all others.
 fn total(db: &mut Db, filter: &EventFilter) -> Result<Option<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "");
     if let Some(link) = single_link(filter) {

@@ -1,4 +1,4 @@
-//! The venues that a place filter leads to.
+//! The venues that match a location filter.
 
 use database::{DatabaseError, Db};
 
@@ -7,7 +7,8 @@ use crate::model::list::{EventFilter, Geo, Scope};
 use crate::store::conditions::statuses;
 use crate::store::sql::Sql;
 
-/// Finds the venues that a place filter leads to: a rectangle by index, then the exact distance.
+/// Returns the venues that match a location filter: first a rectangle by index, then the exact
+/// distance.
 pub fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {
     match filter.geo {
         None => Ok(None),

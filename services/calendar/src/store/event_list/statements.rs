@@ -1,4 +1,4 @@
-//! The statements of lists that indexes of the database answer.
+//! SQL of the lists that database indexes answer.
 
 use database::{Backend, Db};
 
@@ -10,7 +10,7 @@ use crate::store::conditions::{DRIFT, visible, within};
 use crate::store::counts;
 use crate::store::sql::Sql;
 
-/// Builds the statement that reads the ids of a page; a test asks for its plan.
+/// Builds the statement that reads the ids of a page. A test checks its plan.
 pub fn page_statement(db: &Db, filter: &EventFilter, slice: Slice) -> Sql {
     let mut sql = Sql::new(db, "");
     append_page(&mut sql, filter, slice);
@@ -40,14 +40,14 @@ pub fn append_public_total(sql: &mut Sql, filter: &EventFilter) {
     }
 }
 
-/// Appends the statement that counts what a plain list shows beside the public events.
+/// Appends the statement that counts the unpublished events of a plain list.
 pub fn append_unpublished_count(sql: &mut Sql, filter: &EventFilter) {
     sql.push("select count(*) as n from events e where e.pub = 0 and ");
     visible(sql, &filter.scope);
     within(sql, &filter.window);
 }
 
-/// Appends the order by start; the other way round, ties keep their order.
+/// Appends the order by start. A descending order keeps the order of ties.
 fn order_by(sql: &mut Sql, filter: &EventFilter, backwards: bool) {
     let way = |turned: bool| if turned { " desc" } else { "" };
     sql.push(" order by e.start_local").push(way(filter.descending != backwards));
@@ -56,7 +56,7 @@ fn order_by(sql: &mut Sql, filter: &EventFilter, backwards: bool) {
     sql.push(", id").push(way(backwards));
 }
 
-/// Reads everything from the copies in a link table, without touching the events.
+/// Reads everything from the copied columns of a link table, without the events table.
 fn from_link(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
     sql.push("select e.event_id as id from ").push(link.table);
     sql.push(" e where e.pub = 1 and e.other_id ").among(link.ids);
@@ -73,10 +73,10 @@ pub fn count_linked(sql: &mut Sql, link: &LinkFilter<'_>, window: &Window) {
     sql.push(") x");
 }
 
-/// Reads the short events from a range of their starts, no more than the page can need, and the long
-/// ones from their own index.
+/// Reads short events from a range of their starts and long ones from their own index, each limited
+/// to what the page can need.
 fn from_overlap(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
-    // On both clocks, short events start at most this long before they end.
+    // In local time or UTC, short events start at most this long before they end.
     let short = |limits: Limits| {
         let start_min = limits.end_min.map(|end| end.saturating_sub(LONG));
         Limits { start_min, ..limits }
@@ -93,7 +93,7 @@ fn from_overlap(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
     }
     match sql.backend() {
         Backend::Sqlite => first(sql, filter, slice),
-        // Asked for the first ones, PostgreSQL would look for them among all events.
+        // With a limit, PostgreSQL would search all events for the first ones.
         Backend::Postgres => {
             sql.push(" offset 0");
         }
@@ -101,7 +101,7 @@ fn from_overlap(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
     sql.push(") l) e");
 }
 
-/// Appends the order of the list, and that no more is wanted than the page can need.
+/// Appends the order of the list, limited to what the page can need.
 fn first(sql: &mut Sql, filter: &EventFilter, slice: Slice) {
     order_by(sql, filter, slice.backwards);
     sql.push(" limit ").value(slice.skip.saturating_add(slice.take));

@@ -1,4 +1,4 @@
-//! Events, venues, organizers and terms with what they refer to.
+//! Reads events, venues, organizers and terms with their included resources.
 
 mod postgres;
 mod reads;

@@ -1,6 +1,6 @@
-//! One statement of PostgreSQL that answers with events and everything that they refer to.
+//! A single PostgreSQL statement that returns events with all included resources.
 //!
-//! Each part of the answer is a column, an array of records in the binary form of the wire.
+//! Each part of the result is a column: an array of records in binary wire format.
 
 use std::collections::HashMap;
 
@@ -25,11 +25,11 @@ use crate::store::schema::events::dsl::{id, slug};
 use crate::store::sql::Sql;
 use crate::store::{events, images, links, terms, text_lengths};
 
-/// Fragments stand for `{}`: the condition on the events, the links of those that are wanted, and
-/// the columns of each kind of row.
+/// The placeholders `{}` are the condition on the events, their links, and the columns of each kind
+/// of row.
 ///
-/// A lateral row with a limit of one is looked up by its key, whatever the planner believes of the
-/// number of rows before it; it would rather read tables of some thousand rows than a few of them.
+/// A lateral row with a limit of one is looked up by key, whatever number of rows the planner
+/// expects before it. Otherwise the planner would scan tables of a few thousand rows.
 const OF_EVENTS: &str = "\
     with recursive wanted as (select * from events where {}), \
     links as materialized {}, \
@@ -65,8 +65,8 @@ fn columns<R: Selectable<Pg>>() -> Columns<R> {
     R::construct_selection()
 }
 
-/// [`OF_EVENTS`] for those that meet a condition; the text is the same for one kind of condition,
-/// so that a connection parses and plans it but a few times.
+/// [`OF_EVENTS`] with a condition. The text is the same for each kind of condition, so a connection
+/// parses and plans it only a few times.
 struct OfEvents<C> {
     condition: C,
     links: links::OfWanted,
@@ -130,7 +130,7 @@ impl<C: QueryFragment<Pg>> QueryFragment<Pg> for OfEvents<C> {
 
 impl<C> RunQueryDsl<PgConnection> for OfEvents<C> {}
 
-/// The condition that events stand on the page of [`OfPage`], whose texts have at most so many bytes.
+/// The condition that events are on the page of [`OfPage`], whose texts have a limited size.
 struct OnPage {
     room: i64,
 }
@@ -152,7 +152,7 @@ impl QueryFragment<Pg> for OnPage {
     }
 }
 
-/// The total of a list, the ids of a page in their order, and the events of the page.
+/// The total of a list, the ids of a page in order, and the events of the page.
 struct OfPage {
     page: Sql,
     total: Sql,
@@ -184,7 +184,7 @@ impl QueryFragment<Pg> for OfPage {
 
 impl RunQueryDsl<PgConnection> for OfPage {}
 
-/// A row that comes as a record.
+/// A row that arrives as a record.
 struct Recorded<R>(R);
 
 impl<R, T> FromSql<Record<T>, Pg> for Recorded<R>
@@ -206,7 +206,7 @@ type Answer = (
     Vec<Recorded<images::Row>>,
 );
 
-/// Reads events with everything that they refer to.
+/// Reads events with all included resources.
 pub fn of_events(
     conn: &mut PgConnection,
     which: EventSelector<'_>,
@@ -224,12 +224,12 @@ pub fn of_events(
     })
 }
 
-/// The events of a page, what they refer to, and the total of the list.
+/// The events of a page, their included resources, and the total of the list.
 pub type Page = (Vec<Event>, Included, i64);
 
-/// Reads a page of a list with everything that its events refer to, and the total; given are the
-/// statements for the ids and for the total, both [steady](Sql::steady). Where the texts of the page have
-/// more than `room` bytes, the ids of its events come alone.
+/// Reads a page of a list with all included resources, and the total. The statements for the ids
+/// and the total are [steady](Sql::steady). If the texts of the page exceed `room` bytes, only the
+/// ids are returned.
 pub fn of_page(
     conn: &mut PgConnection,
     page: Sql,

@@ -1,4 +1,4 @@
-//! Gathers what resources refer to.
+//! Reads included resources.
 
 use std::collections::HashSet;
 
@@ -12,8 +12,8 @@ use crate::model::linked::{Kind, Linked};
 use crate::model::term::Term;
 use crate::store::{events, images, linked_posts, links, terms};
 
-/// Events that PostgreSQL answers with at once. For each cell of an array it takes a kilobyte until
-/// the answer is sent, so that 500 events took 16 ms longer than in rows of their own.
+/// Maximum number of events in one PostgreSQL answer. Each array cell takes a kilobyte until the
+/// answer is sent; 500 events took 16 ms longer than as separate rows.
 const LONGEST_ANSWER: usize = 50;
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -22,12 +22,12 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     ids
 }
 
-/// Reads events with everything that they refer to.
+/// Reads events with all included resources.
 ///
-/// PostgreSQL answers once for all of a page, because a round trip costs more than the query.
-/// SQLite has no round trips, and its short statements are prepared already.
+/// PostgreSQL answers a page in one statement, because a round trip costs more than the query.
+/// SQLite has no round trips, and its short statements are already prepared.
 ///
-/// More than one statement may be needed: call it in a transaction where other writers matter.
+/// This may need several statements: call it in a transaction if concurrent writes matter.
 pub fn of_events(
     db: &mut Db,
     which: EventSelector<'_>,
@@ -58,13 +58,13 @@ pub fn of_events(
     Ok((events, Included { links, terms, venues, organizers, images }))
 }
 
-/// Gathers for venues or organizers.
+/// Reads the included resources of venues or organizers.
 pub fn of_linked(db: &mut Db, rows: &[Linked]) -> Result<Included, DatabaseError> {
     let ids = unique(rows.iter().filter_map(|row| row.image));
     Ok(Included { images: images::by_ids(db, &ids)?, ..Included::default() })
 }
 
-/// Gathers for terms.
+/// Reads the included resources of terms.
 pub fn of_terms(db: &mut Db, rows: &[Term]) -> Result<Included, DatabaseError> {
     let parents = unique(rows.iter().map(|term| term.parent).filter(|parent| *parent != 0));
     Ok(Included { terms: terms::with_ancestors(db, &parents)?, ..Included::default() })

@@ -1,11 +1,11 @@
-//! How reads name events.
+//! Selection of events to read.
 
-/// Which events are read.
+/// The events to read.
 #[derive(Clone, Copy, Debug)]
 pub enum EventSelector<'a> {
     Id(i64),
-    /// The stored slug.
+    /// By stored slug.
     Slug(&'a str),
-    /// In the order of the ids.
+    /// By ids, in this order.
     Ids(&'a [i64]),
 }
