@@ -11,11 +11,11 @@ use crate::model::geo::{LONGEST_RADIUS, Unit};
 use crate::model::list::PER_PAGE;
 use crate::model::zone::Zone;
 
-/// What the site is, how it lists and whom it lets in.
+/// The settings of the site, its lists, rate limits and first user.
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Calendar")]
 pub struct Settings {
-    /// Name of the site, as feeds show it
+    /// Name of the site in pages and feeds
     #[arg(long, env, global = true, default_value = "Calendar", value_name = "TEXT")]
     pub site_name: String,
 
@@ -23,19 +23,19 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "UTC", value_name = "ZONE", value_parser = parse_zone)]
     pub site_timezone: Zone,
 
-    /// Rows per page of a list unless asked otherwise, 1 to 1000
+    /// Default number of rows per page of a list, 1 to 1000
     #[arg(long, env, global = true, default_value_t = PER_PAGE, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page: i64,
 
-    /// Most rows per page of a list, 1 to 1000
+    /// Maximum number of rows per page of a list, 1 to 1000
     #[arg(long, env, global = true, default_value_t = 50, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page_max: i64,
 
-    /// Currency symbol of costs that name none
+    /// Currency symbol of costs without one
     #[arg(long, env, global = true, default_value = "$", value_name = "TEXT", value_parser = parse_symbol)]
     pub currency_symbol: String,
 
-    /// Where the currency symbol stands
+    /// Position of the currency symbol
     #[arg(long, env, global = true, default_value = "prefix")]
     pub currency_position: Position,
 
@@ -43,11 +43,11 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "", value_name = "CODE", value_parser = parse_code)]
     pub currency_code: String,
 
-    /// Radius of place filters that name none, in GEO_UNIT, above 0, up to 100000
+    /// Default radius of location filters in GEO_UNIT, above 0, up to 100000
     #[arg(long, env, global = true, default_value_t = 25.0, value_name = "LENGTH", value_parser = parse_length)]
     pub geo_radius: f64,
 
-    /// Unit of radius
+    /// Unit of GEO_RADIUS
     #[arg(long, env, global = true, default_value = "miles")]
     pub geo_unit: GeoUnit,
 
@@ -55,55 +55,56 @@ pub struct Settings {
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub media_dir: Option<PathBuf>,
 
-    /// What is done with an image that a write names by URL
+    /// How to handle an image that a write names by URL
     #[arg(long, env, global = true, default_value = "link")]
     pub image_mode: ImageMode,
 
-    /// Serves the paths of existing clients too
+    /// Also serve the paths of existing clients
     #[arg(long, env, global = true, default_value = "on")]
     pub alias_prefix: Switch,
 
-    /// Stores HTML of editors and administrators as it comes
+    /// Store HTML of editors and administrators unmodified
     #[arg(long, env, global = true, default_value = "off")]
     pub unfiltered_html: Switch,
 
-    /// Events of an iCalendar feed unless asked otherwise, 1 to 100000
+    /// Default number of events in an iCalendar feed, 1 to 100000
     #[arg(long, env, global = true, default_value_t = 1000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub ical_items: i64,
 
-    /// Most events of an iCalendar feed, 1 to 100000
+    /// Maximum number of events in an iCalendar feed, 1 to 100000
     #[arg(long, env, global = true, default_value_t = 5000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub ical_items_max: i64,
 
-    /// Reading requests per minute and key or address; 0 for no limit
+    /// Read requests per minute and key or address; 0 disables the limit
     #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
     pub rate_read_rpm: u32,
 
-    /// Writing requests per minute and key or address; 0 for no limit
+    /// Write requests per minute and key or address; 0 disables the limit
     #[arg(long, env, global = true, default_value_t = 120, value_name = "N")]
     pub rate_write_rpm: u32,
 
-    /// Milliseconds that a costly list (search, combined filters, other orders) may take, waiting
-    /// included, and that a page with more than 256 KiB of texts may wait for room, before it is
-    /// answered 503; 1 to 60000
+    /// Time limit in milliseconds of costly lists (search, combined filters, other orders), waiting
+    /// included, and of the wait for memory of pages with more than 256 KiB of text. Exceeding it
+    /// is answered 503; 1 to 60000
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 
-    /// Whether webhooks may be at private addresses
+    /// Permit webhooks at private addresses
     #[arg(long, env, global = true, default_value = "off")]
     pub webhook_allow_private: Switch,
 
-    /// Login of the first user, read at first start only
+    /// Login of the first user; read at the first start only
     #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN", value_parser = parse_login)]
     pub admin_login: String,
 
-    /// Key of the first user, 32 hexadecimal digits; read at the first start, ignored with a warning later [default: made and kept in DATA_DIR/admin-key]
+    /// Key of the first user, 32 hexadecimal digits; read at the first start, ignored with a
+    /// warning later [default: generated and stored in DATA_DIR/admin-key]
     #[arg(long, env, global = true, hide_env_values = true, value_name = "KEY")]
     pub admin_key: Option<String>,
 }
 
 impl Settings {
-    /// Returns how costs are written that name no currency.
+    /// Returns the currency of costs without a symbol.
     pub fn currency(&self) -> Currency {
         Currency {
             symbol: self.currency_symbol.clone(),
@@ -112,10 +113,10 @@ impl Settings {
         }
     }
 
-    /// Checks what concerns more than one setting.
+    /// Checks settings that depend on each other.
     ///
     /// # Errors
-    /// A sentence for the operator.
+    /// A message for the operator.
     pub fn check(&self) -> anyhow::Result<()> {
         let (rows, most) = (self.per_page, self.per_page_max);
         anyhow::ensure!(rows <= most, "PER_PAGE is {rows}, above PER_PAGE_MAX, which is {most}");
@@ -127,7 +128,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns where webhooks may be.
+    /// Returns the addresses that webhooks may have.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
@@ -138,19 +139,19 @@ impl Settings {
     }
 }
 
-/// Where a currency symbol stands.
+/// Position of a currency symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Position {
     /// Before the amount
     Prefix,
-    /// Behind the amount
+    /// After the amount
     Postfix,
 }
 
-/// What is done with an image that a write names by URL.
+/// Handling of an image that a write names by URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ImageMode {
-    /// The address is recorded; nothing is asked for
+    /// The URL is recorded and never requested
     Link,
     /// The image is fetched, checked and stored
     Fetch,
@@ -183,19 +184,19 @@ fn parse_code(text: &str) -> Result<String, String> {
     fits.then(|| text.to_owned()).ok_or_else(|| "a code of ISO 4217 such as EUR".to_owned())
 }
 
-/// Accepts what costs are told from: a symbol without digits.
+/// Parses a currency symbol, which has no digits because costs are parsed with it.
 fn parse_symbol(text: &str) -> Result<String, String> {
     let fits = text.chars().count() <= 10
         && !text.contains(|c: char| c.is_numeric() || c.is_control() || matches!(c, '<' | '"'));
     fits.then(|| text.to_owned()).ok_or_else(|| "at most 10 characters, no digits".to_owned())
 }
 
-/// Accepts what can stand in a header before a colon.
+/// Parses a login, which must fit before the colon of a basic authorization header.
 pub fn parse_login(text: &str) -> Result<String, String> {
     let fits = (1..=60).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');
     fits.then(|| text.to_owned())
-        .ok_or_else(|| "1 to 60 characters without blanks and colons".to_owned())
+        .ok_or_else(|| "1 to 60 characters without blanks or colons".to_owned())
 }
 
 fn parse_length(text: &str) -> Result<f64, String> {

@@ -9,12 +9,12 @@ use batch::{Input, Output};
 use crate::jobs::{self, ImportOptions};
 use crate::state::State;
 
-/// What is imported.
+/// Arguments of `import`.
 #[derive(clap::Args)]
 pub struct ImportCommand {
     /// iCalendar file of any size, or - for standard input
     file: PathBuf,
-    /// Write nothing, and tell what would be done; others cannot write meanwhile
+    /// Write nothing and print what would be done. Other writers are blocked meanwhile
     #[arg(long)]
     dry_run: bool,
     /// Print the result as JSON
@@ -23,8 +23,7 @@ pub struct ImportCommand {
 }
 
 impl ImportCommand {
-    /// Imports the file and says what was done; an event that cannot be taken over makes the command
-    /// fail at its end.
+    /// Imports the file and prints a report. Exits with status 1 if any event failed.
     pub fn run(&self, state: &State, base: Option<String>) -> anyhow::Result<ExitCode> {
         let name = self.file.display();
         let input = Input::at(&self.file).with_context(|| format!("{name} cannot be read"))?;
@@ -33,9 +32,9 @@ impl ImportCommand {
         for error in &report.errors {
             log::info!(target: "notice", "line {}: {}: {}", error.line, error.uid, error.message);
         }
-        let told = u64::try_from(report.errors.len()).unwrap_or(u64::MAX);
-        if report.failed > told {
-            log::info!(target: "notice", "and {} more", report.failed - told);
+        let printed = u64::try_from(report.errors.len()).unwrap_or(u64::MAX);
+        if report.failed > printed {
+            log::info!(target: "notice", "and {} more errors", report.failed - printed);
         }
         let text =
             format_args!("{report}{}", if self.dry_run { "; nothing was written" } else { "" });

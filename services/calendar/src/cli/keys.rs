@@ -1,4 +1,4 @@
-//! `keys`: keys belong to logins.
+//! `keys`: API keys, which belong to users.
 
 use anyhow::bail;
 use auth::Owners;
@@ -6,14 +6,14 @@ use database::Db;
 
 use crate::store::users;
 
-/// The owners of keys: users, by their login.
+/// Looks up the owner of a key by login.
 pub struct Logins;
 
 impl Owners for Logins {
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String> {
         match users::by_login(db, owner)? {
             Some(user) => Ok(user.login),
-            None => bail!("there is no user {owner}: add one by `calendar users add`"),
+            None => bail!("user {owner} does not exist; add it with `calendar users add`"),
         }
     }
 }

@@ -10,16 +10,16 @@ use batch::{Input, Output};
 use crate::jobs::{self, LoadOptions};
 use crate::state::State;
 
-/// What is loaded.
+/// Arguments of `load`.
 #[derive(clap::Args)]
 pub struct LoadCommand {
-    /// File of one JSON object a line, or - for standard input: the body of a create, with `type`
-    /// beside it, and `external_id` where an event has a name elsewhere
+    /// File with one JSON object per line, or - for standard input. A line is the body of a create
+    /// request plus `type`, and for events optionally `external_id`
     file: PathBuf,
-    /// Change what exists already to what its line says, instead of leaving it
+    /// Change existing rows to match their line, instead of leaving them
     #[arg(long)]
     upsert: bool,
-    /// Write nothing, and tell what would be done; others cannot write meanwhile
+    /// Write nothing and print what would be done. Other writers are blocked meanwhile
     #[arg(long)]
     dry_run: bool,
     /// Print the result as JSON
@@ -28,7 +28,7 @@ pub struct LoadCommand {
 }
 
 impl LoadCommand {
-    /// Loads the file and says what was done; a faulty line makes the command fail at its end.
+    /// Loads the file and prints a report. Exits with status 1 if any line failed.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let name = self.file.display();
         let lines = Input::at(&self.file).and_then(|input| input.open());
@@ -39,9 +39,9 @@ impl LoadCommand {
         for fault in &loaded.faults {
             log::info!(target: "notice", "line {}: {}", fault.line, fault.message);
         }
-        let told = u64::try_from(loaded.faults.len()).unwrap_or(u64::MAX);
-        if loaded.failed > told {
-            log::info!(target: "notice", "and {} more faulty lines", loaded.failed - told);
+        let printed = u64::try_from(loaded.faults.len()).unwrap_or(u64::MAX);
+        if loaded.failed > printed {
+            log::info!(target: "notice", "and {} more faulty lines", loaded.failed - printed);
         }
         let text =
             format_args!("{loaded}{}", if self.dry_run { "; nothing was written" } else { "" });

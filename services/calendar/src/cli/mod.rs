@@ -1,4 +1,4 @@
-//! The command line: opens what a command needs and runs it.
+//! The command line: opens what a command needs, then runs it.
 
 mod import;
 mod keys;
@@ -29,7 +29,7 @@ use crate::store::MIGRATIONS;
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 
-/// Everything that makes up the database.
+/// The migrations of all tables.
 const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 /// The command line.
@@ -41,12 +41,12 @@ pub struct Cli {
     command: Option<Command>,
 }
 
-/// What the binary does.
+/// The subcommands.
 #[derive(Subcommand)]
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Bring the database up to date
+    /// Migrate the database to the current schema
     Migrate(MigrateCommand),
     /// API keys; the owner is a login
     #[command(subcommand)]
@@ -54,7 +54,7 @@ enum Command {
     /// Users and their roles
     #[command(subcommand)]
     Users(UsersCommand),
-    /// Load events, venues, organizers and terms from lines of JSON
+    /// Load events, venues, organizers and terms from JSON lines
     Load(LoadCommand),
     /// URLs that are notified of every change of an event
     #[command(subcommand)]
@@ -108,10 +108,10 @@ impl Cli {
         let settings = self.settings.service;
         let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
         if let Some(folder) = &settings.media_dir {
-            // Told now, not to whoever uploads the first image.
+            // Reported at start rather than on the first upload.
             let made = media.make_folder();
             made.with_context(|| {
-                format!("cannot make the folder {} (MEDIA_DIR)", folder.display())
+                format!("cannot create the folder {} (MEDIA_DIR)", folder.display())
             })?;
         }
         let fetches = settings.image_mode == ImageMode::Fetch;

@@ -1,4 +1,4 @@
-//! `users`: who may write, and in which role.
+//! `users`: users and their roles.
 
 use std::process::ExitCode;
 
@@ -12,12 +12,12 @@ use crate::config::parse_login;
 use crate::model::role::Role;
 use crate::store::users;
 
-/// What can be done with users.
+/// Subcommands of `users`.
 #[derive(Subcommand)]
 pub enum UsersCommand {
     /// Add a user
     Add {
-        /// Login of the user, without blanks and colons
+        /// Login of the user, without blanks or colons
         #[arg(value_parser = parse_login)]
         login: String,
         /// reader, contributor, author, editor or administrator
@@ -50,13 +50,13 @@ impl UsersCommand {
                     Ok(id) => {
                         log::info!(target: "notice", "user {id} added: {login}, {}", role.name())
                     }
-                    Err(DatabaseError::Conflict) => bail!("there is a user {login} already"),
+                    Err(DatabaseError::Conflict) => bail!("user {login} already exists"),
                     Err(error) => return Err(error.into()),
                 }
             }
             UsersCommand::SetRole { login, role } => {
                 if !pools.write_blocking(|db| users::set_role(db, &login, role))? {
-                    bail!("there is no user {login}");
+                    bail!("user {login} does not exist");
                 }
                 log::info!(target: "notice", "{login} is {} now", role.name());
             }

@@ -1,4 +1,4 @@
-//! `webhooks`: who is told of changes.
+//! `webhooks`: URLs that are notified of event changes.
 
 use std::process::ExitCode;
 
@@ -10,33 +10,33 @@ use serde_json::json;
 
 use crate::store::{sql, webhooks};
 
-/// The most webhooks.
+/// The maximum number of webhooks.
 const MOST: usize = 20;
 
-/// The longest address.
+/// The maximum length of a URL.
 const LONGEST: usize = 2000;
 
-/// What can be done with webhooks.
+/// Subcommands of `webhooks`.
 #[derive(Subcommand)]
 pub enum WebhooksCommand {
-    /// Add a webhook: it is told of every event that is created, changed, published or deleted; its
-    /// secret is printed once
+    /// Add a webhook. It is notified of every event that is created, changed, published or deleted.
+    /// Its secret is printed once
     Add {
-        /// Where messages go
+        /// URL that receives the messages
         url: String,
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// List the webhooks: their ids, as the log names them, how many messages wait for each, addresses
+    /// List webhooks: id (as in the log), number of pending messages, URL
     List {
         /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Remove a webhook, and what waits for it
+    /// Remove a webhook and its pending messages
     Remove {
-        /// Where messages went
+        /// URL of the webhook
         url: String,
     },
 }
@@ -49,19 +49,19 @@ impl WebhooksCommand {
                 let fits = web_url(&url).is_some_and(|url| reach.may_name(&url));
                 anyhow::ensure!(
                     fits && url.len() <= LONGEST,
-                    "{url} is no http or https address on a public host; \
-                     WEBHOOK_ALLOW_PRIVATE permits others"
+                    "{url} is not an http or https URL on a public host; \
+                     set WEBHOOK_ALLOW_PRIVATE to permit others"
                 );
                 let secret = WebhookSecret::generate()?.text();
                 pools.write_blocking(|db| -> anyhow::Result<()> {
                     sql::one_writer(db)?;
                     anyhow::ensure!(
                         webhooks::all(db)?.len() < MOST,
-                        "there are {MOST} webhooks already"
+                        "the maximum of {MOST} webhooks is reached"
                     );
                     webhooks::add(db, &url, &secret, now).map_err(|error| match error {
                         DatabaseError::Conflict => {
-                            anyhow::anyhow!("there is a webhook {url} already")
+                            anyhow::anyhow!("webhook {url} already exists")
                         }
                         other => other.into(),
                     })
@@ -72,8 +72,8 @@ impl WebhooksCommand {
             WebhooksCommand::List { json } => list(pools, json)?,
             WebhooksCommand::Remove { url } => {
                 let removed = pools.write_blocking(|db| webhooks::remove(db, &url))?;
-                anyhow::ensure!(removed, "there is no webhook {url}");
-                log::info!(target: "notice", "{url} is told nothing more");
+                anyhow::ensure!(removed, "webhook {url} does not exist");
+                log::info!(target: "notice", "{url} gets no more messages");
             }
         }
         Ok(ExitCode::SUCCESS)
