@@ -1,13 +1,13 @@
-# What scripts/up needs to know of calendar; see scripts/lib/samples.sh.
+# Settings of calendar for scripts/up; see scripts/lib/samples.sh.
 
 ports[calendar]="8085 9085"
 
 samples_calendar() {
     local key
-    # A town of its own for the samples, as its pages show it.
+    # The site of the samples, as shown on its pages.
     export SITE_NAME=${SITE_NAME:-Port Marrow} SITE_TIMEZONE=${SITE_TIMEZONE:-Europe/Vienna}
     keep_key calendar sh -c "od -An -N16 -tx1 /dev/urandom | tr -d ' \n'"
-    # Read at the very first start only: the key of the administrator.
+    # The administrator key; read on the first start only.
     key=$(demo_key calendar)
     ADMIN_KEY=$key load_once calendar samples/calendar.ndjson "$bin/calendar" load samples/calendar.ndjson
 }

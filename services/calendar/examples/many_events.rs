@@ -1,7 +1,7 @@
-//! Fills an empty calendar with many events for measuring: five years round the present, 500
-//! venues, 1000 categories, two of them on each event, 0.2 % of the events longer than a month.
+//! Fills an empty calendar with events for benchmarks: five years around the present, 500 venues,
+//! 1000 categories with two per event, and 0.2 % of the events longer than a month.
 //!
-//! Usage: `many_events COUNT`, with `DATABASE_URL` naming the database, after a first start.
+//! Usage: `many_events COUNT`, after a first start, with `DATABASE_URL` set.
 
 use anyhow::{Context, bail};
 use calendar::{MIGRATIONS, Sql, gather_statistics};
@@ -17,7 +17,7 @@ struct Arguments {
     database: DatabaseSettings,
 }
 
-/// Words of descriptions, each with how many of a hundred events have it.
+/// Words of descriptions, each with the percentage of events that contain it.
 const WORDS: [(&str, i64); 24] = [
     ("music", 90),
     ("from", 85),
@@ -59,7 +59,7 @@ fn main() -> anyhow::Result<()> {
     let known =
         pools.read_blocking(|db| Sql::new(db, "select count(*) as n from events").number(db))?;
     if known > 0 {
-        bail!("the calendar has events already");
+        bail!("the calendar already has events");
     }
     let mut db = pools.connect()?;
     database::transaction(&mut db, |db| fill(db, arguments.count, now))?;
@@ -74,7 +74,7 @@ fn run(db: &mut Db, text: &str) -> Result<(), DatabaseError> {
 /// Returns an expression that writes the description of event `i`.
 fn description() -> String {
     let words = WORDS.iter().zip(1..).map(|((word, share), place)| {
-        // A prime for each place, so that the words come independently of each other.
+        // A prime per word, so that the words occur independently of each other.
         let mixed = format!("(cast(i as bigint) * 7919 + i / 100 * {}) % 100", 31 + 2 * place);
         format!("case when {mixed} < {share} then '{word} ' else '' end")
     });
@@ -112,7 +112,7 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
             numbers(CATEGORIES)
         ),
     )?;
-    // Multiplying by a prime spreads the numbers over their range without repeating soon.
+    // Multiplying by a prime spreads the numbers over their range without early repetition.
     let span = YEARS * 365 * 24 * 4;
     let start = format!("({now} / 900 - {span} / 2 + (cast(i as bigint) * 104729) % {span}) * 900");
     let length = "(case when i % 500 = 0 then 45 * 86400 else 3600 + i % 8 * 1800 end)";
@@ -121,7 +121,7 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
         Db::Sqlite(_) => "char(10)",
         Db::Pg(_) => "chr(10)",
     };
-    // One of a hundred is featured.
+    // One in a hundred is featured.
     let featured = "i % 100 = 0";
     run(
         db,

@@ -1,9 +1,9 @@
 //! Events calendar: events, venues, organizers, categories and tags over HTTP.
 //!
-//! A request travels from the middleware of `handlers::edge` (alias prefix, OPTIONS, method
-//! override, CORS) to a handler, whose input holds who asks and with which parameters. The handler
-//! calls one use case of `app`, which does its work in one visit to the database and renders the
-//! answer. Rules are in `model`, names of parameters and answers in `wire`, queries in `store`.
+//! A request passes the middleware of `handlers::edge` (alias prefix, OPTIONS, method override,
+//! CORS) to a handler, which reads the caller and the parameters. The handler calls one use case of
+//! `app`, which works in one visit to the database and renders the response. Rules are in `model`,
+//! names of parameters and responses in `wire`, queries in `store`.
 
 mod app;
 mod cli;
@@ -28,7 +28,7 @@ pub use service::Calendar;
 pub use state::State;
 pub use store::MIGRATIONS;
 
-// What tests, examples and fuzz targets reach without HTTP.
+// Exports for tests, examples and fuzz targets.
 pub use ical::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Occurrence, Reader};
 pub use model::cost::Currency;
 pub use model::event::{Event, Links};

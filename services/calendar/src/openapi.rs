@@ -1,4 +1,4 @@
-//! The document around the operations.
+//! The OpenAPI document without its operations.
 
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
@@ -17,7 +17,7 @@ use crate::wire::parameters::{
     LinkedListParameters, OrganizerFields, TagFields, TagListParameters, VenueFields,
 };
 
-// What operations take, for the index of the interface.
+// Parameters of the operations, for the index of the API.
 pub const INDEX: Takes = Takes::new(IndexParameters::parameters);
 pub const EVENT_LIST: Takes = Takes::new(EventListParameters::parameters);
 pub const FEED: Takes = Takes::new(FeedParameters::parameters);
@@ -49,8 +49,7 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
-/// Completes the query parameters that the operations declare, and says where credentials and bodies
-/// are optional.
+/// Completes the declared query parameters, and marks optional credentials and bodies.
 pub fn amend(document: &mut OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let changes_an_item = path.contains('{');
@@ -61,7 +60,7 @@ pub fn amend(document: &mut OpenApi) {
             if let Some(RefOr::T(body)) =
                 operation.request_body.as_mut().filter(|_| changes_an_item)
             {
-                // Whoever sends none changes nothing.
+                // An empty update changes nothing.
                 body.required = None;
             }
             for parameter in operation.parameters.iter_mut().flatten() {
@@ -73,14 +72,15 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Callers with credentials see more.
+/// Returns the alternatives of no credentials or one kind of credentials; with them callers see
+/// more.
 fn optional_credentials() -> Vec<SecurityRequirement> {
     let schemes = ["key", "bearer", "basic"];
     let schemes = schemes.map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
     std::iter::once(SecurityRequirement::default()).chain(schemes).collect()
 }
 
-/// Returns a document whose paths begin at the namespace, which its server names.
+/// Returns a document whose paths are relative to the namespace, as is its server URL.
 pub fn below_namespace(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let prefix = format!("/{NAMESPACE}");

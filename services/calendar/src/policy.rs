@@ -1,4 +1,4 @@
-//! Where requests carry keys, and how often each caller may ask.
+//! Credentials of requests, and rate limits.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -10,7 +10,7 @@ const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The headers that may carry keys.
 pub static CREDENTIALS: [HeaderName; 2] = [AUTHORIZATION, X_API_KEY];
 
-/// The limits of the calendar, in requests per minute; 0 is no limit.
+/// The rate limits in requests per minute; 0 disables a limit.
 #[derive(Clone, Copy, Debug)]
 pub struct CalendarPolicy {
     pub reads: u32,

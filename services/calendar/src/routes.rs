@@ -1,4 +1,4 @@
-//! Every operation of the service in the order of the documentation.
+//! All operations of the service, in documentation order.
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderName;
@@ -14,13 +14,13 @@ use crate::openapi::{
 };
 use crate::policy::CREDENTIALS;
 
-/// Which spellings of a path are the same.
+/// Paths with and without a trailing slash are the same.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
 
-/// Handles what all operations have in common, round the handler.
+/// Wraps the handler of every operation.
 ///
 /// # Errors
-/// What the handler answers.
+/// The error of the handler.
 pub async fn around(
     request: ServiceRequest,
     next: Next,
@@ -29,8 +29,8 @@ pub async fn around(
     edge::around(request, next, site).await
 }
 
-/// The headers that say who asks, for paths whose answers depend on that: pages show what everybody may
-/// see.
+/// Returns the headers that identify the caller, for paths whose responses depend on them. Pages
+/// are the same for everyone.
 pub fn credentials(path: &str) -> &'static [HeaderName] {
     if edge::is_of_interface(path) { &CREDENTIALS } else { &[] }
 }
@@ -49,13 +49,13 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(images::create_image);
     routes.add(images::get_image);
     add_pages(routes);
-    // Not part of the interface, so not in its document.
+    // Not part of the API, so not in its document.
     routes.beside(|config| {
         config.service(media::get_media);
     });
 }
 
-/// Adds the pages for people, which are no part of the document.
+/// Adds the HTML pages, which are not in the document.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::{event, list, month, subjects};
     let (get, post) = (web::get, web::post);

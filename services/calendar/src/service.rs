@@ -17,10 +17,10 @@ use crate::jobs::{deliver_for_ever, prune_changes, prune_messages, publish_due, 
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
-/// How often publications that are due are looked for.
+/// How often due publications are looked for.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often the index of events follows the log of changes; a list that needs it does so itself.
+/// How often the event index follows the change log. A list that needs it does so itself.
 const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The service.
@@ -48,7 +48,7 @@ impl Service for Calendar {
 
     fn shared_statuses() -> &'static [StatusCode] {
         &[
-            // Credentials that are sent must be right, also where none are needed.
+            // Credentials that are sent must be valid even if none are required.
             StatusCode::UNAUTHORIZED,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -118,7 +118,7 @@ impl Service for Calendar {
     }
 }
 
-/// Returns the document as the interface itself answers it.
+/// Returns the document as the API serves it.
 fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| openapi::below_namespace(&shell::document::<Calendar>()))

@@ -1,4 +1,4 @@
-//! What every request works with: database, clock, gate, the site, stored images. Data only.
+//! The shared state of all requests: database, clock, gate, settings, stored images.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::store::event_index::EventIndex;
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 
-/// How many writes are sanitized at a time: a parser holds many times the bytes of a text.
+/// Number of writes that are sanitized at a time, since a parser holds a multiple of its input.
 const MAX_SANITIZERS: usize = 2;
 
-/// How many KiB of texts the long pages of lists that are made at a time may have. An answer takes about
-/// three times its texts while it is made.
+/// KiB of text in the long pages that may be built at a time. Building one takes about three times
+/// its text.
 pub const KIB_OF_LONG_PAGES: u32 = 8 << 10;
 
-/// The state of the service; a clone is another handle to the same.
+/// The state of the service. Clones share it.
 #[derive(Clone)]
 pub struct State {
     pub pools: Pools,
@@ -30,29 +30,28 @@ pub struct State {
     pub gate: Gate,
     pub site: Arc<Site>,
     pub media: Media,
-    /// Fetches the images that writes name by URL; `None` where URLs are only recorded.
+    /// Fetches images that writes name by URL; `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
-    /// Sends webhooks; `None` where none are sent.
+    /// Sends webhooks; `None` if none are sent.
     pub webhooks: Option<WebhookSender>,
-    /// One permit for each write that may be sanitized at the same time.
+    /// One permit per write that is being sanitized.
     pub sanitizers: Arc<Semaphore>,
     /// All events in memory, for lists that the database cannot answer quickly.
     pub index: Arc<EventIndex>,
-    /// One permit for each costly list that may be read at the same time: other reads keep a
-    /// connection and a core of their own.
+    /// One permit per costly list that is being read. Other reads keep a connection and a core.
     pub costly_lists: Arc<Semaphore>,
-    /// One permit for each KiB of the texts of long pages that are in memory at the same time.
+    /// One permit per KiB of text in long pages that are in memory.
     pub long_pages: Arc<Semaphore>,
 }
 
-/// The settings in the form that rules use.
+/// The settings as the rules use them.
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,
 }
 
 impl State {
-    /// Builds the state over an open database and a folder of images.
+    /// Builds the state from an open database and a media folder.
     pub fn new(pools: Pools, clock: SharedClock, settings: Settings, media: Media) -> State {
         let policy =
             CalendarPolicy { reads: settings.rate_read_rpm, writes: settings.rate_write_rpm };
@@ -81,7 +80,7 @@ impl State {
         }
     }
 
-    /// Lets writes fetch the images that they name by URL.
+    /// Enables fetching of images that writes name by URL.
     #[must_use]
     pub fn with_image_fetcher(self, fetcher: ImageFetcher) -> State {
         State { image_fetcher: Some(fetcher), ..self }
@@ -89,18 +88,18 @@ impl State {
 }
 
 impl State {
-    /// Lets the server send webhooks.
+    /// Enables sending of webhooks.
     #[must_use]
     pub fn with_webhooks(self, sender: WebhookSender) -> State {
         State { webhooks: Some(sender), ..self }
     }
 }
 
-/// The OpenAPI document as the interface itself answers it, built when it is first asked for.
+/// The OpenAPI document as the API serves it, built on first use.
 pub struct Document(fn() -> &'static serde_json::Value);
 
 impl Document {
-    /// Takes the function that builds the document once.
+    /// Wraps the function that builds the document.
     pub fn new(build: fn() -> &'static serde_json::Value) -> Document {
         Document(build)
     }

@@ -1,5 +1,4 @@
-//! No file makes the reader of iCalendar panic or go on without end, and no entry becomes more events
-//! than it may.
+//! The iCalendar reader neither panics nor loops on any file, and limits the events of an entry.
 #![no_main]
 
 use calendar::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Reader, Zone};

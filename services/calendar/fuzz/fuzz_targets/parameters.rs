@@ -1,4 +1,4 @@
-//! No parameters make the reading of a write or of a list panic, whatever their names and values.
+//! Decoding a write or a list never panics, whatever the names and values of its parameters.
 #![no_main]
 
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use calendar::{
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 
-/// The names that are declared; the first byte of a fuzzed name chooses one.
+/// Declared parameter names. The first byte of a fuzzed name selects one.
 const NAMES: [&str; 48] = [
     "title",
     "description",
@@ -63,7 +63,7 @@ const NAMES: [&str; 48] = [
     "organizer[0][organizer]",
 ];
 
-/// A calendar that has everything, or nothing.
+/// A lookup that finds everything, or nothing.
 struct All(bool);
 
 impl Lookup for All {

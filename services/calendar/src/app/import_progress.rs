@@ -93,7 +93,7 @@ impl Turn {
         Turn { began: Instant::now(), from }
     }
 
-    /// Tells whether others are to have their turn: not before anything was done in this one.
+    /// Returns whether others are to have their turn: not before anything was done in this one.
     pub fn is_over(self, done: usize) -> bool {
         done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TURN)
     }

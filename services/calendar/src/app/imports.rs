@@ -181,7 +181,7 @@ impl Import {
         (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
     }
 
-    /// Tells whether the import has done as much as it may, and notes what is left.
+    /// Returns whether the import has done as much as it may, and notes what is left.
     fn stops_at(&mut self, component: &Component) -> bool {
         let late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);

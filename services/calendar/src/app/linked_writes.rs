@@ -60,7 +60,7 @@ fn duplicate(
     }
 }
 
-/// Tells whether somebody may change or delete a row.
+/// Returns whether somebody may change or delete a row.
 pub fn may_edit(user: &User, row: &Linked) -> bool {
     role::may_edit(user, &row.status, row.previous.as_ref(), row.author)
 }

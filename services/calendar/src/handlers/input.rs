@@ -113,7 +113,7 @@ fn not_text() -> Error {
     Error::Parameters(ParameterErrors::one("body", "must be UTF-8"))
 }
 
-/// Tells whether a body is sent in a form that would have to be undone first.
+/// Returns whether a body is sent in a form that would have to be undone first.
 pub fn is_compressed(headers: &HeaderMap) -> bool {
     headers
         .get_all(CONTENT_ENCODING)

@@ -137,7 +137,7 @@ impl Entry {
         names.into_iter().find(|name| replaced.contains(name))
     }
 
-    /// Tells whether a stored event is a repetition of this one, by its external id.
+    /// Returns whether a stored event is a repetition of this one, by its external id.
     pub fn repeats_as(&self, external_id: &str) -> bool {
         let key = Entry::moment_of(&self.uid, external_id);
         let is_form = |key: &str, form: &str| {

@@ -33,7 +33,7 @@ impl Length {
 
     /// Reads DURATION.
     pub fn read(duration: &Property) -> Result<Length, String> {
-        let span = duration.value.trim().parse().map_err(|_| "DURATION is no duration")?;
+        let span = duration.value.trim().parse().map_err(|_| "DURATION is not a duration")?;
         Ok(Length::Duration(span))
     }
 

@@ -57,7 +57,7 @@ impl Moment {
         property: &Property,
         context: EntryContext<'_>,
     ) -> Result<Moment, String> {
-        let wrong = || format!("{} is no date", property.name);
+        let wrong = || format!("{} is not a date", property.name);
         let is_day =
             property.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"));
         if is_day || text.len() == 8 {
@@ -112,7 +112,7 @@ impl Moment {
         }
     }
 
-    /// Tells whether the reading of its clock leads back to it: in a repeated hour the first time
+    /// Returns whether the reading of its clock leads back to it: in a repeated hour the first time
     /// does, the second does not.
     pub fn is_clear(&self) -> bool {
         match self {
@@ -135,7 +135,7 @@ impl Moment {
     }
 }
 
-/// Tells whether a time is written in UTC.
+/// Returns whether a time is written in UTC.
 pub fn is_utc(text: &str) -> bool {
     text.trim().ends_with(['Z', 'z'])
 }

@@ -6,7 +6,7 @@ use super::lines::line;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::zone::{Observance, Zone};
 
-/// Tells whether times of a zone are written with its name, and so need its rules; those of fixed
+/// Returns whether times of a zone are written with its name, and so need its rules; those of fixed
 /// offsets are written in UTC.
 pub fn needs_rules(zone: &Zone) -> bool {
     !zone.is_fixed()

@@ -36,7 +36,7 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let user = state.pools.read_blocking(first_user)?;
     let file = rereadable(input).context("cannot be read")?;
     let overview = Overview::of(state, BufReader::new(&file)).context("cannot be read")?;
-    anyhow::ensure!(overview.is_calendar, "is no iCalendar file");
+    anyhow::ensure!(overview.is_calendar, "is not an iCalendar file");
     let urls = Urls { base: options.base.unwrap_or_default(), alias: false };
     let mut import = Import::new(user, urls, ImportLimits::default(), overview);
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);

@@ -185,8 +185,8 @@ impl<R: BufRead> Batches<R> {
 fn parse(text: &str) -> Result<Params, String> {
     match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => Ok(Params::from_json(value)),
-        Ok(_) => Err("is no JSON object".to_owned()),
-        Err(error) => Err(format!("is no JSON: {error}")),
+        Ok(_) => Err("is not a JSON object".to_owned()),
+        Err(error) => Err(format!("is not valid JSON: {error}")),
     }
 }
 

@@ -56,7 +56,7 @@ impl<'p> Turns<'p> {
         Ok(done)
     }
 
-    /// Tells whether another attempt is made, and the operator that the command waits.
+    /// Returns whether another attempt is made, and the operator that the command waits.
     fn waits_on(&self, since: &mut Option<Instant>) -> bool {
         let since = since.get_or_insert_with(|| {
             log::warn!("the database is busy or not reachable: the command waits");

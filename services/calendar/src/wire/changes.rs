@@ -20,7 +20,7 @@ pub struct ChangeList {
     pub rows: i64,
 }
 
-/// Tells whether a list asks for changes.
+/// Returns whether a list asks for changes.
 pub fn asks_for_changes(params: &Params) -> bool {
     params.get("modified_after").is_some() || params.get("after_id").is_some()
 }

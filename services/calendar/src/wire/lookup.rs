@@ -7,15 +7,15 @@ use crate::model::term::Taxonomy;
 
 /// Answers whether what a parameter names exists.
 pub trait Lookup {
-    /// Tells whether a user exists.
+    /// Returns whether a user exists.
     fn user(&mut self, id: i64) -> bool;
-    /// Tells whether an event exists.
+    /// Returns whether an event exists.
     fn event(&mut self, id: i64) -> bool;
-    /// Tells whether an image exists.
+    /// Returns whether an image exists.
     fn image(&mut self, id: i64) -> bool;
     /// Returns those of the ids that venues or organizers have.
     fn linked(&mut self, kind: Kind, ids: &[i64]) -> HashSet<i64>;
-    /// Tells whether a term exists.
+    /// Returns whether a term exists.
     fn term(&mut self, taxonomy: Taxonomy, id: i64) -> bool;
     /// Returns those of the ids that terms have.
     fn terms(&mut self, taxonomy: Taxonomy, ids: &[i64]) -> HashSet<i64>;

@@ -32,7 +32,7 @@ pub struct WriteOptions<'a> {
 }
 
 impl WriteOptions<'_> {
-    /// Tells whether texts of this writer are stored as they come.
+    /// Returns whether texts of this writer are stored as they come.
     fn is_unfiltered(&self) -> bool {
         self.unfiltered_html && self.user.role >= Role::Editor
     }

@@ -76,7 +76,7 @@ fn words(error: &Error) -> (&'static str, String) {
 /// Paths below which programs ask: what is not there has the form of the interface, whatever they accept.
 const FOR_PROGRAMS: [&str; 2] = [NAMESPACE, "wp-json"];
 
-/// Tells whether a request that nothing answers comes from a person, so that a page says so: it asks
+/// Returns whether a request that nothing answers comes from a person, so that a page says so: it asks
 /// for HTML, and not below an interface.
 pub fn is_wanted(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());

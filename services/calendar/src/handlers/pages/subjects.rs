@@ -100,7 +100,7 @@ async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpRes
     let calendar = format!("{}?ical=1", subject.path);
     let head = Head {
         title: term.name.clone(),
-        description: format!("Events to come: {}", term.name),
+        description: format!("Upcoming events: {}", term.name),
         path: PageQuery::default().href(&subject.path, list.page),
         calendar: calendar.clone(),
         ..Head::default()

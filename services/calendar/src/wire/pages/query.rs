@@ -57,7 +57,7 @@ impl PageQuery {
         })
     }
 
-    /// Tells whether the list is narrowed by what is asked.
+    /// Returns whether the list is narrowed by what is asked.
     pub fn is_narrowed(&self) -> bool {
         self.day.is_some()
             || [&self.search, &self.category, &self.tag].iter().any(|t| !t.is_empty())
