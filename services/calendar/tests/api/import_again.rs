@@ -234,7 +234,8 @@ async fn truncated_file_trashes_nothing_and_is_reported() {
     let lines: Vec<&str> = complete.split_inclusive("\r\n").collect();
     for end in 3..lines.len() {
         let done = post(&app, "editor", lines[..end].concat()).await.expect(200).json;
-        let messages = done["errors"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
+        let messages =
+            done["errors"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
         assert!(messages.ends_with("the file is cut off"), "{end}: {messages}");
         assert_eq!(shown(&app).await, before, "{end}");
     }
@@ -243,7 +244,8 @@ async fn truncated_file_trashes_nothing_and_is_reported() {
     let cut = calendar(&[&new, &series(10, "")]).replace("END:VCALENDAR\r\n", "");
     let done = post(&app, "editor", cut).await.expect(200).json;
     assert_eq!((&done["created"], &done["failed"]), (&json!(1), &json!(2)));
-    let messages: Vec<_> = done["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
+    let messages: Vec<_> =
+        done["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
     assert_eq!(
         messages,
         ["has no END:VCALENDAR, the file is cut off", "repeats, and the file is cut off"]

@@ -285,7 +285,8 @@ async fn faulty_entries_are_reported_and_the_others_imported() {
 #[actix_web::test]
 async fn truncated_file_is_reported_and_trashes_nothing() {
     let app = App::new().await;
-    let complete = event("UID:a\r\nDTSTART:20270401T100000Z\r\nSUMMARY:Show\r\nDESCRIPTION:All of it");
+    let complete =
+        event("UID:a\r\nDTSTART:20270401T100000Z\r\nSUMMARY:Show\r\nDESCRIPTION:All of it");
     assert_eq!(counts(&app, &complete).await, [1, 0, 0, 0, 0]);
     let at = complete.find(" of it").unwrap();
     let done = post(&app, "editor", complete[..at].to_owned()).await.expect(200);

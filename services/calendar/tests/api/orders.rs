@@ -6,7 +6,7 @@ use calendar::{
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, plant, page_with_included};
+use crate::app::{App, Dice, page_with_included, plant};
 
 const DAY: i64 = 24 * 3600;
 
@@ -81,7 +81,8 @@ async fn pages_match_every_order_in_both_directions() {
                         let wanted = expected.get(range).unwrap_or_default();
                         assert_eq!(ids, wanted, "page {page} of {per_page}: {filter:?}");
                         assert_eq!(total, 23, "{filter:?}");
-                        let read = |db: &mut Db| page_with_included(db, app.access(), &filter, paging);
+                        let read =
+                            |db: &mut Db| page_with_included(db, app.access(), &filter, paging);
                         let again = app.state.pools.read_blocking(read).unwrap();
                         assert_eq!(again, (ids, total), "page {page} of {per_page}: {filter:?}");
                     }

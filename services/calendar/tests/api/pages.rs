@@ -191,10 +191,7 @@ async fn structured_data_has_the_required_properties() {
         (&free["isAccessibleForFree"], &free["offers"]["price"]),
         (&json!(true), &json!("0"))
     );
-    assert_eq!(
-        free["location"]["address"], "Barn",
-        "the name replaces an unknown address"
-    );
+    assert_eq!(free["location"]["address"], "Barn", "the name replaces an unknown address");
     assert_eq!(linked_data(&page(&app, "/venue/lantern-hall/").await)["@type"], "Place");
     assert_eq!(linked_data(&page(&app, "/organizer/ann-co/").await)["@type"], "Organization");
 }

@@ -7,7 +7,7 @@ use calendar::{
 use database::{DatabaseError, Db};
 use serde_json::json;
 
-use crate::app::{App, Dice, NOW, plant, send, page_with_included};
+use crate::app::{App, Dice, NOW, page_with_included, plant, send};
 
 const DAY: i64 = 24 * 3600;
 
@@ -120,7 +120,10 @@ async fn totals_and_pages_match_a_naive_filter() {
         let paging = Paging { page: 1, per_page: 1000 };
         let (mut ids, total) = app.list(&filter, paging);
         let check = |db: &mut Db| -> Result<i64, DatabaseError> {
-            assert_eq!(page_with_included(db, app.access(), &filter, paging)?, (ids.clone(), total));
+            assert_eq!(
+                page_with_included(db, app.access(), &filter, paging)?,
+                (ids.clone(), total)
+            );
             count_public(db, &window)
         };
         let counted = app.state.pools.read_blocking(check).unwrap();
