@@ -1,4 +1,4 @@
-//! What has changed since a moment, for those who keep a mirror.
+//! Lists of changes since a moment, for mirrors.
 
 use super::context::RequestContext;
 use super::list_turn::ListTurn;
@@ -13,7 +13,7 @@ use crate::wire::event::{self as json, Extent};
 use crate::wire::params::Params;
 use crate::wire::tombstone::TombstoneJson;
 
-/// Lists changes in their order, beside the events the tombstones of those that are gone.
+/// Lists changes in chronological order, including tombstones of events that are no longer visible.
 pub fn list(
     context: &mut RequestContext<'_>,
     params: &Params,

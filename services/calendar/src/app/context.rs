@@ -1,4 +1,4 @@
-//! What the work of one request may use, on its connection.
+//! The resources that the work of a request may use, on its connection.
 
 use database::Db;
 use jiff::Timestamp;
@@ -21,24 +21,24 @@ use crate::wire::render_context::RenderContext;
 use crate::wire::sanitized::SanitizedTexts;
 use crate::wire::write_input::WriteOptions;
 
-/// What the work of one request may use, on its connection.
+/// The resources that the work of a request may use, on its connection.
 pub struct RequestContext<'a> {
     pub db: &'a mut Db,
     pub actor: Actor,
     pub site: &'a Site,
     pub urls: Urls,
     pub now: Timestamp,
-    /// Images that were fetched for the write; `None` where URLs are only recorded.
+    /// Images that were fetched for the write; `None` if URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
     /// Long texts that were sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
-    /// The values of `If-Match`, where a write has them.
+    /// The values of `If-Match`, if a write has them.
     pub if_match: Option<&'a [String]>,
 }
 
 impl RequestContext<'_> {
-    /// Fails where a write names tags, and none of them is the tag of what a read shows now: with
-    /// the keys that the write asks for, or whole.
+    /// Fails if `If-Match` does not name the tag of what a read returns now, either with the keys
+    /// that the write selects or with all keys.
     pub fn check_unchanged<T: Serialize>(
         &mut self,
         params: &Params,
@@ -58,27 +58,27 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Looks up who makes a request, by the login of the key.
+    /// Returns the caller, given the login of the key.
     pub fn actor(db: &mut Db, login: Option<&str>) -> Result<Actor, Error> {
         match login {
-            // The key of a user who no longer exists is not valid.
+            // The key of a deleted user is invalid.
             Some(login) => Ok(Some(users::by_login(db, login)?.ok_or(Error::InvalidCredentials)?)),
             None => Ok(None),
         }
     }
 
-    /// Fails where the caller's role does not allow an action at all.
+    /// Fails if the caller's role does not permit an action.
     pub fn permit(&self, action: Action) -> Result<(), Error> {
         let user = self.actor.as_ref().ok_or(Error::Unauthorized)?;
         if role::may(user, action) { Ok(()) } else { Err(Error::Forbidden) }
     }
 
-    /// Returns who writes.
+    /// Returns the authenticated user.
     pub fn user(&self) -> Result<User, Error> {
         self.actor.clone().ok_or(Error::Unauthorized)
     }
 
-    /// Returns what answers are rendered with.
+    /// Returns the context for rendering responses.
     pub fn render(&self) -> RenderContext<'_> {
         RenderContext {
             urls: &self.urls,
@@ -87,7 +87,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Decodes the parameters of a write, with everything that decoding needs to know.
+    /// Decodes the parameters of a write.
     pub fn decode_write<T>(
         &mut self,
         user: &User,
@@ -114,7 +114,7 @@ impl RequestContext<'_> {
         self.decode_list_of((settings.per_page, settings.per_page_max), decode)
     }
 
-    /// Decodes the query of a list with a size of its pages, and the largest one.
+    /// Decodes the query of a list with the given default and maximum page size.
     pub fn decode_list_of<T>(
         &mut self,
         (per_page, per_page_max): (i64, i64),
@@ -135,7 +135,7 @@ impl RequestContext<'_> {
 }
 
 impl<'a> RequestContext<'a> {
-    /// Returns who writes and when.
+    /// Returns the user and time of the write.
     pub fn write_context<'b>(&self, user: &'b User) -> WriteContext<'b>
     where
         'a: 'b,

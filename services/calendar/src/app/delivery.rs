@@ -1,4 +1,4 @@
-//! Delivery of what webhooks are to hear.
+//! Delivery of webhook messages.
 
 use database::{DatabaseError, Db};
 use outbound::{
@@ -9,14 +9,14 @@ use outbound::{
 use crate::state::State;
 use crate::store::webhooks::{self, Message};
 
-/// The outbox, and what delivers it.
+/// The outbox and its sender.
 pub struct Delivery {
     state: State,
     sender: WebhookSender,
 }
 
 impl Delivery {
-    /// Delivery for a server; none where it does not send webhooks.
+    /// Returns the delivery of a server, or `None` if it does not send webhooks.
     pub fn new(state: &State) -> Option<Delivery> {
         let sender = state.webhooks.clone()?;
         Some(Delivery { state: state.clone(), sender })
@@ -80,7 +80,7 @@ impl Courier<Message> for Delivery {
             found.map_err(|error: DatabaseError| DeliveryError::temporary(&error.to_string()))?;
         let webhook = found.ok_or_else(|| DeliveryError::unwanted("the webhook was removed"))?;
         let secret = WebhookSecret::parse(&webhook.secret);
-        let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is broken"))?;
+        let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is invalid"))?;
         let message = WebhookMessage {
             url: webhook.url,
             secret,

@@ -1,4 +1,4 @@
-//! The rules by which events are created, changed and trashed, inside a transaction.
+//! Rules for creating, changing and trashing events, inside a transaction.
 
 use database::Db;
 
@@ -30,7 +30,7 @@ fn out_of_range(_: NotADate) -> Error {
     no_date()
 }
 
-/// Returns the dates that a new event gets.
+/// Returns the schedule of a new event.
 pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error> {
     let dates = &change.schedule;
     let schedule = Schedule::new(
@@ -42,7 +42,7 @@ pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error>
     schedule.map_err(out_of_range)
 }
 
-/// Creates an event in the name of a user.
+/// Creates an event on behalf of a user.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -52,7 +52,7 @@ pub fn create_in(
     create(context.db, &context.site.settings.site_timezone, change, write)
 }
 
-/// Creates an event with everything that it is linked to.
+/// Creates an event with all its links.
 fn create(
     db: &mut Db,
     site: &Zone,
@@ -70,7 +70,7 @@ fn create(
     Ok(event)
 }
 
-/// Changes an event; the caller's permission has been checked.
+/// Changes an event. The caller's permission has been checked.
 pub fn update(
     db: &mut Db,
     old: &Event,
@@ -87,7 +87,7 @@ pub fn update(
     Ok(event)
 }
 
-/// Moves an event to the trash; its links stay for a restore.
+/// Moves an event to the trash. Its links stay for a restore.
 pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     let mut event = old.clone();
     event.set_status(Status::of(Stage::Trash));
@@ -105,7 +105,7 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     Ok(event)
 }
 
-/// Sending back the author that the event has is no change.
+/// Checks a changed author. Sending back the current author is not a change.
 fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Result<(), Error> {
     match change.post.author {
         Some(author) if current == Some(author) || role::may_set_author(user, author) => Ok(()),
@@ -133,7 +133,7 @@ fn assign_slug_and_image(
     Ok(())
 }
 
-/// Turns what a write names into links; what it does not name stays.
+/// Resolves the links of a write. Absent fields keep the current links.
 fn resolve_links(
     db: &mut Db,
     change: &EventChange,

@@ -1,4 +1,4 @@
-//! Events: listing, reading, creating, changing and trashing.
+//! Use cases of events: list, read, create, change, trash.
 
 use database::Db;
 
@@ -25,7 +25,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::{event_input, list_input};
 
-/// How a path names an event.
+/// The event that a path names.
 pub enum EventKey {
     Id(i64),
     /// The stored slug.
@@ -33,7 +33,7 @@ pub enum EventKey {
 }
 
 impl EventKey {
-    /// Takes the slug of a path.
+    /// Parses the slug of a path.
     pub fn of_slug(text: &str) -> EventKey {
         EventKey::Slug(slug::lookup_form(text))
     }
@@ -45,7 +45,7 @@ impl EventKey {
         }
     }
 
-    /// Returns the error of a key that names no event; writes by slug have one of their own.
+    /// Returns the error of a key without an event. Writes by slug have their own.
     fn missing(&self, db: &mut Db, writing: bool) -> Result<Error, Error> {
         Ok(match self {
             EventKey::Id(id) if entities::kind_of(db, *id)?.is_some() => Error::NotAnEventId,
@@ -68,7 +68,7 @@ impl EventKey {
         }
     }
 
-    /// Reads the event with what it refers to.
+    /// Reads the event with its included resources.
     fn require_with_included(&self, db: &mut Db) -> Result<(Event, Included), Error> {
         let (mut found, included) = included::of_events(db, self.selector())?;
         match found.pop() {
@@ -117,12 +117,12 @@ pub async fn create(state: &State, request: Request) -> Result<EventJson, Error>
     .await
 }
 
-/// Renders an event as a read of its own shows it to the caller.
+/// Renders an event for a single read by the caller.
 fn single(context: &RequestContext<'_>, event: &Event, included: &Included) -> EventJson {
     json::event(event, included, context.render(), Extent::Single)
 }
 
-/// Fails where the caller would write over a state that it has not read.
+/// Fails if the caller has not read the current state.
 fn check_unchanged(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -134,7 +134,7 @@ fn check_unchanged(
     })
 }
 
-/// Reads an event; beside it comes the date of its last change, linked resources included.
+/// Reads an event, with the date of the last change including linked resources.
 pub async fn find(
     state: &State,
     request: Request,
@@ -151,7 +151,7 @@ pub async fn find(
     .await
 }
 
-/// Changes an event: only what is sent.
+/// Changes the given fields of an event.
 pub async fn update(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
     write(state, request, Action::Change, move |context, params| {
         let user = context.user()?;
@@ -214,7 +214,7 @@ pub async fn list(state: &State, request: Request) -> Result<PlacedList<EventLis
             if is_unlocked(event, params) { Extent::Plain } else { Extent::Protected }
         };
         let render = context.render();
-        // Each row goes when its JSON is made: they may be long.
+        // Each row is dropped after conversion to JSON, since rows may be long.
         let event = |row: Event| json::event(&row, &included, render, extent(&row));
         let events = rows.into_iter().map(event).collect();
         let collection = context.urls.collection("events");

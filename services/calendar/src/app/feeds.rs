@@ -1,4 +1,4 @@
-//! Feeds of iCalendar: which events, and their text in pieces.
+//! iCalendar feeds: their events, and their text in pieces.
 
 use std::sync::Arc;
 
@@ -23,23 +23,23 @@ use crate::store::{terms, text_lengths};
 use crate::wire::list_input;
 use crate::wire::params::Params;
 
-/// Events that are read and written at a time.
+/// Number of events that are read and written at a time.
 const PIECE: usize = 500;
 
-/// Bytes of texts that they may have, unless one event has more.
+/// Bytes of text that these events may have, unless a single event has more.
 const LONGEST_PIECE: usize = 512 << 10;
 
-/// A text up to this many bytes is kept from the first pass over its events; a longer one is
-/// written again, piece by piece.
+/// Size in bytes up to which a text is kept from the first pass over its events. A longer text is
+/// generated again, piece by piece.
 const KEPT: usize = 1 << 20;
 
-/// A feed, of which tag and dates are known before its text is sent.
+/// A feed. Its tag and dates are known before its text is sent.
 pub struct Feed {
-    /// Stands for the whole text.
+    /// The tag of the complete text.
     pub tag: EntityTag,
-    /// The last change of what it shows, in Unix seconds.
+    /// The last change of its content, in Unix seconds.
     pub modified: Option<i64>,
-    /// A name for its file.
+    /// The suggested name of its file.
     pub file_name: String,
     /// Its text.
     pub text: FeedText,
@@ -47,13 +47,13 @@ pub struct Feed {
 
 /// The text of a feed.
 pub enum FeedText {
-    /// All of it.
+    /// The complete text.
     Whole(String),
-    /// Written while it is sent.
+    /// Generated while it is sent.
     Pieces(Box<Pieces>),
 }
 
-/// The text of a long feed, written piece by piece.
+/// The text of a long feed, generated piece by piece.
 pub struct Pieces {
     state: State,
     listed: Arc<Listed>,
@@ -69,7 +69,7 @@ struct Listed {
     outlook: bool,
 }
 
-/// Reads a feed: the events that a list with these parameters shows to everybody.
+/// Reads a feed of the public events that a list with these parameters has.
 pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
     let turn = ListTurn::wait(state, &request).await?;
     let urls = request.urls.clone();
@@ -99,7 +99,7 @@ pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
     })
 }
 
-/// Reads which events a feed has, and the zones that they take place in.
+/// Reads the ids of a feed's events and their zones.
 async fn listed(
     state: &State,
     urls: &Urls,
@@ -107,7 +107,7 @@ async fn listed(
     turn: ListTurn,
 ) -> Result<(Vec<i64>, Vec<ZoneSpan>), Error> {
     let read = |turn: ListTurn| {
-        // A feed is the same for everybody, so nobody is asked who it is for.
+        // A feed is the same for every caller, so the login is dropped.
         let request =
             Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
         let index = state.index.clone();
@@ -135,7 +135,7 @@ impl Pieces {
         Pieces { state: state.clone(), listed, next: 0, done: false }
     }
 
-    /// Writes the next piece, and tells the last change of what it shows; `None` at the end.
+    /// Writes the next piece and returns it with the last change of its events; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<(String, Option<i64>)>, Error> {
         if self.done {
             return Ok(None);
@@ -175,13 +175,13 @@ impl Pieces {
 /// Some events of a feed.
 struct Piece {
     text: String,
-    /// How many they are.
+    /// Number of the events.
     events: usize,
     /// Their last change.
     modified: Option<i64>,
 }
 
-/// Writes the first events of what is left of a feed: so many that neither they nor their texts are many.
+/// Writes the next events of a feed, limited in number and in bytes of text.
 fn written(
     db: &mut database::Db,
     listed: &Listed,
@@ -198,7 +198,7 @@ fn written(
     let included = included.readable_by(&None);
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
-    // What was hidden since the list was read is left out.
+    // Events that were hidden after the list was read are left out.
     let shown = rows.iter().filter(|event| event.is_public());
     shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
     let linked = included.venues.values().chain(included.organizers.values());

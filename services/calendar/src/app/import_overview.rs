@@ -1,4 +1,4 @@
-//! What an import learns from a first look through its file.
+//! First pass of an import over its file.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
@@ -9,38 +9,38 @@ use crate::ical::{
 use crate::model::zone::Zone;
 use crate::state::State;
 
-/// What an import needs to know of the file as a whole, before its first event is written.
+/// The facts about a file that an import needs before it writes the first event.
 #[derive(Default)]
 pub struct Overview {
-    /// Whether it is a calendar at all.
+    /// Whether the file is a calendar.
     pub is_calendar: bool,
     zones: ForeignZones,
-    /// The zone that the file names for all its events.
+    /// The default zone of the file.
     zone: Option<Zone>,
-    /// Repetitions that an entry of their own replaces.
+    /// Occurrences that are replaced by an override entry.
     pub replaced: HashSet<String>,
-    /// This calendar, or another one like it, wrote the file.
+    /// Whether this calendar, or another instance of it, wrote the file.
     pub is_own: bool,
-    /// Components that the file has.
+    /// Number of components in the file.
     pub components: usize,
-    /// Where the file is cut off: it lacks the end of its calendar.
+    /// Where the file is truncated, if the end of its calendar is missing.
     pub cut: Option<Cut>,
 }
 
-/// The end of a file that is cut off.
+/// The end of a truncated file.
 #[derive(Clone, Copy)]
 pub struct Cut {
     /// The last line.
     pub line: u64,
-    /// The cut is in an event, which is reported by itself.
+    /// Whether it is within an event, which is reported separately.
     pub is_in_event: bool,
 }
 
 impl Overview {
-    /// Looks through a file.
+    /// Reads a file to its end.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn of(state: &State, file: impl BufRead) -> io::Result<Overview> {
         let mut overview = Overview::default();
         let mut replacing = Vec::new();
@@ -52,7 +52,8 @@ impl Overview {
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
                 ComponentKind::Event if component.find("RECURRENCE-ID").is_some() => {
-                    // Zones may stand behind their events, and nothing else is needed of these.
+                    // Zones may follow the events that use them. Nothing else of these events is
+                    // needed.
                     component
                         .properties
                         .retain(|one| matches!(one.name.as_str(), "UID" | "RECURRENCE-ID"));
@@ -72,7 +73,7 @@ impl Overview {
         Ok(Overview { replaced, ..overview })
     }
 
-    /// Returns what reading entries of the file needs to know.
+    /// Returns the context for reading the entries of the file.
     pub fn context<'a>(&'a self, state: &'a State) -> EntryContext<'a> {
         EntryContext {
             zones: &self.zones,

@@ -1,4 +1,4 @@
-//! How far an import is, and when others who write are to have their turn.
+//! Progress of an import, and when it yields to other writers.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -7,46 +7,46 @@ use super::import_writes::Outcome;
 use crate::ical::Component;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// Events that share a transaction: other writers wait for all of them.
+/// Number of events per transaction; other writers wait for all of them.
 const BATCH: usize = 250;
 
-/// How long a transaction goes on taking events: rules that look through centuries are slow, and
-/// others who write are refused after `DB_WAIT_MS`.
+/// Time after which a transaction takes no more events. Expanding long rules is slow, and other
+/// writers fail after `DB_WAIT_MS`.
 pub const TURN: Duration = Duration::from_millis(150);
 
-/// Errors that are told one by one.
+/// Maximum number of errors reported individually.
 const MAX_ERRORS: usize = 1000;
 
-/// How much an import may do.
+/// Limits of an import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportLimits {
-    /// The most events; none without a bound.
+    /// Maximum number of events, if limited.
     pub events: Option<usize>,
-    /// When it is given up.
+    /// The deadline, if there is one.
     pub deadline: Option<Instant>,
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Clone, Default)]
 pub struct SoFar {
-    /// Passes that are over.
+    /// Number of completed passes.
     pub passes: usize,
-    /// Components of the file that were read in the next one.
+    /// Number of components read in the current pass.
     pub read: usize,
-    /// The line on which the last of them begins.
+    /// The first line of the last component.
     pub line: u64,
-    /// What was done.
+    /// The report.
     pub report: ImportJson,
-    /// How far the entry behind them is, where its events take more than one transaction.
+    /// Progress of the current entry, if its events take more than one transaction.
     pub entry: Option<EntrySoFar>,
-    /// Events that were looked at.
+    /// Number of processed events.
     pub done: usize,
-    /// Nothing more is written.
+    /// Whether nothing more is written.
     pub is_over: bool,
 }
 
 impl SoFar {
-    /// Counts an event that failed, and says why.
+    /// Counts and reports a failed event.
     pub fn note(&mut self, component: &Component, message: String) {
         self.done += 1;
         self.report.failed += 1;
@@ -56,7 +56,7 @@ impl SoFar {
         }
     }
 
-    /// Counts what became of an event.
+    /// Counts the outcome of an event.
     pub fn count(&mut self, outcome: Outcome) {
         self.done += 1;
         *match outcome {
@@ -68,32 +68,32 @@ impl SoFar {
     }
 }
 
-/// How far an entry is whose events take more than one transaction.
+/// Progress of an entry whose events take more than one transaction.
 #[derive(Clone)]
 pub struct EntrySoFar {
-    /// The external ids of its events that are written.
+    /// External ids of the events written for it.
     pub kept: HashSet<String>,
-    /// The event that the others are below.
+    /// The parent of its other events.
     pub parent: Option<i64>,
-    /// Whether the file had repetitions before that it may no longer have.
+    /// Whether earlier files had occurrences that may be gone now.
     pub repeated: bool,
 }
 
-/// The turn of a transaction among all who write.
+/// The time slice of a transaction among all writers.
 #[derive(Clone, Copy)]
 pub struct Turn {
     began: Instant,
-    /// Events that were looked at before.
+    /// Number of events processed before it.
     from: usize,
 }
 
 impl Turn {
-    /// Begins a turn, before which some events were looked at.
+    /// Begins a time slice after `from` processed events.
     pub fn begin(from: usize) -> Turn {
         Turn { began: Instant::now(), from }
     }
 
-    /// Returns whether others are to have their turn: not before anything was done in this one.
+    /// Returns whether to yield to other writers; never before anything was done.
     pub fn is_over(self, done: usize) -> bool {
         done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TURN)
     }

@@ -1,4 +1,4 @@
-//! What an import does with one event at one time.
+//! Import of a single occurrence.
 
 use database::Db;
 use serde_json::{Value, json};
@@ -25,10 +25,10 @@ use crate::store::{events, imported, linked_posts, links};
 use crate::wire::event_input;
 use crate::wire::params::Params;
 
-/// The most parts of a location that may be the name of its venue.
+/// Maximum number of parts of a location that may be the name of its venue.
 const MOST_PARTS: usize = 8;
 
-/// What became of an event.
+/// The outcome for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Created,
@@ -37,18 +37,18 @@ pub enum Outcome {
     Skipped,
 }
 
-/// Where an event comes from.
+/// The origin of an event.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub user: &'a User,
     pub urls: &'a Urls,
-    /// How a feed of this calendar is read.
+    /// Context for reading entries as a feed of this calendar.
     pub entries: EntryContext<'a>,
     /// The first event of its series.
     pub parent: Option<i64>,
 }
 
-/// An event as it is stored, and as a feed shows it.
+/// An event as stored, and as a feed shows it.
 struct Stored {
     event: Event,
     links: Links,
@@ -56,9 +56,9 @@ struct Stored {
     shown: Option<Occurrence>,
 }
 
-/// Writes an event; beside what was done comes its id.
+/// Writes an event. Returns the outcome and its id.
 ///
-/// What an import moved to the trash comes back; what a person moved there stays.
+/// Events that an import trashed are restored; events that a user trashed stay in the trash.
 pub fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -78,7 +78,7 @@ pub fn write_occurrence(
     }
 }
 
-/// Moves an event that does not take place to the trash.
+/// Moves a cancelled event to the trash.
 pub fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -93,8 +93,8 @@ pub fn cancel(
     }
 }
 
-/// Moves the repetitions of a UID that begin later than now to the trash, but for those that stay;
-/// returns how many, `most` at a time.
+/// Moves later occurrences of a UID to the trash, except for those in `keep`, at most `most` at a
+/// time. Returns their number.
 pub fn drop_surplus(
     db: &mut Db,
     (uid, now): (&str, i64),
@@ -115,7 +115,7 @@ fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     Ok(imported::note(db, event.id, |noted| noted.is_trashed = true)?)
 }
 
-/// Finds an event by its UID: the one that it came with, or the one that this calendar gave it.
+/// Finds an event by UID, either an imported one or one that this calendar generated.
 pub fn find(db: &mut Db, urls: &Urls, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
@@ -153,7 +153,7 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Changes an event where it differs from what a feed shows of it.
+/// Updates the fields of an event that differ from its form in a feed.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -200,10 +200,10 @@ fn update(
     Ok((Some(event.id), Outcome::Updated))
 }
 
-/// Returns the status of an event after an import, `None` where it stays: one that an import moved to
-/// the trash comes back, and one whose file has become private or public follows it.
+/// Returns the status of an event after an import, or `None` if it stays. An event that an import
+/// trashed is restored, and an event whose file became private or public follows it.
 ///
-/// A person's choice stays while the file says what it said before.
+/// A user's decision is kept while the file does not change.
 fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
     let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
     if !is_private && !is_hidden {
@@ -233,7 +233,7 @@ fn decode(
 }
 
 impl Stored {
-    /// Reads an event back as this calendar would write it.
+    /// Reads an event and renders it as a feed of this calendar does.
     fn read(db: &mut Db, source: Source<'_>, event: Event) -> Result<Stored, Error> {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);
@@ -248,7 +248,7 @@ impl Stored {
     }
 }
 
-/// Sorts the categories of a file: what is a tag of the event stays one, all else is a category.
+/// Splits the categories of a file: names of the event's tags stay tags, all others are categories.
 fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>, Vec<TermRef>) {
     let name_of = |id: &i64| included.terms.get(id).map(|term| html::plain(&term.name));
     let (mut tags, mut tag_names) = (Vec::new(), Vec::new());
@@ -263,7 +263,7 @@ fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>,
     (categories.cloned().map(TermRef::Text).collect(), tags)
 }
 
-/// Names the venue of a location: one that is written so, one of this name, or a new one.
+/// Returns the venue of a location: one with this text, one with this name, or a new one.
 fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     let location = occurrence.details.location.as_str();
     if location.is_empty() {
@@ -284,7 +284,7 @@ fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     Ok(venue)
 }
 
-/// Names the organizer: one of this name, or a new one.
+/// Returns the organizer: one with this name, or a new one.
 fn organizer(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     let Some((name, mail)) = &occurrence.details.organizer else { return Ok(json!([])) };
     Ok(match known(db, Kind::Organizer, name, |_| true)? {

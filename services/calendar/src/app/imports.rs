@@ -1,4 +1,4 @@
-//! Import of iCalendar files: each event is created, changed where it differs, or left.
+//! Import of iCalendar files: creates events, updates those that differ, and keeps the rest.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -21,19 +21,19 @@ use crate::store::{events, imported, sql};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
 
-/// Repetitions that are moved to the trash between two looks at the time.
+/// Number of occurrences that are trashed between two checks of the time.
 const SURPLUS: usize = 20;
 
-/// Which events of a file are written.
+/// A pass over the events of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Those that stand for themselves, with their repetitions.
+    /// Entries with their occurrences.
     Entries,
-    /// Those that replace a repetition, which is known by then.
+    /// Overrides of single occurrences, which exist by then.
     Replacements,
 }
 
-/// What comes next in a pass.
+/// The next step of a pass.
 enum Next {
     Entry(Component, Entry),
     /// A component that is not written.
@@ -41,22 +41,22 @@ enum Next {
     End,
 }
 
-/// A series of which an entry replaces some repetitions.
+/// A series with overrides.
 #[derive(Clone, Default)]
 struct Series {
-    /// The name of its first repetition, where that is replaced: it is stored by the UID alone.
+    /// The name of its first occurrence, if overridden: it is stored under the plain UID.
     first: Option<String>,
-    /// The event that the others are below.
+    /// The parent of its other events.
     parent: Option<i64>,
 }
 
-/// An import on its way.
+/// A running import.
 pub struct Import {
     user: User,
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
-    /// By UID: what the second pass has to know of the first.
+    /// State of the first pass that the second needs, by UID.
     series: HashMap<String, Series>,
     so_far: SoFar,
     /// The entry whose events take more than one transaction.
@@ -64,12 +64,12 @@ pub struct Import {
 }
 
 impl Import {
-    /// Begins the import of a file that was looked through; UIDs of this calendar end in the host
-    /// of `urls`.
+    /// Begins the import of a file after the first look at it. UIDs of this calendar end in the
+    /// host of `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
         let mut so_far = SoFar::default();
         if let Some(Cut { line, is_in_event: false }) = overview.cut {
-            let message = "has no END:VCALENDAR, the file is cut off".to_owned();
+            let message = "END:VCALENDAR is missing, the file is truncated".to_owned();
             so_far.report.failed += 1;
             so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
         }
@@ -77,43 +77,43 @@ impl Import {
         Import { user, urls, limits, overview, series, so_far, current: None }
     }
 
-    /// Tells in which order the events of the file are written.
+    /// Returns the passes over the file in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
         let replacements = (!self.overview.replaced.is_empty()).then_some(Pass::Replacements);
         [Pass::Entries].into_iter().chain(replacements)
     }
 
-    /// Returns what was done.
+    /// Returns the report.
     pub fn into_report(self) -> ImportJson {
         self.so_far.report
     }
 
-    /// Returns the login in whose name events are written.
+    /// Returns the login of the importing user.
     pub fn login(&self) -> &str {
         &self.user.login
     }
 
-    /// Tells how many events were looked at.
+    /// Returns the number of processed events.
     pub fn done(&self) -> usize {
         self.so_far.done
     }
 
-    /// Tells how far the import is.
+    /// Returns the progress.
     pub fn so_far(&self) -> &SoFar {
         &self.so_far
     }
 
-    /// Goes back to where the import was before a transaction that was undone; the reader must go there
-    /// too.
+    /// Restores the progress from before a transaction that was rolled back. The reader must be
+    /// reset too.
     pub fn return_to(&mut self, so_far: SoFar) {
         self.so_far = so_far;
         self.current = None;
     }
 
-    /// Writes the next events of a pass inside a transaction; false at its end.
+    /// Writes the next events of a pass inside a transaction. Returns false at its end.
     ///
     /// # Errors
-    /// The database failed, or the file cannot be read; what was counted meanwhile is wrong then.
+    /// The database failed, or the file cannot be read. The counts are wrong then.
     pub fn write(
         &mut self,
         state: &State,
@@ -151,7 +151,7 @@ impl Import {
         let read = reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
         let Some(component) = read else {
             if self.so_far.read != self.overview.components {
-                let text = "the file has changed while it was imported";
+                let text = "the file changed during the import";
                 return Err(Error::Internal(text.to_owned()));
             }
             self.so_far.passes += 1;
@@ -161,12 +161,13 @@ impl Import {
         let replaces = component.find("RECURRENCE-ID").is_some();
         let is_wanted =
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
-        // Faulty events take their time, too, and write nothing.
+        // Faulty events also take time, although they write nothing.
         if is_wanted && !self.stops_at(&component) {
             match Entry::read(&component, self.overview.context(state)) {
-                // What replaces its repetitions may be behind the cut.
+                // Overrides may have been in the missing part.
                 Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
-                    self.so_far.note(&component, "repeats, and the file is cut off".to_owned());
+                    self.so_far
+                        .note(&component, "it repeats, and the file is truncated".to_owned());
                 }
                 Ok(entry) => return Ok(Next::Entry(component, entry)),
                 Err(message) => self.so_far.note(&component, message),
@@ -176,12 +177,12 @@ impl Import {
         Ok(Next::Nothing)
     }
 
-    /// Counts a component as read, once all of it is written.
+    /// Counts a component as read after all of it was written.
     fn leave_behind(&mut self, component: &Component) {
         (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
     }
 
-    /// Returns whether the import has done as much as it may, and notes what is left.
+    /// Returns whether the import has reached a limit, and reports the rest.
     fn stops_at(&mut self, component: &Component) -> bool {
         let late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);
@@ -194,7 +195,7 @@ impl Import {
         self.so_far.is_over
     }
 
-    /// Writes the events of an entry until the turn is over; tells whether that were all.
+    /// Writes the events of an entry until the time slice is over. Returns whether it is complete.
     fn write_entry(
         &mut self,
         state: &State,
@@ -274,12 +275,11 @@ impl Import {
         Ok(true)
     }
 
-    /// Returns the name by which the event is stored that an entry replaces: the first of a series
-    /// has the UID of the whole.
+    /// Returns the stored name of an overridden event. The first of a series has the plain UID.
     fn stored_name(&self, db: &mut Db, uid: &str, name: &str) -> Result<String, Error> {
         let is_first = match self.series.get(uid) {
             Some(series) => series.first.as_deref() == Some(name),
-            // The file has nothing but what replaces.
+            // The file contains only overrides.
             None => match events::find_by_external_id(db, uid)? {
                 Some(first) => {
                     let moment = imported::find(db, first.id)?.moment;
@@ -291,7 +291,7 @@ impl Import {
         Ok(if is_first { uid.to_owned() } else { name.to_owned() })
     }
 
-    /// Returns the event that those of a series are below, where it is known.
+    /// Returns the parent of the events of a series, if known.
     fn parent(&self, db: &mut Db, entry: &Entry) -> Result<Option<i64>, Error> {
         if !entry.is_series && entry.replaces.is_none() {
             return Ok(None);
@@ -304,8 +304,8 @@ impl Import {
         Ok(first.map(|first| first.parent.unwrap_or(first.id)))
     }
 
-    /// Notes which moment the first event of a series has in its file; tells whether it has repeated
-    /// before, and no longer does.
+    /// Records the original start of the first event of a series. Returns whether the series used
+    /// to repeat and no longer does.
     fn note_first(
         &self,
         db: &mut Db,
@@ -319,7 +319,7 @@ impl Import {
         let moment = match &entry.replaces {
             Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
             None if entry.is_series => Some(occurrence.start.key()),
-            // In files of its own the repetitions are events that do not repeat.
+            // In exports of this calendar, occurrences are events without rules.
             None if self.overview.is_own || self.overview.cut.is_some() => return Ok(false),
             None => None,
         };
@@ -331,7 +331,7 @@ impl Import {
         Ok(repeated)
     }
 
-    /// Writes an event at one time behind a savepoint of its own.
+    /// Writes an event of one moment within a savepoint.
     fn write_one(
         &self,
         state: &State,
@@ -352,8 +352,8 @@ impl Import {
         })
     }
 
-    /// Moves repetitions to come to the trash that the file no longer has, until the turn is over;
-    /// tells whether that were all.
+    /// Trashes future occurrences that the file no longer has, until the time slice is over.
+    /// Returns whether it is complete.
     fn drop_surplus(
         &mut self,
         state: &State,
@@ -380,7 +380,7 @@ impl Import {
     }
 }
 
-/// Returns the event that the others of a series are below, given one of them.
+/// Returns the parent of a series, given one of its events.
 fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     let event = events::find(db, id)?;
     Ok(event.map(|event| event.parent.unwrap_or(event.id)))

@@ -1,16 +1,16 @@
-//! Why the work of a write stopped.
+//! Reasons to stop the work of a write.
 
 use database::DatabaseError;
 
 use crate::error::Error;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Why the work of a write stopped; its transaction is rolled back either way.
+/// The reason why the work of a write stopped. Its transaction is rolled back in any case.
 #[derive(Debug)]
 pub enum Interrupt {
-    /// The work can go on once the image at this URL has been fetched.
+    /// The image at this URL has to be fetched before the work is repeated.
     NeedsImage(String),
-    /// The write is answered with an error.
+    /// The write fails with an error.
     Failed(Error),
 }
 

@@ -1,4 +1,4 @@
-//! Venues and organizers: listing, reading, creating, changing and trashing.
+//! Use cases of venues and organizers: list, read, create, change, trash.
 
 use database::Db;
 
@@ -23,7 +23,7 @@ use crate::wire::list_input::{self, ListRequest};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// How a path names a venue or an organizer.
+/// The part of a path that names a venue or an organizer.
 pub enum PathKey {
     Id(i64),
     /// The stored slug.
@@ -31,18 +31,18 @@ pub enum PathKey {
 }
 
 impl PathKey {
-    /// Takes the slug of a path.
+    /// Parses the slug of a path.
     pub fn of_slug(text: &str) -> PathKey {
         PathKey::Slug(slug::lookup_form(text))
     }
 
-    /// Says what it is a key of.
+    /// Returns the key for a kind.
     pub fn of(self, kind: Kind) -> LinkedKey {
         LinkedKey { kind, path: self }
     }
 }
 
-/// The venue or the organizer that a path names.
+/// The venue or organizer that a path names.
 pub struct LinkedKey {
     kind: Kind,
     path: PathKey,
@@ -61,7 +61,7 @@ impl LinkedKey {
         found.ok_or_else(|| ParameterErrors::one(name, text).into())
     }
 
-    /// Reads a row that the caller may edit; beside it comes the caller.
+    /// Reads a row that the caller may edit, and the caller.
     fn editable(&self, context: &mut RequestContext<'_>) -> Result<(User, Linked), Error> {
         let user = context.user()?;
         let row = self.require(context.db)?;
@@ -92,7 +92,7 @@ pub fn create_in(
     linked_writes::create(context.db, kind, &change, write)
 }
 
-/// Creates a row, or returns the one that has the same name; beside it comes its URL.
+/// Creates a row, or returns the one with the same name. Also returns its URL.
 pub async fn create(
     state: &State,
     request: Request,
@@ -106,7 +106,7 @@ pub async fn create(
     .await
 }
 
-/// Reads a row; beside it comes the date of its last change.
+/// Reads a row and the date of its last change.
 pub async fn find(
     state: &State,
     request: Request,
@@ -122,7 +122,7 @@ pub async fn find(
     .await
 }
 
-/// Changes a row: only what is sent.
+/// Changes the given fields of a row.
 pub async fn update(state: &State, request: Request, key: LinkedKey) -> Result<LinkedJson, Error> {
     write(state, request, Action::Change, move |context, params| {
         let (user, row) = key.editable(context)?;

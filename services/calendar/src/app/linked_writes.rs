@@ -1,4 +1,4 @@
-//! The rules by which venues and organizers are created, changed and trashed, inside a transaction.
+//! Rules for creating, changing and trashing venues and organizers, inside a transaction.
 
 use database::Db;
 
@@ -15,9 +15,9 @@ use crate::model::role::{self, User};
 use crate::model::status::{Stage, Status};
 use crate::store::linked_posts;
 
-/// Creates a row, or returns the one that has the same name already.
+/// Creates a row, or returns the existing one with the same name.
 ///
-/// Fields beside the name overwrite the existing row only where the caller may edit it.
+/// Other fields overwrite an existing row only if the caller may edit it.
 pub fn create(
     db: &mut Db,
     kind: Kind,
@@ -43,8 +43,8 @@ pub fn create(
     Ok(row)
 }
 
-/// Finds a row with the same name that the caller sees outside the trash, and with the same
-/// description where one is sent.
+/// Finds a row with the same name (and the same description, if given) that is visible to the
+/// caller and not in the trash.
 fn duplicate(
     db: &mut Db,
     kind: Kind,
@@ -60,7 +60,7 @@ fn duplicate(
     }
 }
 
-/// Returns whether somebody may change or delete a row.
+/// Returns whether the user may change or delete a row.
 pub fn may_edit(user: &User, row: &Linked) -> bool {
     role::may_edit(user, &row.status, row.previous.as_ref(), row.author)
 }
@@ -72,7 +72,7 @@ fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
     }
 }
 
-/// Changes a row; the caller's permission has been checked.
+/// Changes a row. The caller's permission has been checked.
 pub fn update(
     db: &mut Db,
     mut row: Linked,

@@ -1,4 +1,4 @@
-//! What a line of a load does: creates a resource, or finds that it is there already.
+//! Loading of a line: creates a resource, or finds that it exists.
 
 use database::DatabaseError;
 
@@ -17,26 +17,26 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::{event_input, linked_input, term_input};
 
-/// The longest external id, in characters.
+/// Maximum length of an external id in characters.
 const MAX_EXTERNAL_ID: usize = 200;
 
-/// What a line did.
+/// The outcome of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loading {
-    /// The resource is new.
+    /// The resource was created.
     Created,
-    /// The resource was there and has changed.
+    /// The existing resource was changed.
     Updated,
 }
 
-/// Why a line is undone.
+/// The reason why a line is rolled back.
 #[derive(Debug)]
 pub enum Undone {
-    /// It would change nothing.
+    /// It changed nothing.
     Unchanged,
     /// It is faulty.
     Faulty(String),
-    /// The database failed, or the program.
+    /// The database or the program failed.
     Failed(Error),
 }
 
@@ -79,10 +79,10 @@ fn told(errors: &ParameterErrors) -> String {
     missing.chain(invalid).collect::<Vec<_>>().join("; ")
 }
 
-/// Does what a line says; with `upsert` what is there already is changed.
+/// Loads a line. With `upsert` existing resources are changed.
 ///
 /// # Errors
-/// Why the line has to be undone.
+/// The reason why the line has to be rolled back.
 pub fn load_line(
     context: &mut RequestContext<'_>,
     params: &Params,
@@ -102,8 +102,7 @@ pub fn load_line(
     }
 }
 
-/// An event is the same when its external id is; without one, its slug; without either, its title
-/// and its start.
+/// Loads an event. It is identified by external id, else by slug, else by title and start.
 fn load_event(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -176,7 +175,7 @@ fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     }
 }
 
-/// A venue or an organizer is the same when its slug is, which comes from its name without one.
+/// Loads a venue or an organizer. It is identified by slug, which by default comes from the name.
 fn load_linked(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -203,7 +202,7 @@ fn load_linked(
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
 }
 
-/// A term is the same when its name is, under the same parent.
+/// Loads a term. It is identified by name and parent.
 fn load_term(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -230,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_of_the_program_is_no_fault_of_the_line() {
+    fn internal_error_is_not_reported_as_a_faulty_line() {
         let failed = Undone::from(Error::Internal("x".to_owned()));
         assert!(matches!(failed, Undone::Failed(Error::Internal(_))), "{failed:?}");
         let faulty = Undone::from(Error::CouldNotCreate(Kind::Venue));

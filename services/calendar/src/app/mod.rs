@@ -1,4 +1,4 @@
-//! The use cases: who may do what, in which order, and what is read and written together.
+//! The use cases: permissions, order of work, and what is read and written together.
 
 mod changes;
 mod context;

@@ -1,19 +1,19 @@
-//! A request as the use cases take it, whatever carried it.
+//! The input of a use case, independent of HTTP.
 
 use crate::error::Error;
 use crate::model::urls::Urls;
 use crate::wire::params::Params;
 
-/// Who asks, with which parameters.
+/// The caller and the parameters.
 pub struct Request {
-    /// Login that the key belongs to.
+    /// Login of the key's owner.
     pub login: Option<String>,
-    /// The parameters, or why they cannot be read; a write reports that only to callers who may
+    /// The parameters, or the error of reading them. Writes report it only to callers who may
     /// write.
     pub params: Result<Params, Error>,
     /// Base URL and prefix of the request.
     pub urls: Urls,
-    /// The values of `If-Match`: a write goes on only where one of them is the tag of what a read
-    /// shows now.
+    /// The values of `If-Match`. A write proceeds only if one of them is the tag of the current
+    /// state.
     pub if_match: Option<Vec<String>>,
 }

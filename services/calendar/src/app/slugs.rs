@@ -1,15 +1,15 @@
-//! Slugs of resources as writes assign them.
+//! Slugs that writes assign.
 
 use database::{DatabaseError, Db};
 
 use crate::model::{html, slug};
 use crate::store::slugs;
 
-/// What a slug is made from.
+/// The sources of a slug.
 pub struct SlugSource<'a> {
-    /// The slug that the write sends.
+    /// The slug in the write.
     pub sent: Option<&'a str>,
-    /// The slug that the resource has.
+    /// The current slug.
     pub current: &'a str,
     /// Title or name of the resource.
     pub title: &'a str,
@@ -17,10 +17,10 @@ pub struct SlugSource<'a> {
     pub is_trashed: bool,
 }
 
-/// Returns the slug of a resource after a write, free in its table.
+/// Returns the slug of a resource after a write, unique in its table.
 ///
-/// A slug that is sent wins, then the one it has, then its title; where neither leaves anything
-/// that can stand in a URL, its id. In the trash the slug carries a suffix.
+/// The sent slug takes precedence, then the current one, then the title. If they have no valid
+/// characters, the id is used. In the trash the slug has a suffix.
 pub fn assign(
     db: &mut Db,
     table: &'static str,
@@ -28,7 +28,7 @@ pub fn assign(
     source: SlugSource<'_>,
 ) -> Result<String, DatabaseError> {
     let SlugSource { sent, current, title, was_trashed, is_trashed } = source;
-    // What a read shows can be sent back, from the trash too.
+    // A slug that was read can be sent back, even from the trash.
     let sent = sent.filter(|sent| !sent.eq_ignore_ascii_case(current));
     if sent.is_none() && !current.is_empty() && was_trashed == is_trashed {
         return Ok(current.to_owned());

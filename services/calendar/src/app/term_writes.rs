@@ -30,7 +30,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     Ok(term)
 }
 
-/// Refuses a second term of the same name: under one parent for categories, at all for tags.
+/// Rejects a second term of the same name: under the same parent for categories, anywhere for tags.
 fn refuse_duplicate(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -44,7 +44,7 @@ fn refuse_duplicate(
     }
 }
 
-/// Finds a free slug: under a parent its slug is appended before numbers are tried.
+/// Returns a free slug. The slug of the parent is appended before numbers are tried.
 fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, DatabaseError> {
     let sent = sent.map(slug::slugify).filter(|slug| !slug.is_empty());
     let mut base = sent.unwrap_or_else(|| slug::slugify(&term.name));
@@ -60,7 +60,7 @@ fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, Dat
     slug::free(&base, |candidate| terms::slug_taken(db, term.taxonomy, candidate, term.id))
 }
 
-/// Changes a term; a parent that would close a loop turns the others of the loop into roots.
+/// Changes a term. If the parent would close a loop, the other terms of the loop become roots.
 pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, Error> {
     if let Some(name) = &change.name {
         term.name.clone_from(name);
@@ -85,7 +85,7 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
     Ok(term)
 }
 
-/// Returns the parent to set; the terms between it and the term itself lose theirs.
+/// Returns the parent to set. The terms between it and the term itself lose theirs.
 fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     if parent == id {
         return Ok(0);
@@ -105,7 +105,7 @@ fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     Ok(parent)
 }
 
-/// Finds the term that an event names by slug or name, or makes it where the caller may.
+/// Returns the term of this slug or name, and creates it if the caller may.
 pub fn find_or_create(
     db: &mut Db,
     taxonomy: Taxonomy,

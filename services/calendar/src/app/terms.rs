@@ -1,4 +1,4 @@
-//! Categories and tags: listing, reading, creating, changing and deleting.
+//! Use cases of categories and tags: list, read, create, change, delete.
 
 use database::Db;
 
@@ -37,7 +37,7 @@ pub struct TermKey {
 }
 
 impl TermKey {
-    /// Reads the term, which has to exist.
+    /// Reads the term, or fails if it does not exist.
     pub fn require(&self, db: &mut Db) -> Result<Term, Error> {
         let name = match self.taxonomy {
             Taxonomy::Category => "must be the id of a category",
@@ -57,7 +57,7 @@ fn render(
     Ok(json::own(term, &included, context.render(), with_links))
 }
 
-/// Fails where a parent is sent for a tag, as tags have none.
+/// Fails if a tag has a parent.
 fn check_parent(taxonomy: Taxonomy, params: &Params) -> Result<(), Error> {
     let misplaced = taxonomy == Taxonomy::Tag && params.get("parent").is_some();
     if misplaced { Err(Error::NotHierarchical) } else { Ok(()) }
@@ -98,7 +98,7 @@ pub async fn find(state: &State, request: Request, key: TermKey) -> Result<TermJ
     .await
 }
 
-/// Changes a term: only what is sent.
+/// Changes the given fields of a term.
 pub async fn update(state: &State, request: Request, key: TermKey) -> Result<TermJson, Error> {
     write(state, request, action(key.taxonomy), move |context, params| {
         let user = context.user()?;
@@ -114,7 +114,7 @@ pub async fn update(state: &State, request: Request, key: TermKey) -> Result<Ter
     .await
 }
 
-/// Deletes a term for good and returns it as it was.
+/// Deletes a term permanently and returns its last state.
 pub async fn delete(state: &State, request: Request, key: TermKey) -> Result<TermJson, Error> {
     let taxonomy = key.taxonomy;
     write(state, request, action(taxonomy), move |context, params| {

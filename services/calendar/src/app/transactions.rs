@@ -1,4 +1,4 @@
-//! The database work of a request: one read, or one transaction that writes.
+//! The database work of a request: one read, or one write transaction.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::sanitized::SanitizedTexts;
 
-/// The most images that one write fetches.
+/// Maximum number of images that one write fetches.
 const MAX_FETCHED_IMAGES: usize = 10;
 
-/// Does the reading work of a request on one connection.
+/// Runs the reads of a request on one connection.
 ///
-/// On SQLite all of it sees the same snapshot. On PostgreSQL, where a transaction costs two more
-/// round trips, most reads are one statement, and lists that need several open a read transaction
-/// themselves.
+/// On SQLite all of them see the same snapshot. On PostgreSQL a transaction costs two more round
+/// trips. Most reads are a single statement there, and lists that need several open a read
+/// transaction themselves.
 pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>
 where
     T: Send + 'static,
@@ -59,11 +59,11 @@ where
         .await
 }
 
-/// Does the writing work of a request in one transaction; one writer works at a time.
+/// Runs the writes of a request in one transaction, one writer at a time.
 ///
-/// No transaction waits for the network: work that needs an image is rolled back, and done again
-/// once the image has been fetched. So nothing is fetched for a write that is not permitted or
-/// whose fields are invalid.
+/// No transaction waits for the network: if an image is needed, the transaction is rolled back and
+/// repeated once the image has been fetched. Therefore nothing is fetched for a write without
+/// permission or with invalid fields.
 pub async fn write<T, F>(
     state: &State,
     request: Request,
@@ -85,7 +85,7 @@ where
         }
     };
     let sanitized = match login {
-        // Anonymous writes fail before any text is looked at.
+        // Anonymous writes fail before any text is examined.
         None => SanitizedTexts::default(),
         Some(_) => sanitize(state, &params).await?,
     };
@@ -100,7 +100,7 @@ where
                     return Err(not_fetching());
                 };
                 if fetched.len() == MAX_FETCHED_IMAGES {
-                    let text = "must not name so many images";
+                    let text = "must not name more than ten images";
                     return Err(ParameterErrors::one("image", text).into());
                 }
                 let file = images::fetch(state, fetcher, &url).await?;
@@ -111,11 +111,11 @@ where
 }
 
 fn not_fetching() -> Error {
-    Error::Internal("an image is needed, but none are fetched".to_owned())
+    Error::Internal("an image is needed, but fetching is disabled".to_owned())
 }
 
-/// Does writing work in the name of a user, without HTTP and inside a transaction; images are
-/// recorded by URL.
+/// Runs writes on behalf of a user, without HTTP and inside a transaction. Images are recorded by
+/// URL.
 pub fn with_context<T>(
     state: &State,
     db: &mut Db,
@@ -145,7 +145,7 @@ async fn sanitize(state: &State, params: &Params) -> Result<SanitizedTexts, Erro
     Ok(off_worker(work).await?)
 }
 
-/// A write that may be tried more than once.
+/// A write that may be repeated.
 struct Attempt<F> {
     login: Option<String>,
     params: Params,

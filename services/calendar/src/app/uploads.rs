@@ -1,4 +1,4 @@
-//! What becomes of files that requests carry: calendars and images.
+//! Uploaded files: calendars and images.
 
 use std::io::Cursor;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,22 +24,22 @@ use crate::wire::image::ImageJson;
 use crate::wire::import::ImportJson;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The largest image, in bytes.
+/// Maximum size of an image in bytes.
 pub const IMAGE_BYTES: usize = MAX_BYTES;
 
-/// How long a request may import.
+/// Time limit for an import over HTTP.
 const IMPORT_TIME: Duration = Duration::from_secs(30);
 
-/// The most events that a request imports.
+/// Maximum number of events in an import over HTTP.
 const IMPORT_EVENTS: usize = 20_000;
 
-/// Returns who sends a file; fails where they may not.
+/// Returns the user who uploads a file, or fails without permission.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
     state.pools.read(move |db| permitted(db, &login, action)).await
 }
 
-/// Looks a user up; fails where they may not do something, or no longer.
+/// Looks up a user and fails if the role no longer permits the action.
 fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
     let actor = RequestContext::actor(db, Some(login))?;
     actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
@@ -48,8 +48,8 @@ fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
 /// Imports a calendar.
 ///
 /// # Errors
-/// The file is no calendar, or the database failed or stayed busy; what earlier batches wrote stays, so
-/// that sending the file again goes on.
+/// The file is not a calendar, or the database failed or stayed busy. Earlier batches stay, so
+/// sending the file again resumes the import.
 pub async fn import(
     state: &State,
     user: User,
@@ -76,13 +76,13 @@ pub async fn import(
     Ok(import.into_report())
 }
 
-/// An import on its way, with what is left of its file.
+/// A running import, with the rest of its file.
 type Underway = (Import, Reader<Cursor<Arc<[u8]>>>);
 
-/// Writes the next events; tells whether there are more.
+/// Writes the next events. Returns whether there are more.
 ///
-/// A batch that finds the database busy is tried again until the deadline, because an error would not
-/// tell what was written before.
+/// If the database is busy, the batch is repeated until the deadline, because an error would not
+/// report what was already written.
 async fn write_batch(
     state: &State,
     underway: Underway,
@@ -96,13 +96,13 @@ async fn write_batch(
             let taken = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
             let begun = || Error::Internal("a batch of an import began twice".to_owned());
             let (mut import, mut reader) = taken.ok_or_else(begun)?;
-            // The role may have been taken away since the file was sent.
+            // The role may have changed since the file was sent.
             permitted(db, import.login(), Action::Import)?;
             let more = import.write(&own, db, &mut reader, pass)?;
             Ok::<_, Error>(((import, reader), more))
         };
         let outcome = state.pools.write(batch).await;
-        // One that has begun is lost with its transaction.
+        // A batch that has begun is lost with its transaction.
         let is_whole = slot.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         match outcome {
             Err(Error::Store(DatabaseError::Busy)) if is_whole && Instant::now() < deadline => {}
@@ -134,11 +134,11 @@ pub async fn image(
         Ok::<_, Error>(images::by_ids(db, &[id])?.remove(&id))
     };
     let image = state.pools.write(insert).await?;
-    let image = image.ok_or_else(|| Error::Internal("a new image is gone".to_owned()))?;
+    let image = image.ok_or_else(|| Error::Internal("a new image is missing".to_owned()))?;
     Ok(ImageJson::new(&image, urls))
 }
 
-/// Reads what is known of an image.
+/// Reads the metadata of an image.
 pub async fn find_image(state: &State, request: Request, id: i64) -> Result<ImageJson, Error> {
     read(state, request, move |context, _| {
         let found = images::by_ids(context.db, &[id])?;
@@ -167,7 +167,7 @@ mod tests {
     const FILE: &str = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\n\
                         END:VEVENT\r\nEND:VCALENDAR\r\n";
 
-    /// How long a request waits for the database.
+    /// How long a request waits for the database, in milliseconds.
     const WAIT_MS: u64 = 20;
 
     #[derive(Parser)]
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn import_outlasts_others_who_write_for_longer_than_a_request_waits() {
+    async fn import_waits_for_writers_that_exceed_the_request_timeout() {
         let database = Database::in_file();
         let settings = DatabaseSettings { db_wait_ms: WAIT_MS, ..database.settings() };
         let migrations = [&auth::MIGRATIONS, &MIGRATIONS];
@@ -188,7 +188,7 @@ mod tests {
         let urls = Urls { base: "http://localhost".to_owned(), alias: false };
         let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
         let state = State::new(pools.clone(), SystemClock::shared(), site, media);
-        // SQLite has one writer, and this one has its turn first.
+        // This writer of SQLite has its turn first.
         let others = pools.write(|_| {
             std::thread::sleep(Duration::from_millis(10 * WAIT_MS));
             Ok::<_, DatabaseError>(())

@@ -1,19 +1,19 @@
-//! Who writes, and when.
+//! Author and time of a write.
 
 use std::collections::HashMap;
 
 use crate::model::image::ImageFile;
 use crate::model::role::User;
 
-/// Images that were fetched for a write, by their URL.
+/// Images that were fetched for a write, by URL.
 pub type FetchedImages = HashMap<String, ImageFile>;
 
-/// Who writes, and when: Unix seconds and the wall clock of the site.
+/// Author and time of a write: Unix seconds and the local time of the site.
 #[derive(Clone, Copy)]
 pub struct WriteContext<'a> {
     pub user: &'a User,
     pub now: i64,
     pub now_local: i64,
-    /// Images that were fetched for the write; `None` where URLs are only recorded.
+    /// Images that were fetched for the write; `None` if URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
 }

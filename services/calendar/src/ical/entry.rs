@@ -66,7 +66,7 @@ impl Entry {
         }
         // What of it stood behind would be taken away from an event that is known.
         if !component.has_end {
-            return Err("has no END:VEVENT, the file is cut off".to_owned());
+            return Err("END:VEVENT is missing, the file is truncated".to_owned());
         }
         let uid = uid_of(component)?;
         let own_zone = component.find(OWN_ZONE).and_then(|zone| known(&zone.value));

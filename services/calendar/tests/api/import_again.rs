@@ -236,7 +236,7 @@ async fn truncated_file_trashes_nothing_and_is_reported() {
         let done = post(&app, "editor", lines[..end].concat()).await.expect(200).json;
         let messages =
             done["errors"].as_array().unwrap().last().unwrap()["message"].as_str().unwrap();
-        assert!(messages.ends_with("the file is cut off"), "{end}: {messages}");
+        assert!(messages.ends_with("the file is truncated"), "{end}: {messages}");
         assert_eq!(shown(&app).await, before, "{end}");
     }
     // Complete single events are imported.
@@ -248,7 +248,10 @@ async fn truncated_file_trashes_nothing_and_is_reported() {
         done["errors"].as_array().unwrap().iter().map(|e| &e["message"]).collect();
     assert_eq!(
         messages,
-        ["has no END:VCALENDAR, the file is cut off", "repeats, and the file is cut off"]
+        [
+            "END:VCALENDAR is missing, the file is truncated",
+            "it repeats, and the file is truncated"
+        ]
     );
 }
 

@@ -290,7 +290,7 @@ async fn truncated_file_is_reported_and_trashes_nothing() {
     assert_eq!(counts(&app, &complete).await, [1, 0, 0, 0, 0]);
     let at = complete.find(" of it").unwrap();
     let done = post(&app, "editor", complete[..at].to_owned()).await.expect(200);
-    assert_eq!(done.json["errors"][0]["message"], "has no END:VEVENT, the file is cut off");
+    assert_eq!(done.json["errors"][0]["message"], "END:VEVENT is missing, the file is truncated");
     assert_eq!(counts(&app, &complete).await, [0, 0, 1, 0, 0]);
 }
 

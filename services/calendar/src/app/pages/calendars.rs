@@ -1,4 +1,4 @@
-//! The events of a page as a calendar for programs.
+//! Calendar files of pages.
 
 use super::super::feeds::{self, Feed};
 use super::super::transactions::read;
@@ -12,7 +12,7 @@ use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::events;
 
-/// Reads the calendar of a list.
+/// Reads the calendar file of a list.
 pub async fn calendar(
     state: &State,
     request: &PageRequest,
@@ -22,7 +22,7 @@ pub async fn calendar(
     feeds::export(state, request.of(&pairs)).await
 }
 
-/// Reads the calendar of one event; what lists do not show is in none.
+/// Reads the calendar file of an event. Unlisted events have none.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,
@@ -40,7 +40,7 @@ pub async fn calendar_of_event(
     calendar(state, request, vec![("include", id.to_string())]).await
 }
 
-/// Reads the calendar of a venue or an organizer.
+/// Reads the calendar file of a venue or an organizer.
 pub async fn calendar_of_linked(
     state: &State,
     request: &PageRequest,
@@ -58,7 +58,7 @@ pub async fn calendar_of_linked(
     calendar(state, request, events_to_come(&(kind.word(), id.to_string()))).await
 }
 
-/// Reads the calendar of a category or a tag.
+/// Reads the calendar file of a category or a tag.
 pub async fn calendar_of_term(
     state: &State,
     request: &PageRequest,

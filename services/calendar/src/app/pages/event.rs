@@ -1,4 +1,4 @@
-//! One event on its page.
+//! The event page.
 
 use super::super::passwords::opens;
 use super::super::transactions::read;
@@ -11,10 +11,10 @@ use crate::store::included::{self, EventSelector};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
-/// Reads an event; what a password protects stays locked without it.
+/// Reads an event. Without the password, a protected event stays locked.
 ///
 /// # Errors
-/// Whatever is not published is not found.
+/// Unpublished events are not found.
 pub async fn event_page(
     state: &State,
     request: &PageRequest,

@@ -18,10 +18,10 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
 
-/// Terms that a form offers.
+/// Maximum number of terms that a form offers.
 const CHOICES: usize = 100;
 
-/// What is asked of a page, and under which address.
+/// A page request and its URL.
 #[derive(Clone)]
 pub struct PageRequest {
     pub urls: Urls,
@@ -29,14 +29,14 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Returns a list of the interface as a request that nobody in particular sends.
+    /// Returns a list request of an anonymous API client.
     pub fn of(&self, pairs: &[(&'static str, String)]) -> Request {
         let params = Params::from_pairs(pairs.iter().map(|(name, text)| (*name, text.as_str())));
         Request { login: None, params: Ok(params), urls: self.urls.clone(), if_match: None }
     }
 }
 
-/// A part of a list.
+/// A slice of a list.
 #[derive(Clone, Debug)]
 pub struct ListView {
     pub groups: Vec<CardGroup>,
@@ -45,11 +45,11 @@ pub struct ListView {
     pub pages: i64,
 }
 
-/// The parameters of a list of the interface.
+/// The parameters of an API list.
 pub type ListParameters = Vec<(&'static str, String)>;
 
-/// Reads a part of a list, and in the same visit what the list is about: `find` returns both that
-/// and the parameters of the list.
+/// Reads a slice of a list together with its subject. `find` returns the subject and the list
+/// parameters.
 pub async fn listing<S, F>(
     state: &State,
     request: &PageRequest,
@@ -72,7 +72,7 @@ where
             Ok((subject, list))
         })
     };
-    // The cards of a page hold little of its texts.
+    // The cards of a page contain little of the texts.
     Ok(turn.read(state, read).await?.list)
 }
 
@@ -104,13 +104,13 @@ fn view(
     Ok(ListView { groups, total, page, pages: list.paging.pages(total) })
 }
 
-/// The categories and the tags that the form of a list offers.
+/// The categories and tags that the form of a list offers.
 pub struct Choices {
     pub categories: Vec<Choice>,
     pub tags: Vec<Choice>,
 }
 
-/// Reads the list of what is not over, or of one day, narrowed as asked.
+/// Reads the list of current and upcoming events, or of one day, with the requested filters.
 pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices, ListView), Error> {
     let query = request.query.clone();
     listing(state, request, move |context| {

@@ -1,4 +1,4 @@
-//! What people read in a browser: the same for everybody, so only what is published.
+//! HTML pages. They are the same for everyone, so they show published resources only.
 
 mod calendars;
 mod event;

@@ -1,4 +1,4 @@
-//! A month on its page.
+//! The month page.
 
 use super::super::transactions::read;
 use super::listing::PageRequest;
@@ -9,10 +9,10 @@ use crate::store::months;
 use crate::store::read_transactions::read_transaction;
 use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
 
-/// Events of a day and more that a month looks at.
+/// Maximum number of events of at least a day that a month considers.
 const LASTING: usize = 200;
 
-/// Reads a month, or the one of today.
+/// Reads a month; by default the current one.
 pub async fn month_page(
     state: &State,
     request: &PageRequest,

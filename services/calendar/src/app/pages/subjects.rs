@@ -1,4 +1,4 @@
-//! What a list of events is about: a venue, an organizer, a category, a tag.
+//! Subjects of lists: a venue, an organizer, a category, a tag.
 
 use database::Db;
 
@@ -18,14 +18,14 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::pages::structured_data;
 use crate::wire::render_context::RenderContext;
 
-/// Something that has a page with its events.
+/// A resource whose page lists its events.
 pub struct Subject<V> {
     pub view: V,
-    /// The path of its page, below the base of the site.
+    /// The path of its page relative to the base URL.
     pub path: String,
     /// JSON-LD; empty for none.
     pub data: String,
-    /// The parameter of lists that names it.
+    /// The list parameter that selects its events.
     pub parameter: (&'static str, String),
 }
 
@@ -35,11 +35,11 @@ pub struct TermView {
     pub name: String,
     /// HTML.
     pub description: String,
-    /// The categories above it, from the root down.
+    /// Its ancestor categories, from the root down.
     pub parents: Vec<Link>,
 }
 
-/// Reads a venue or an organizer with its events to come.
+/// Reads a venue or an organizer with its upcoming events.
 pub async fn linked_page(
     state: &State,
     request: &PageRequest,
@@ -55,7 +55,7 @@ pub async fn linked_page(
     .await
 }
 
-/// Reads a category or a tag with its events to come.
+/// Reads a category or a tag with its upcoming events.
 pub async fn term_page(
     state: &State,
     request: &PageRequest,
@@ -71,7 +71,7 @@ pub async fn term_page(
     .await
 }
 
-/// Returns the list of what is not over of a subject.
+/// Returns the parameters for the current and upcoming events of a subject.
 pub fn events_to_come(parameter: &(&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().list();
     pairs.push(parameter.clone());
@@ -116,7 +116,7 @@ fn term_subject(
     let links = context.urls.relative();
     let mut parents = Vec::new();
     let mut above = term.parent;
-    // A loop of parents cannot be stored; the bound keeps a damaged database from hanging us.
+    // Parent loops cannot be stored. The limit prevents a hang on a damaged database.
     while let Some(parent) = included.terms.get(&above).filter(|_| parents.len() < 100) {
         let href = links.term_page(taxonomy, &included.path(parent));
         parents.push(Link { text: parent.name.clone(), href });
