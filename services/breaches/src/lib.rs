@@ -8,8 +8,8 @@
 mod app;
 mod cli;
 mod config;
-mod engine;
 mod error;
+mod external;
 mod handlers;
 pub mod jobs;
 pub mod model;
@@ -24,9 +24,9 @@ mod wire;
 pub use app::{add_subscriber, opt_in, opt_out, remove_link, verify_domain};
 pub use cli::Cli;
 pub use config::Settings;
-pub use engine::{
-    DnsRecords, FolderMailer, Mail, MailError, Mailer, Outside, SiteError, SiteFetcher, SmtpMailer,
-    TxtRecords, Websites,
+pub use external::{
+    DnsRecords, External, FolderMailer, Mail, MailError, Mailer, SiteError, SiteFetcher,
+    SmtpMailer, TxtRecords, Websites,
 };
 pub use policy::Access;
 pub use routes::access;

@@ -12,7 +12,7 @@ use database::{DatabaseError, Db, Pools};
 use domain::SharedClock;
 
 use crate::config::Settings;
-use crate::engine::Outside;
+use crate::external::External;
 use crate::model::BlockList;
 use crate::model::verification::DenyList;
 use crate::policy::KeyPolicy;
@@ -33,7 +33,7 @@ struct Inner {
     gate: Gate,
     quotas: Quotas,
     settings: Settings,
-    outside: Outside,
+    external: External,
     deny_list: DenyList,
     run_filters: RunFilters,
     snapshot: ArcSwap<Snapshot>,
@@ -111,7 +111,7 @@ impl State {
         pools: Pools,
         clock: SharedClock,
         settings: Settings,
-        outside: Outside,
+        external: External,
     ) -> anyhow::Result<Self> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let keys = KeyStore::new(pools.clone(), clock.clone());
@@ -127,7 +127,7 @@ impl State {
                 pools,
                 clock,
                 settings,
-                outside,
+                external,
                 deny_list,
                 run_filters: RunFilters::default(),
                 snapshot: ArcSwap::from_pointee(snapshot),
@@ -166,8 +166,8 @@ impl State {
     }
 
     /// Mail servers, name servers, websites.
-    pub fn outside(&self) -> &Outside {
-        &self.inner.outside
+    pub fn external(&self) -> &External {
+        &self.inner.external
     }
 
     /// Domains that nobody may verify.

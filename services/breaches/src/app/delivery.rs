@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::mails;
 use super::people::{Purpose, store_unsubscribe};
 use super::secret_token::SecretToken;
-use crate::engine::Mail;
+use crate::external::Mail;
 use crate::model::notice::{FoundPaste, Notice};
 use crate::model::{Breach, instant};
 use crate::state::State;
@@ -196,7 +196,7 @@ fn still_wanted(
 impl Delivery {
     async fn mail(&self, message: &Posted) -> Result<(), DeliveryError> {
         let mail = self.mail_text(message).await?;
-        self.state.outside().mailer.send(mail).await.map_err(|error| match error.permanent {
+        self.state.external().mailer.send(mail).await.map_err(|error| match error.permanent {
             true => DeliveryError::Permanent(error.why),
             false => DeliveryError::Temporary(error.why),
         })
@@ -205,7 +205,7 @@ impl Delivery {
     /// The mail about a notice that is still wanted.
     async fn mail_text(&self, message: &Posted) -> Result<Mail, DeliveryError> {
         let (token, now) = (SecretToken::new().map_err(temporary)?, self.now());
-        let (url, text) = (self.state.outside().public_url.clone(), token.text.clone());
+        let (url, text) = (self.state.external().public_url.clone(), token.text.clone());
         let (own, checked) = (message.notice.domain().is_none(), message.clone());
         let prepare = move |db: &mut Db| -> Result<_, DatabaseError> {
             let wanted = still_wanted(db, &checked, now)?;
@@ -253,7 +253,7 @@ impl Delivery {
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
         let message = WebhookMessage { url, secret, id, timestamp: now, body };
-        self.state.outside().webhooks.send(&message).await
+        self.state.external().webhooks.send(&message).await
     }
 }
 

@@ -8,8 +8,8 @@ use super::mail_limits::{self, MailLimit};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use super::subscriber_plan;
-use crate::engine::SiteError;
 use crate::error::{Error, VerificationError};
+use crate::external::SiteError;
 use crate::model::domain_size::FREE_SIZE;
 use crate::model::verification::{EmailAlias, Evidence, Proof, Way};
 use crate::state::State;
@@ -108,7 +108,7 @@ async fn known(state: &State, subscriber: i64, domain: &DomainName) -> Result<Kn
 }
 
 async fn by_dns(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
-    let records = state.outside().dns.txt(domain.as_str()).await.map_err(|error| {
+    let records = state.external().dns.txt(domain.as_str()).await.map_err(|error| {
         log::warn!("TXT records cannot be read: {error}");
         Error::Unavailable
     })?;
@@ -122,7 +122,7 @@ async fn by_dns(state: &State, domain: &DomainName, proof: &Proof) -> Result<(),
 
 async fn by_file(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
     let path = proof.file_path();
-    let content = state.outside().websites.file(domain.as_str(), &path, FILE_LIMIT).await;
+    let content = state.external().websites.file(domain.as_str(), &path, FILE_LIMIT).await;
     let content = content.map_err(|error| website(&format!("The file {path}"), error))?;
     match proof.in_file(&content) {
         Evidence::Proof => Ok(()),
@@ -131,7 +131,7 @@ async fn by_file(state: &State, domain: &DomainName, proof: &Proof) -> Result<()
 }
 
 async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
-    let html = state.outside().websites.home_page(domain.as_str(), PAGE_LIMIT).await;
+    let html = state.external().websites.home_page(domain.as_str(), PAGE_LIMIT).await;
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
     let proof = proof.clone();
@@ -211,7 +211,7 @@ pub async fn send_mail(
     proof(state, subscriber, domain).await?;
     let (token, now) = (SecretToken::new()?, state.clock().unix());
     let link =
-        format!("{}/domainVerification/approve?token={}", state.outside().public_url, token.text);
+        format!("{}/domainVerification/approve?token={}", state.external().public_url, token.text);
     let name = domain.clone();
     let write = move |db: &mut Db| {
         mail_limits::take(db, &MailLimit::of_domain(&name, alias), now)?;
@@ -227,7 +227,7 @@ pub async fn send_mail(
     };
     let owner = state.pools().write(write).await?;
     let mail = mails::domain_approval(&owner, domain, alias, &link);
-    state.outside().mailer.send(mail).await.map_err(|error| {
+    state.external().mailer.send(mail).await.map_err(|error| {
         log::warn!("a mail was not sent: {error}");
         Error::Unavailable
     })

@@ -2,7 +2,7 @@
 
 use domain::DomainName;
 
-use crate::engine::Mail;
+use crate::external::Mail;
 use crate::model::notice::FoundPaste;
 use crate::model::verification::EmailAlias;
 use crate::model::{Breach, markup};

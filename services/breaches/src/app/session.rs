@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
-    use crate::engine::Outside;
+    use crate::external::External;
     use crate::store::{MIGRATIONS, versions};
 
     #[actix_web::test]
@@ -139,8 +139,8 @@ mod tests {
             return;
         }
         let (clock, settings) = (SystemClock::shared(), Settings::for_tests());
-        let outside = Outside::nobody().unwrap();
-        let state = State::new(pools.clone(), clock, settings, outside).unwrap();
+        let external = External::unavailable().unwrap();
+        let state = State::new(pools.clone(), clock, settings, external).unwrap();
         let version =
             || on_worker(&state, |session| Ok(versions::current(session.db)?.catalogue)).unwrap();
         for round in 1..=3 {

@@ -8,12 +8,12 @@ mod breach;
 mod catalogue;
 mod doctor;
 mod domain;
+mod external;
 mod input_flags;
 mod job;
 mod keys;
 mod migrate;
 mod output;
-mod outside;
 mod pastes;
 mod plans;
 mod seed_test;
@@ -176,8 +176,8 @@ impl Cli {
             migrate::keep_plans(&mut self.settings.database);
             context = self.context()?;
         }
-        let outside = outside::outside(&self.settings.shell, &context.settings)?;
-        let state = State::new(context.pools, context.clock, context.settings, outside)?;
+        let external = external::external(&self.settings.shell, &context.settings)?;
+        let state = State::new(context.pools, context.clock, context.settings, external)?;
         shell::serve(&self.settings.shell, Breaches::new(state))
     }
 

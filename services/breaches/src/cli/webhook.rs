@@ -7,8 +7,8 @@ use database::DatabaseError;
 use outbound::WebhookSecret;
 use serde_json::json;
 
+use super::external::may_call;
 use super::output::{Output, record};
-use super::outside::may_call;
 use crate::app;
 use crate::jobs::JobContext;
 use crate::store::webhooks;

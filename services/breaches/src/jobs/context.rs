@@ -4,7 +4,7 @@ use database::{Db, Pools};
 use domain::SharedClock;
 
 use super::error::JobError;
-use super::patience::{Waiting, is_passing};
+use super::retry::{Waiting, is_passing};
 use crate::config::Settings;
 
 /// What a job works with.

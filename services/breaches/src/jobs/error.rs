@@ -1,6 +1,6 @@
 //! Why a job ended early.
 
-use super::missing_column::MissingColumn;
+use super::load::missing_column::MissingColumn;
 
 /// Why a job ended early.
 #[derive(Debug, thiserror::Error)]

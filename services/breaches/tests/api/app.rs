@@ -7,7 +7,7 @@ use breaches::jobs::AccountsOptions;
 use breaches::jobs::Format;
 use breaches::jobs::{JobContext, Outcome};
 use breaches::store::{breaches as store_breaches, subscribers};
-use breaches::{Breaches, DnsRecords, Outside, SiteFetcher, SmtpMailer, State};
+use breaches::{Breaches, DnsRecords, External, SiteFetcher, SmtpMailer, State};
 use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress, ManualClock};
 use outbound::{Dns, Names, Reach, WebhookSender};
@@ -37,15 +37,15 @@ pub struct Peers {
 }
 
 impl Peers {
-    fn outside(&self, settings: &Settings) -> Outside {
-        let mut outside = Outside::nobody().unwrap();
-        outside.public_url = PUBLIC_URL.to_owned();
+    fn external(&self, settings: &Settings) -> External {
+        let mut external = External::unavailable().unwrap();
+        external.public_url = PUBLIC_URL.to_owned();
         if let Some(smtp) = &self.smtp {
             let from = settings.mail.sender(PUBLIC_URL);
-            outside.mailer = Arc::new(SmtpMailer::new(&smtp.url(), &from).unwrap());
+            external.mailer = Arc::new(SmtpMailer::new(&smtp.url(), &from).unwrap());
         }
         if let Some(dns) = &self.dns {
-            outside.dns = Arc::new(DnsRecords(Dns::at(dns.address()).unwrap()));
+            external.dns = Arc::new(DnsRecords(Dns::at(dns.address()).unwrap()));
         }
         if let Some(site) = &self.site {
             let names = ["example.com", "www.example.com", "other.example"];
@@ -54,13 +54,13 @@ impl Peers {
                 true => Reach::public(),
                 false => Reach { permitted: |_| true, ..Reach::public() },
             };
-            outside.websites =
+            external.websites =
                 Arc::new(SiteFetcher::new(reach.with_names(Names::Fixed(hosts))).unwrap());
         }
         if self.webhooks {
-            outside.webhooks = WebhookSender::new(Reach::anywhere(), "tests").unwrap();
+            external.webhooks = WebhookSender::new(Reach::anywhere(), "tests").unwrap();
         }
-        outside
+        external
     }
 }
 
@@ -114,12 +114,12 @@ impl App {
         let clock = testkit::clock("2026-03-01T12:00:00Z");
         let context = JobContext { pools, clock: clock.shared(), settings };
         breaches::jobs::first_start(&context).unwrap();
-        let outside = peers.outside(&context.settings);
+        let external = peers.external(&context.settings);
         let state = State::new(
             context.pools.clone(),
             context.clock.clone(),
             context.settings.clone(),
-            outside,
+            external,
         )
         .unwrap();
         let server = TestServer::start_with(Breaches::new(state.clone()), shell).await;

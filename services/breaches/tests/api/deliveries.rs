@@ -207,7 +207,7 @@ async fn a_replica_with_an_older_catalogue_loses_no_notice() {
         app.context.pools.clone(),
         app.context.clock.clone(),
         app.context.settings.clone(),
-        app.state.outside().clone(),
+        app.state.external().clone(),
     )
     .unwrap();
     app.import(&json!([entry("Gamma"), entry("Delta")])).await;

@@ -244,7 +244,7 @@ async fn a_database_that_has_no_connection_free_is_503_with_a_time_to_retry() {
         pools.clone(),
         context.clock.clone(),
         context.settings.clone(),
-        breaches::Outside::nobody().unwrap(),
+        breaches::External::unavailable().unwrap(),
     )
     .unwrap();
     let server = testkit::TestServer::start(breaches::Breaches::new(state)).await;

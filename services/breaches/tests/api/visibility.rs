@@ -224,7 +224,7 @@ async fn changes_reach_another_process_on_the_same_database() {
         pools,
         app.context.clock.clone(),
         settings,
-        breaches::Outside::nobody().unwrap(),
+        breaches::External::unavailable().unwrap(),
     )
     .unwrap();
     let server = testkit::TestServer::start(breaches::Breaches::new(other)).await;

@@ -7,8 +7,8 @@ use domain::EmailAddress;
 
 use crate::app::mail_limits::{self, MailLimit};
 use crate::app::secret_token::{SecretToken, digest};
-use crate::engine::{Mail, takes_mail};
 use crate::error::Error;
+use crate::external::{Mail, takes_mail};
 use crate::state::State;
 use crate::store::mail_tokens::{self, MailToken, NewMailToken};
 
@@ -75,14 +75,14 @@ pub async fn send(
         return Err(Error::Email);
     }
     let (token, now) = (SecretToken::new()?, state.clock().unix());
-    let link = format!("{}{}?token={}", state.outside().public_url, purpose.path(), token.text);
+    let link = format!("{}{}?token={}", state.external().public_url, purpose.path(), token.text);
     let subject = address.to_string();
     let write = move |db: &mut Db| {
         mail_limits::take(db, &MailLimit::of_person(&subject, client), now)?;
         Ok::<_, Error>(store(db, &token, purpose, None, &subject, now)?)
     };
     state.pools().write(write).await?;
-    state.outside().mailer.send(mail(address.as_str(), &link)).await.map_err(|error| {
+    state.external().mailer.send(mail(address.as_str(), &link)).await.map_err(|error| {
         log::warn!("a mail was not sent: {error}");
         Error::Unavailable
     })

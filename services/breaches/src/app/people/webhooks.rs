@@ -42,7 +42,7 @@ pub async fn add_webhook(
     subscriber: i64,
     url: &str,
 ) -> Result<Result<String, &'static str>, Error> {
-    let named = webhook_url::is_plain(url) && state.outside().webhooks.may_name(url);
+    let named = webhook_url::is_plain(url) && state.external().webhooks.may_name(url);
     if url.len() > LONGEST || !named {
         return Ok(Err("Give an http or https address on a public host, at port 80 or 443."));
     }

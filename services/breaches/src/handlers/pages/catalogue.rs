@@ -75,7 +75,7 @@ pub async fn breach_page(
 /// The feed of new breaches.
 pub async fn feed(state: Data<State>) -> Result<HttpResponse, PageError> {
     let summary = app::summary(&state, FEED);
-    let feed = Feed { url: &state.outside().public_url, breaches: &summary.latest };
+    let feed = Feed { url: &state.external().public_url, breaches: &summary.latest };
     let text = feed.render().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300")))

@@ -1,0 +1,115 @@
+//! What the settings say about mail servers, name servers and websites.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use outbound::{Dns, Names, Reach, WebhookSender, names_public_host, web_url};
+use shell::{ListenAddress, ShellSettings, TlsMode};
+
+use crate::config::{Settings, VerificationSettings};
+use crate::external::{DnsRecords, External, FolderMailer, Mailer, SiteFetcher, SmtpMailer};
+use crate::model::webhook_url;
+
+/// What this service calls itself towards others.
+const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
+
+/// Sets up everything that lies outside.
+///
+/// # Errors
+/// When a setting does not fit.
+pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<External> {
+    let public_url = public_url(shell);
+    let verification = &settings.verification;
+    let dns = match verification.dns_resolver {
+        Some(server) => Dns::at(server)?,
+        None => Dns::system()?,
+    };
+    let names = match verification.dns_resolver {
+        Some(_) => Names::Dns(dns.clone()),
+        None => Names::System,
+    };
+    let reach = reach(verification).with_names(names);
+    Ok(External {
+        mailer: mailer(shell, settings, &public_url)?,
+        dns: Arc::new(DnsRecords(dns)),
+        websites: Arc::new(SiteFetcher::new(reach.clone())?),
+        webhooks: WebhookSender::new(reach, USER_AGENT)?,
+        public_url,
+    })
+}
+
+/// Whether a webhook may be at an address, as far as its text tells.
+pub fn may_call(settings: &Settings, url: &str) -> bool {
+    let reach = reach(&settings.verification);
+    webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
+}
+
+fn reach(settings: &VerificationSettings) -> Reach {
+    if settings.verify_allow_private { Reach::anywhere() } else { guarded() }
+}
+
+/// The public internet at the ports of websites.
+fn guarded() -> Reach {
+    let nameable = |url: &url::Url| {
+        names_public_host(url) && matches!(url.port_or_known_default(), Some(80 | 443))
+    };
+    Reach { nameable, ..Reach::public() }
+}
+
+fn mailer(
+    shell: &ShellSettings,
+    settings: &Settings,
+    public_url: &str,
+) -> anyhow::Result<Arc<dyn Mailer>> {
+    let from = settings.mail.sender(public_url);
+    match &settings.mail.smtp_url {
+        // The URL may hold a password, and the error quotes none of it.
+        Some(url) => Ok(Arc::new(SmtpMailer::new(url, &from).context("SMTP_URL or MAIL_FROM")?)),
+        None => {
+            let folder = settings.mail.folder(&shell.data_dir);
+            Ok(Arc::new(FolderMailer::new(&folder, &from).context("MAIL_FROM")?))
+        }
+    }
+}
+
+/// Where people reach the service: links in mails begin with it. What a request says of its host
+/// is not believed, or a stranger could send links to a host of theirs.
+fn public_url(shell: &ShellSettings) -> String {
+    let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
+        Some(ListenAddress::Ip(address)) => {
+            let host = match address.ip() {
+                ip if ip.is_unspecified() || ip.is_loopback() => "localhost".to_owned(),
+                std::net::IpAddr::V6(ip) => format!("[{ip}]"),
+                ip => ip.to_string(),
+            };
+            format!("{scheme}://{host}:{}", address.port())
+        }
+        Some(ListenAddress::Name(address)) => format!("{scheme}://{address}"),
+        Some(ListenAddress::Unix(_)) | None => format!("{scheme}://localhost"),
+    };
+    match (&shell.public_url, shell.tls_mode) {
+        (Some(url), _) => url.clone(),
+        (None, TlsMode::Native) => local("https", &shell.tls_bind),
+        (None, TlsMode::Proxy) => local("https", &shell.bind),
+        (None, TlsMode::Off) => local("http", &shell.bind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_webhook_is_at_an_address_with_control_characters() {
+        let settings = Settings::for_tests();
+        assert!(may_call(&settings, "https://hooks.example/x"));
+        for url in [
+            "https://hooks.example/\r\nX: y",
+            "https://hooks.example/\tx",
+            "https://hooks\n.example/",
+            "\nhttps://hooks.example/x",
+        ] {
+            assert!(!may_call(&settings, url), "{url:?}");
+        }
+    }
+}

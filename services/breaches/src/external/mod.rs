@@ -1,0 +1,13 @@
+//! Servers of others that the service calls: mail, DNS, websites, webhooks.
+//!
+//! Each is behind a trait, so that tests can replace it.
+
+mod dns;
+mod mail;
+mod servers;
+mod websites;
+
+pub use dns::{DnsRecords, TxtRecords};
+pub use mail::{FolderMailer, Mail, MailError, Mailer, SmtpMailer, takes_mail};
+pub use servers::External;
+pub use websites::{SiteError, SiteFetcher, Websites};

@@ -1,0 +1,210 @@
+//! `catalogue import`: takes over entries of the breach model.
+
+use std::collections::HashSet;
+use std::io::Read;
+
+use database::Db;
+use serde_json::Value;
+
+use crate::jobs::error::JobError;
+use crate::model::entry::{self, EntryError};
+use crate::model::{Breach, instant};
+use crate::store::{admin_events, breaches, versions};
+
+/// How to import.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImportOptions {
+    /// Deactivates breaches that the file does not name.
+    pub deactivate_missing: bool,
+    /// Whether the operator has confirmed that.
+    pub confirmed: bool,
+    /// Reports what would change, and changes nothing.
+    pub dry_run: bool,
+}
+
+/// What an import did, by names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ImportReport {
+    /// New breaches.
+    pub added: Vec<String>,
+    /// Changed breaches with the attributes that differ.
+    pub changed: Vec<(String, Vec<&'static str>)>,
+    /// Breaches that are as the file says.
+    pub unchanged: usize,
+    /// Breaches that were deactivated.
+    pub deactivated: Vec<String>,
+    /// Members that this version does not know.
+    pub unknown_members: Vec<String>,
+}
+
+/// The largest catalogue, in bytes; it is read as a whole. As many breaches as there may be
+/// take about 80 MB.
+const LARGEST: u64 = 96 << 20;
+
+/// Reads a JSON array, or one JSON object a line.
+pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
+    let mut text = String::new();
+    let size = input.take(LARGEST + 1).read_to_string(&mut text);
+    if size.map_err(JobError::file("the catalogue"))? as u64 > LARGEST {
+        return Err(JobError::Rejected("the catalogue has more than 96 MiB".to_owned()));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let wrong =
+        |error: serde_json::Error| JobError::Rejected(format!("the catalogue is no JSON: {error}"));
+    let values = serde_json::Deserializer::from_str(text)
+        .into_iter::<Value>()
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(wrong)?;
+    Ok(values
+        .into_iter()
+        .flat_map(|value| match value {
+            Value::Array(entries) => entries,
+            other => vec![other],
+        })
+        .collect())
+}
+
+/// Imports entries in the transaction of `db`; one bad entry refuses all.
+pub fn import_catalogue(
+    db: &mut Db,
+    entries: &[Value],
+    options: ImportOptions,
+    now: i64,
+) -> Result<ImportReport, JobError> {
+    if options.deactivate_missing && entries.is_empty() {
+        let text = "the catalogue is empty and would deactivate every breach: nothing was changed";
+        return Err(JobError::Rejected(text.to_owned()));
+    }
+    versions::lock_accounts(db)?;
+    let mut report = ImportReport::default();
+    let mut named = HashSet::new();
+    let mut unknown = HashSet::new();
+    for (number, value) in (1..).zip(entries) {
+        let entry = entry::read(value).map_err(|error| refused(number, value, &error))?;
+        unknown.extend(entry::unknown_members(value).into_iter().map(str::to_owned));
+        if !named.insert(entry.name.to_lowercase()) {
+            let name = entry.name;
+            return Err(JobError::Rejected(format!("entry {number}: {name} occurs twice")));
+        }
+        take(db, entry, options, now, &mut report)?;
+    }
+    report.unknown_members = unknown.into_iter().collect();
+    report.unknown_members.sort();
+    if options.deactivate_missing {
+        deactivate_missing(db, &named, options, now, &mut report)?;
+        let missing = report.deactivated.len();
+        if missing > 0 && !options.confirmed && !options.dry_run {
+            return Err(JobError::Rejected(format!(
+                "{missing} breaches would be deactivated: nothing was changed. --dry-run lists \
+                 them, --yes deactivates them"
+            )));
+        }
+    }
+    let news = report.added.len() + report.changed.len() + report.deactivated.len();
+    if news > 0 && !options.dry_run {
+        versions::bump_catalogue(db, now)?;
+        let detail = format!("{} added, {} changed", report.added.len(), report.changed.len());
+        admin_events::add(db, now, "catalogue import", "catalogue", &detail)?;
+    }
+    Ok(report)
+}
+
+fn refused(number: usize, value: &Value, error: &EntryError) -> JobError {
+    let name = value.get("Name").and_then(Value::as_str).unwrap_or("without a name");
+    JobError::Rejected(format!("entry {number} ({name}): {error}"))
+}
+
+fn take(
+    db: &mut Db,
+    mut entry: Breach,
+    options: ImportOptions,
+    now: i64,
+    report: &mut ImportReport,
+) -> Result<(), JobError> {
+    let old = breaches::by_name(db, &entry.name)?;
+    // Retiring cannot be undone: the links are gone.
+    entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
+    let conflict = |error: database::DatabaseError| match error {
+        database::DatabaseError::Conflict => JobError::Rejected(format!(
+            "{}: another breach has the title {}",
+            entry.name, entry.title
+        )),
+        other => other.into(),
+    };
+    let Some(old) = old else {
+        if !options.dry_run {
+            breaches::insert(db, &entry).map_err(conflict)?;
+        }
+        report.added.push(entry.name);
+        return Ok(());
+    };
+    let differences = differences(&old, &entry);
+    if differences.is_empty() {
+        report.unchanged += 1;
+        return Ok(());
+    }
+    let later = if entry.modified > old.modified { entry.modified } else { now };
+    let changed = Breach {
+        id: old.id,
+        name: old.name,
+        loaded_count: old.loaded_count,
+        active: old.active,
+        modified: instant::whole_minute(later).max(entry.added),
+        ..entry.clone()
+    };
+    if !options.dry_run {
+        breaches::update(db, &changed).map_err(conflict)?;
+    }
+    report.changed.push((changed.name, differences));
+    Ok(())
+}
+
+/// The attributes in which an entry differs; an earlier `ModifiedDate` alone is no difference,
+/// because ours may have been set by an earlier import of the same entry.
+fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let mut compare = |name, differs: bool| {
+        if differs {
+            found.push(name);
+        }
+    };
+    compare("Title", old.title != new.title);
+    compare("Domain", old.domain != new.domain);
+    compare("BreachDate", old.breach_date != new.breach_date);
+    compare("AddedDate", old.added != new.added);
+    compare("ModifiedDate", old.modified < new.modified);
+    compare("PwnCount", old.pwn_count != new.pwn_count);
+    compare("Description", old.description != new.description);
+    compare("LogoPath", old.logo_path != new.logo_path);
+    compare("Attribution", old.attribution != new.attribution);
+    compare("DisclosureUrl", old.disclosure_url != new.disclosure_url);
+    compare("DataClasses", old.data_classes != new.data_classes);
+    compare("IsVerified", old.flags.verified != new.flags.verified);
+    compare("IsFabricated", old.flags.fabricated != new.flags.fabricated);
+    compare("IsSensitive", old.flags.sensitive != new.flags.sensitive);
+    compare("IsRetired", old.flags.retired != new.flags.retired);
+    compare("IsSpamList", old.flags.spam_list != new.flags.spam_list);
+    compare("IsMalware", old.flags.malware != new.flags.malware);
+    compare("IsSubscriptionFree", old.flags.subscription_free != new.flags.subscription_free);
+    compare("IsStealerLog", old.flags.stealer_log != new.flags.stealer_log);
+    found
+}
+
+fn deactivate_missing(
+    db: &mut Db,
+    named: &HashSet<String>,
+    options: ImportOptions,
+    now: i64,
+    report: &mut ImportReport,
+) -> Result<(), JobError> {
+    for old in breaches::all(db)? {
+        if old.active && !named.contains(&old.name.to_lowercase()) {
+            if !options.dry_run {
+                let modified = instant::whole_minute(now).max(old.added);
+                breaches::update(db, &Breach { active: false, modified, ..old.clone() })?;
+            }
+            report.deactivated.push(old.name);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! The input of a load, and how far it was read.
+
+use std::io::Read;
+use std::path::Path;
+
+use batch::{ByteCounter, Count, CountingReader, Input, ProgressReporter, Unit};
+
+use super::decoding::{self, TextEncoding};
+use crate::jobs::error::JobError;
+use crate::jobs::heartbeat::Heartbeat;
+use crate::store::jobs::Counts;
+
+/// The limit of lines that hold one record of an address, in bytes.
+pub const LONGEST_LINE: usize = 64 * 1024;
+
+/// Opens a file, or standard input for `-`.
+///
+/// # Errors
+/// The file that cannot be opened, by name.
+pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
+    let opened = Input::at(path).and_then(|input| input.open());
+    opened.map_err(JobError::file(path.display().to_string()))
+}
+
+/// Reports how far a load has read: on standard error and, where it is a job, in its row.
+pub struct JobInput<'c> {
+    heartbeat: Option<&'c Heartbeat>,
+    bytes: ByteCounter,
+    progress: ProgressReporter,
+    counts: Counts,
+}
+
+impl<'c> JobInput<'c> {
+    /// Opens an input as UTF-8 text, unpacked.
+    ///
+    /// # Errors
+    /// The file that cannot be opened, by name.
+    pub fn open(
+        heartbeat: Option<&'c Heartbeat>,
+        path: &Path,
+        encoding: TextEncoding,
+    ) -> Result<(Box<dyn Read>, Self), JobError> {
+        let length = Input::at(path).ok().and_then(|input| input.length());
+        let bytes = ByteCounter::default();
+        let input = CountingReader::new(open(path)?, bytes.clone());
+        let text = decoding::text(input, encoding);
+        let text = text.map_err(JobError::file(path.display().to_string()))?;
+        let progress = ProgressReporter::new("reading", Unit::Bytes, length);
+        Ok((text, Self { heartbeat, bytes, progress, counts: Counts::default() }))
+    }
+
+    /// Reports what was counted so far.
+    pub fn report(&mut self, counts: Counts) {
+        self.counts = counts;
+        self.progress.set_with(self.bytes.get(), || details(counts));
+        if let Some(heartbeat) = self.heartbeat {
+            heartbeat.set(counts);
+        }
+    }
+
+    /// The same, after some thousand rows only.
+    pub fn report_sometimes(&mut self, counts: Counts) {
+        self.counts = counts;
+        if counts.read & 0x3FFF == 0 {
+            self.report(counts);
+        }
+    }
+
+    /// Ends the phase.
+    pub fn finish(mut self) {
+        self.report(self.counts);
+        self.progress.finish();
+    }
+}
+
+/// What a report says of the rows.
+pub fn details(counts: Counts) -> String {
+    let count = |rows: i64| Count(rows.unsigned_abs());
+    format!("{} accepted, {} skipped", count(counts.accepted), count(counts.skipped))
+}

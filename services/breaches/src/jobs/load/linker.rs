@@ -1,0 +1,207 @@
+//! Links sorted addresses to breaches.
+
+use std::collections::BTreeMap;
+
+use database::Db;
+
+use super::address_links::AddressLinks;
+use super::domain_ids::DomainIds;
+use super::excluded::Excluded;
+use super::sorted_text;
+use super::walk::{Apply, Record};
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::notices::suppress_notices::Silence;
+use crate::model::{Breach, id_list};
+use crate::store::account_batches::{self, Linked};
+use crate::store::account_runs::RunWriter;
+use crate::store::new_account::NewAccount;
+use crate::store::{breaches, domain_accounts};
+
+/// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
+const PIECE: usize = 8_192;
+
+/// Links batches of sorted addresses.
+pub struct Linker {
+    breaches: Vec<Breach>,
+    /// The ids of `breaches`.
+    ids: Vec<u16>,
+    domains: DomainIds,
+    excluded: Excluded,
+    /// Whether accounts go into runs beside the table; SQLite alone.
+    beside: bool,
+    /// How many links of each breach there are if this load alone made them.
+    own_links: Option<BTreeMap<u16, i64>>,
+    /// Notes what nobody is to be told of, if that is wanted.
+    silence: Option<Silence>,
+}
+
+impl Linker {
+    /// A linker without any memory yet. Where there are several breaches, a record says behind its
+    /// address which of them it means, by the place in the list.
+    pub fn new(context: &JobContext, breaches: &[Breach]) -> Self {
+        Self {
+            breaches: breaches.to_vec(),
+            ids: breaches.iter().map(|breach| breach.id).collect(),
+            domains: DomainIds::default(),
+            excluded: Excluded::new(context.settings.optout_memory_max),
+            beside: false,
+            own_links: Some(BTreeMap::new()),
+            silence: None,
+        }
+    }
+
+    /// Makes links that nobody is told of.
+    pub fn without_notices(self, wanted: bool) -> Self {
+        Self { silence: wanted.then(Silence::default), ..self }
+    }
+
+    /// Writes accounts into runs beside the table, which has many more.
+    pub fn beside_table(self, beside: bool) -> Self {
+        Self { beside, ..self }
+    }
+
+    /// Links people, who are sorted and distinct; returns how many links did not exist before.
+    pub fn link(&mut self, db: &mut Db, people: &[AddressLinks<'_>]) -> Result<i64, JobError> {
+        for breach in &self.breaches {
+            if !breaches::takes_accounts(db, breach.id)? {
+                let name = &breach.name;
+                return Err(JobError::Rejected(format!("the breach {name} is retired or gone")));
+            }
+        }
+        self.excluded.refresh(db)?;
+        if let Some(silence) = &self.silence {
+            silence.note(db, people, &self.excluded)?;
+        }
+        let mut linked = Linked::default();
+        if self.beside {
+            self.append(db, people, &mut linked)?;
+        } else {
+            for piece in people.chunks(PIECE) {
+                let new = self.prepare(db, piece)?;
+                account_batches::link(db, &new, &mut linked)?;
+            }
+            domain_accounts::add(db, &mut linked.filings)?;
+        }
+        for (id, added) in &linked.added {
+            breaches::add_loaded(db, *id, *added)?;
+            if let Some(own) = &mut self.own_links {
+                *own.entry(*id).or_default() += added;
+            }
+        }
+        Ok(linked.added.values().sum())
+    }
+
+    /// Writes people into a run.
+    fn append(
+        &mut self,
+        db: &mut Db,
+        people: &[AddressLinks<'_>],
+        linked: &mut Linked,
+    ) -> Result<(), JobError> {
+        let has_links = self.others_linked(db)?;
+        let Db::Sqlite(conn) = db else { return Ok(()) };
+        let mut run = RunWriter::new(conn)?;
+        for piece in people.chunks(PIECE) {
+            let new = self.prepare(db, piece)?;
+            if let Db::Sqlite(conn) = db {
+                account_batches::append(conn, &new, has_links, &mut run, linked)?;
+            }
+        }
+        if let Db::Sqlite(conn) = db {
+            run.finish(conn)?;
+        }
+        Ok(())
+    }
+
+    /// Whether any breach has links that this load did not make.
+    fn others_linked(&self, db: &mut Db) -> Result<bool, JobError> {
+        let Some(own) = &self.own_links else { return Ok(true) };
+        for id in &self.ids {
+            if breaches::loaded(db, *id)? != own.get(id).copied().unwrap_or(0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn prepare<'a>(
+        &mut self,
+        db: &mut Db,
+        people: &[AddressLinks<'a>],
+    ) -> Result<Vec<NewAccount<'a>>, JobError> {
+        let (mut new, mut domains) = (Vec::with_capacity(people.len()), Vec::new());
+        for person in people {
+            let AddressLinks { k, address, breaches } = *person;
+            if !self.excluded.holds(db, k, address)? {
+                let (local, domain) = sorted_text::split(address);
+                domains.push(domain);
+                new.push(NewAccount { k, domain_id: 0, local, breaches });
+            }
+        }
+        let ids = self.domains.of(db, domains.into_iter())?;
+        for (account, id) in new.iter_mut().zip(ids) {
+            account.domain_id = id;
+        }
+        Ok(new)
+    }
+
+    /// The address of a record, and the id of the breach that it means.
+    fn named<'a>(&self, record: &Record<'a>) -> Option<Named<'a>> {
+        let (address, place) = sorted_text::parts(record.text);
+        let id = *self.ids.get(place.parse::<usize>().ok()?)?;
+        Some(Named { k: record.k, address, id })
+    }
+}
+
+/// A record where there are several breaches.
+struct Named<'a> {
+    k: i64,
+    address: &'a str,
+    id: u16,
+}
+
+impl Apply for Linker {
+    fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        if let [id] = self.ids[..] {
+            let list = id.to_le_bytes();
+            let people = batch.iter().map(|record| (record.k, record.text));
+            let people: Vec<AddressLinks<'_>> =
+                people.map(|(k, address)| AddressLinks { k, address, breaches: &list }).collect();
+            return self.link(db, &people);
+        }
+        let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
+        // All lists one after the other, because nearly every one has two bytes.
+        let (mut lists, mut ends) = (Vec::with_capacity(2 * named.len()), Vec::new());
+        let groups = || named.chunk_by(|a, b| a.address == b.address);
+        for group in groups() {
+            match group {
+                [one] => lists.extend(one.id.to_le_bytes()),
+                _ => {
+                    let ids: Vec<u16> = group.iter().map(|record| record.id).collect();
+                    lists.extend(id_list::pack(&ids));
+                }
+            }
+            ends.push(lists.len());
+        }
+        let mut begin = 0;
+        let people: Vec<AddressLinks<'_>> = groups()
+            .zip(ends)
+            .map(|(group, end)| {
+                let breaches = &lists[begin..end];
+                begin = end;
+                AddressLinks { k: group[0].k, address: group[0].address, breaches }
+            })
+            .collect();
+        self.link(db, &people)
+    }
+
+    fn is_quick(&self) -> bool {
+        self.beside
+    }
+
+    fn forget(&mut self) {
+        self.domains.forget();
+        self.own_links = None;
+    }
+}

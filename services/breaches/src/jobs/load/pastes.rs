@@ -1,0 +1,345 @@
+//! `pastes load`: one paste with its addresses a line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use batch::{BoundedLines, Line};
+use database::Db;
+use domain::EmailAddress;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::decoding::TextEncoding;
+use super::excluded::Excluded;
+use super::input::{JobInput, LONGEST_LINE};
+use super::skip_reason::SkipReason;
+use super::sorted_text;
+use super::tally::{Outcome, Tally};
+use crate::app;
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::heartbeat::Heartbeat;
+use crate::jobs::job::{self, Params, Running};
+use crate::jobs::retry::PatientConnection;
+use crate::model::{AccountKey, instant, loaded_address, paste as rules};
+use crate::store::accounts::AccountRow;
+use crate::store::notices::{self, PASTE};
+use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, versions};
+
+/// Pastes of one transaction, unless their lines are longer together than a line may be.
+const BATCH: usize = 200;
+/// The limit of a line where memory allows, in MiB; otherwise it is a quarter of that.
+const LONGEST_MIB: usize = 16;
+
+/// The longest id of a paste, in bytes.
+const LONGEST_ID: usize = 1_024;
+
+/// What to load.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PastesOptions {
+    /// File, `-` for standard input.
+    pub file: PathBuf,
+    /// Tells nobody of what it links.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_notify: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Row {
+    source: String,
+    id: String,
+    title: Option<String>,
+    date: Option<String>,
+    email_count: Option<i64>,
+    #[serde(default)]
+    emails: Emails,
+}
+
+/// The addresses of a paste, in order and each once, and how many texts are not addresses.
+#[derive(Default)]
+struct Emails {
+    addresses: Vec<EmailAddress>,
+    invalid: u64,
+}
+
+impl<'de> Deserialize<'de> for Emails {
+    /// Keeps nothing of a text but its address: a large paste would take the memory twice.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Texts)
+    }
+}
+
+struct Texts;
+
+impl<'de> Visitor<'de> for Texts {
+    type Value = Emails;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a list of addresses")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Emails, A::Error> {
+        let mut emails = Emails::default();
+        while let Some(text) = texts.next_element::<String>()? {
+            match loaded_address::parse(&text) {
+                Ok(address) => emails.addresses.push(address),
+                Err(_) => emails.invalid += 1,
+            }
+        }
+        emails.addresses.sort_unstable();
+        emails.addresses.dedup();
+        Ok(emails)
+    }
+}
+
+/// A paste with its addresses, as a line has it.
+pub struct Entry {
+    line: i64,
+    /// Bytes of its line.
+    size: usize,
+    paste: rules::Paste,
+    emails: Emails,
+}
+
+/// Pastes of one transaction.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<Entry>,
+    size: usize,
+    /// Whether anybody is told of them.
+    tells: bool,
+}
+
+impl Batch {
+    fn has_room(&self, size: usize, most: usize) -> bool {
+        self.entries.len() < BATCH && self.size + size <= most
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.size += entry.size;
+        self.entries.push(entry);
+    }
+}
+
+/// Loads pastes with their addresses.
+pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outcome, JobError> {
+    let other = PastesOptions { no_notify: !options.no_notify, ..options.clone() };
+    let params = Params::of_load(options, &other)?;
+    let running = job::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;
+    job::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
+}
+
+/// Bytes of a line, and of the lines of a batch.
+fn longest(context: &JobContext) -> usize {
+    ((context.settings.load_memory_mb << 20) / 4).clamp(LONGEST_LINE, LONGEST_MIB << 20)
+}
+
+fn run(
+    context: &JobContext,
+    options: &PastesOptions,
+    running: &Running,
+    heartbeat: &Heartbeat,
+) -> Result<Outcome, JobError> {
+    let (input, mut job_input) =
+        JobInput::open(Some(heartbeat), &options.file, TextEncoding::Auto)?;
+    let longest = longest(context);
+    let mut lines = BoundedLines::new(BufReader::with_capacity(1 << 20, input), longest);
+    let mut tally = Tally::default();
+    let mut invalid = 0;
+    let mut excluded = Excluded::new(context.settings.optout_memory_max);
+    let mut db = PatientConnection::open(&context.pools)?;
+    let mut batch = Batch { tells: !options.no_notify, ..Batch::default() };
+    let mut open = true;
+    let unreadable = || JobError::file(options.file.display().to_string());
+    while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
+        match read(number, &line) {
+            Ok(None) => continue,
+            Ok(Some(entry)) => {
+                tally.accept();
+                invalid += entry.emails.invalid;
+                if open && running.after.is_none_or(|after| entry.line > after) {
+                    if !batch.has_room(entry.size, longest) {
+                        open = commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+                    }
+                    batch.push(entry);
+                }
+            }
+            Err(reason) => tally.skip(number, reason),
+        }
+        job_input.report(tally.counts);
+    }
+    commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
+    job_input.finish();
+    if invalid > 0 {
+        log::warn!("texts in pastes that are no valid addresses, left out: {invalid}");
+    }
+    finish(context, running.id, options, tally)
+}
+
+/// Reads a line; none when it is blank.
+pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
+    let bytes = match line {
+        Line::TooLong { .. } => return Err(SkipReason::TooLong),
+        Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => return Ok(None),
+        Line::Bytes(bytes) => bytes,
+    };
+    let row: Row = serde_json::from_slice(bytes).map_err(|_| SkipReason::Json)?;
+    let date = match row.date.as_deref() {
+        None => None,
+        Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
+    };
+    // PostgreSQL stores no NUL, and indexes the id.
+    let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
+    if !rules::is_source(&row.source) || !(1..=LONGEST_ID).contains(&row.id.len()) || !stored {
+        return Err(SkipReason::Json);
+    }
+    let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::Json)?;
+    let email_count = row.email_count.unwrap_or(counted);
+    if email_count < 0 {
+        return Err(SkipReason::Json);
+    }
+    let line = i64::try_from(number).map_err(|_| SkipReason::Json)?;
+    let paste =
+        rules::Paste { source: row.source, id: row.id, title: row.title, date, email_count };
+    Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
+}
+
+/// Stores a batch; false where another process that loads the same has stored everything meanwhile.
+fn commit(
+    context: &JobContext,
+    id: i64,
+    db: &mut PatientConnection,
+    excluded: &mut Excluded,
+    batch: &mut Batch,
+) -> Result<bool, JobError> {
+    let Some(last) = batch.entries.last() else { return Ok(true) };
+    let (cursor, now) = (last.line.to_le_bytes(), context.clock.unix());
+    let stored = db.transaction(|db| {
+        versions::lock_accounts(db)?;
+        excluded.refresh(db)?;
+        let mut news = News { tells: batch.tells, counts: BTreeMap::new() };
+        let mut added = 0;
+        for entry in &batch.entries {
+            added += link(db, excluded, entry, &mut news)?;
+        }
+        untold_pastes::add(db, &news.counts)?;
+        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        job::expect_open(db, id, moved)
+    });
+    *batch = Batch { tells: batch.tells, ..Batch::default() };
+    match stored {
+        Err(JobError::DoneElsewhere) => Ok(false),
+        stored => stored.map(|()| true),
+    }
+}
+
+/// The links that are new.
+struct News {
+    /// Whether anybody is told of them.
+    tells: bool,
+    /// By domain and number of the paste.
+    counts: BTreeMap<(String, i64), i64>,
+}
+
+impl News {
+    /// An address is in a paste now, which those who control its domain and its owner are told of, or
+    /// never.
+    fn add(&mut self, db: &mut Db, row: AccountRow, paste: i64) -> Result<(), JobError> {
+        if self.tells {
+            *self.counts.entry((row.domain, paste)).or_default() += 1;
+            return Ok(());
+        }
+        for (subscriber, email) in notices::listeners_between(db, row.k, row.k)? {
+            if email == row.address() {
+                notices::tell(db, subscriber, PASTE, &[paste])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Links a paste to its addresses.
+fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Result<i64, JobError> {
+    let paste = pastes::upsert(db, &entry.paste)?;
+    let is_shown = !rules::is_opt_out_mark(&entry.paste.source);
+    let mut added = 0;
+    for address in &entry.emails.addresses {
+        let k = AccountKey::of(&address.sha1()).0;
+        if !excluded.holds(db, k, &sorted_text::of(address))? {
+            let row = account_links::ensure(db, address)?;
+            if pastes::add_account(db, (row.k, row.seq), paste)? {
+                added += 1;
+                if is_shown {
+                    news.add(db, row, paste)?;
+                }
+            }
+        }
+    }
+    Ok(added)
+}
+
+fn finish(
+    context: &JobContext,
+    id: i64,
+    options: &PastesOptions,
+    tally: Tally,
+) -> Result<Outcome, JobError> {
+    let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
+    let added = context.write(|db| {
+        versions::lock_accounts(db)?;
+        jobs::set_input(db, id, counts, &skips)?;
+        let jobs::Job { added, state, .. } = jobs::get(db, id)?;
+        if state == "done" {
+            return Err(JobError::DoneElsewhere);
+        }
+        jobs::finish(db, id, now)?;
+        if !options.no_notify {
+            app::tell_of_pastes(db, id, now)?;
+        }
+        versions::bump_pastes(db)?;
+        admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
+        Ok(added)
+    });
+    let added = job::added_by_any(context, id, added)?;
+    Ok(Outcome::new(id, added, tally).without_notices(options.no_notify))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(json: &str) -> Entry {
+        read(7, &Line::Bytes(json.as_bytes())).unwrap().unwrap()
+    }
+
+    #[test]
+    fn addresses_are_kept_once_and_texts_that_are_none_are_counted() {
+        let start = r#"{"Source":"Pastebin","Id":"a","Emails":["b@c.example","x","A@c.example",""#;
+        let entry = parsed(&format!(r#"{start}","a@C.example"]}}"#));
+        let kept: Vec<_> = entry.emails.addresses.iter().map(EmailAddress::as_str).collect();
+        assert_eq!(kept, ["a@c.example", "b@c.example"]);
+        assert_eq!((entry.emails.invalid, entry.paste.email_count, entry.line), (2, 2, 7));
+        let stated = parsed(r#"{"Source":"Pastebin","Id":"a","EmailCount":5}"#);
+        assert_eq!((stated.emails.invalid, stated.paste.email_count), (0, 5));
+        let wrong = br#"{"Source":"Pastebin","Id":"a","Emails":"b@c.example"}"#;
+        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
+        let wrong = br#"{"Source":"Pastebin","Id":"a","EmailCount":-1}"#;
+        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
+    }
+
+    #[test]
+    fn a_batch_is_full_by_its_pastes_or_by_their_bytes() {
+        let entry = || parsed(r#"{"Source":"Pastebin","Id":"a"}"#);
+        let size = entry().size;
+        for (most, expected) in [(10 * size, 10), (11 * size - 1, 10), (usize::MAX, BATCH)] {
+            let mut batch = Batch::default();
+            while batch.has_room(size, most) {
+                batch.push(entry());
+            }
+            assert_eq!(batch.entries.len(), expected);
+        }
+    }
+}

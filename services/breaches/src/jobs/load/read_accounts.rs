@@ -1,0 +1,80 @@
+//! Reads and sorts the addresses of files.
+
+use std::io;
+
+use batch::{Sorted, Sorter};
+
+use super::address_reader::{self, Format};
+use super::decoding::TextEncoding;
+use super::input::JobInput;
+use super::sanity_check::Caution;
+use super::skip_reason::SkipReason;
+use super::sorted_text;
+use super::sources::Sources;
+use super::tally::Tally;
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::heartbeat::Heartbeat;
+use crate::jobs::job;
+use crate::model::{AccountKey, loaded_address};
+
+/// How files are read.
+#[derive(Clone, Debug)]
+pub struct Reading<'a> {
+    /// How they hold addresses.
+    pub format: &'a Format,
+    /// What separates cells, or ends an address.
+    pub delimiter: Option<u8>,
+    /// How their text is encoded.
+    pub encoding: TextEncoding,
+    /// Reads on whatever the first rows are like.
+    pub unchecked: bool,
+}
+
+/// Reads and sorts the addresses of files; with several breaches, each with the place of its own.
+pub fn sort(
+    context: &JobContext,
+    sources: &Sources,
+    reading: &Reading<'_>,
+    heartbeat: Option<&Heartbeat>,
+    tally: &mut Tally,
+) -> Result<Sorted, JobError> {
+    let folder = context.settings.temporary_folder();
+    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
+    let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
+    let mut caution = Caution::new(reading.unchecked);
+    let (several, mut text, mut no_room) = (sources.breaches.len() > 1, String::new(), false);
+    for (path, place) in &sources.files {
+        let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
+        let Reading { format, delimiter, .. } = *reading;
+        let place = place.to_string();
+        address_reader::read(input, format, delimiter, &mut |line, found| {
+            let found =
+                found.and_then(|text| loaded_address::parse(text).map_err(|_| SkipReason::Address));
+            match found {
+                Ok(address) => {
+                    let key = AccountKey::of(&address.sha1());
+                    let pushed = if several {
+                        sorted_text::write_with(&mut text, &address, &place);
+                        sorter.push(key.0, text.as_bytes())
+                    } else {
+                        sorter.push(key.0, sorted_text::of(&address).as_bytes())
+                    };
+                    pushed.inspect_err(|_| no_room = true)?;
+                    caution.see(&address);
+                    tally.accept();
+                }
+                Err(reason) => tally.skip(line, reason),
+            }
+            job_input.report_sometimes(tally.counts);
+            caution.judge(tally).map_err(io::Error::other)
+        })
+        .map_err(|error| match no_room {
+            true => spilled()(error),
+            false => JobError::file(path.display().to_string())(error),
+        })?;
+        job_input.finish();
+    }
+    caution.judge_whole(tally)?;
+    sorter.finish().map_err(spilled())
+}

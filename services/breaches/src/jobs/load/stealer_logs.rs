@@ -1,0 +1,339 @@
+//! `stealer-logs load`: links addresses to a breach and to the websites at which they were captured.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::PathBuf;
+
+use batch::{BoundedLines, Line, Sorted, Sorter};
+use database::{DatabaseError, Db};
+use domain::{DomainName, EmailAddress};
+use serde::{Deserialize, Serialize};
+
+use super::address_links::AddressLinks;
+use super::csv_columns::{self, Column};
+use super::csv_records::Record as Row;
+use super::decoding::TextEncoding;
+use super::domain_ids::DomainIds;
+use super::finish::{self, Ending};
+use super::input::{JobInput, LONGEST_LINE};
+use super::linker::Linker;
+use super::missing_column::MissingColumn;
+use super::sanity_check::Caution;
+use super::skip_reason::SkipReason;
+use super::sorted_text;
+use super::sources::open_breach;
+use super::tally::{Outcome, Tally};
+use super::walk::{self, Apply, Record};
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::heartbeat::Heartbeat;
+use crate::jobs::job::{self, Params, Running};
+use crate::model::{AccountKey, Breach, loaded_address, website};
+use crate::store::stealer_logs::{self, NewPair};
+use crate::store::{account_links, accounts};
+
+/// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
+/// accounts.
+const PER_MIB: usize = 512;
+
+/// What to load.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StealerLogsOptions {
+    /// Name of the breach, which must come from stealer logs.
+    pub breach: String,
+    /// File, `-` for standard input.
+    pub file: PathBuf,
+    /// Column of the addresses in a CSV file, by name or number.
+    pub email_column: Option<String>,
+    /// Column of the websites.
+    pub website_column: Option<String>,
+    /// What separates the cells of CSV.
+    pub delimiter: Option<u8>,
+    /// How the file is encoded.
+    pub encoding: TextEncoding,
+    /// Loads whatever the first rows are like.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+    /// Drops an address whose only website in the file is its own mail domain.
+    pub drop_self: bool,
+    /// Leaves the published count as it is.
+    pub keep_count: bool,
+    /// Activates the breach when done.
+    pub activate: bool,
+    /// Tells nobody of what it links.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_notify: bool,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    email: String,
+    website: String,
+}
+
+/// Loads pairs of address and website.
+pub fn load_stealer_logs(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+) -> Result<Outcome, JobError> {
+    let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
+    if !breach.flags.stealer_log {
+        return Err(JobError::Rejected(format!("{} is not a stealer log", breach.name)));
+    }
+    let other = StealerLogsOptions { no_notify: !options.no_notify, ..options.clone() };
+    let params = Params::of_load(options, &other)?;
+    let running =
+        job::begin(context, "stealer-logs", std::slice::from_ref(&options.file), &params)?;
+    job::noted(context, running.id, |heartbeat| run(context, options, &breach, &running, heartbeat))
+}
+
+fn run(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+    breach: &Breach,
+    running: &Running,
+    heartbeat: &Heartbeat,
+) -> Result<Outcome, JobError> {
+    let (merge, tally) =
+        job::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
+    let mut linker = PairLinker {
+        people: Linker::new(context, std::slice::from_ref(breach))
+            .without_notices(options.no_notify),
+        websites: DomainIds::default(),
+        breach: breach.id,
+        drop_self: options.drop_self,
+    };
+    let StealerLogsOptions { keep_count, activate, .. } = *options;
+    let ending = Ending { command: "stealer-logs load", keep_count, activate };
+    let linked = walk::walk(context, running, merge, &tally, PER_MIB, &mut linker)
+        .and_then(|()| finish::finish(context, std::slice::from_ref(breach), running.id, ending));
+    let added = job::added_by_any(context, running.id, linked)?;
+    Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
+}
+
+fn sort(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+    heartbeat: &Heartbeat,
+    tally: &mut Tally,
+) -> Result<Sorted, JobError> {
+    let folder = context.settings.temporary_folder();
+    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
+    let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
+    let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
+    let unreadable = || JobError::file(options.file.display().to_string());
+    let (mut text, mut no_room) = (String::new(), false);
+    let mut caution = Caution::of_pairs(options.unchecked);
+    read(input, options, &mut |line, row| {
+        match row.and_then(|(email, site)| parsed(email, site)) {
+            Ok((address, site)) => {
+                let key = AccountKey::of(&address.sha1());
+                sorted_text::write_with(&mut text, &address, site.as_str());
+                sorter.push(key.0, text.as_bytes()).inspect_err(|_| no_room = true)?;
+                caution.see(&address);
+                tally.accept();
+            }
+            Err(reason) => tally.skip(line, reason),
+        }
+        job_input.report_sometimes(tally.counts);
+        caution.judge(tally).map_err(io::Error::other)
+    })
+    .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
+    caution.judge_whole(tally)?;
+    job_input.finish();
+    sorter.finish().map_err(spilled())
+}
+
+fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipReason> {
+    let address = loaded_address::parse(email).map_err(|_| SkipReason::Address)?;
+    Ok((address, website::host(site).ok_or(SkipReason::Website)?))
+}
+
+type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
+
+/// Reads JSON objects, one a line, or CSV; the first byte decides which.
+pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
+    let mut input = BufReader::with_capacity(1 << 20, input);
+    let start = start(&mut input)?;
+    let is_json = start.last() == Some(&b'{');
+    let input = Cursor::new(start).chain(input);
+    if is_json { read_json(input, each) } else { read_csv(input, options, each) }
+}
+
+/// What is read up to the first byte that is no blank, however little a pipe gives at once.
+fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    for byte in input.bytes().take(LONGEST_LINE) {
+        start.push(byte?);
+        let is_mark = b"\xEF\xBB\xBF".starts_with(&start);
+        if !is_mark && !start.last().is_some_and(u8::is_ascii_whitespace) {
+            break;
+        }
+    }
+    Ok(start)
+}
+
+fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
+    let mut lines = BoundedLines::new(input, LONGEST_LINE);
+    while let Some((number, line)) = lines.next_line()? {
+        match line {
+            Line::TooLong { .. } => each(number, Err(SkipReason::TooLong))?,
+            Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => {}
+            Line::Bytes(bytes) => match serde_json::from_slice::<Object>(bytes) {
+                Ok(object) => each(number, Ok((&object.email, &object.website)))?,
+                Err(_) => each(number, Err(SkipReason::Json))?,
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Columns as the operator or their names say, or the first ones; any other column is never looked at.
+fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
+    let find = |first: &Row| Ok(find_columns(first, options)?);
+    csv_columns::each_row(input, options.delimiter.unwrap_or(b','), find, &mut |line, row| {
+        let (record, columns) = match row {
+            Ok(row) => row,
+            Err(reason) => return each(line, Err(reason)),
+        };
+        let site = || {
+            let site = csv_columns::text_cell(record, columns.site)?;
+            // Where nobody named the column, a row that is shifted may have anything there.
+            let is_known = columns.is_named || csv_columns::looks_like_url(site.as_bytes());
+            if is_known { Ok(site) } else { Err(SkipReason::Website) }
+        };
+        let email = csv_columns::text_cell(record, columns.email);
+        each(line, email.and_then(|email| Ok((email, site()?))))
+    })
+}
+
+/// Where the cells of a pair are.
+struct Columns {
+    email: usize,
+    site: usize,
+    /// Whether a header or the operator named the column of the websites.
+    is_named: bool,
+}
+
+/// Titles of columns of websites, in exports of browsers and of password managers.
+const WEBSITE_TITLES: [&str; 22] = [
+    "website",
+    "websites",
+    "web site",
+    "web_site",
+    "url",
+    "urls",
+    "site",
+    "host",
+    "hostname",
+    "domain",
+    "uri",
+    "login_uri",
+    "login uri",
+    "login_url",
+    "login url",
+    "origin_url",
+    "origin url",
+    "origin",
+    "action_url",
+    "signon_realm",
+    "web address",
+    "website url",
+];
+
+fn find_columns(
+    first: &Row,
+    options: &StealerLogsOptions,
+) -> Result<(Columns, bool), MissingColumn> {
+    let Column { place: email, header } =
+        csv_columns::find_addresses(first, options.email_column.as_deref())?;
+    let wanted = options.website_column.as_deref();
+    let named = csv_columns::find_column(first, wanted, &WEBSITE_TITLES, |_| false);
+    let (site, is_named) = match (named, wanted) {
+        (Some(column), _) => (column.place, true),
+        (None, Some(wanted)) => return Err(MissingColumn::of(first.iter(), wanted)),
+        (None, None) => {
+            let url = first.iter().position(csv_columns::looks_like_url);
+            // What a header does not name is not guessed: the next column is that of the passwords.
+            let url = url.filter(|_| !header);
+            (url.ok_or_else(|| MissingColumn::of_websites(first.iter()))?, false)
+        }
+    };
+    if header {
+        csv_columns::refuse_secrets(first, site)?;
+    }
+    Ok((Columns { email, site, is_named }, header))
+}
+
+/// Links batches of pairs.
+struct PairLinker {
+    people: Linker,
+    websites: DomainIds,
+    breach: u16,
+    drop_self: bool,
+}
+
+impl Apply for PairLinker {
+    fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        let list = self.breach.to_le_bytes();
+        let (mut people, mut pairs) = (Vec::new(), Vec::new());
+        for group in
+            batch.chunk_by(|a, b| sorted_text::parts(a.text).0 == sorted_text::parts(b.text).0)
+        {
+            let Some(first) = group.first() else { continue };
+            let (address, site) = sorted_text::parts(first.text);
+            let own = group.len() == 1 && site == sorted_text::split(address).1;
+            if !(own && self.drop_self) {
+                people.push(AddressLinks { k: first.k, address, breaches: &list });
+                pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
+            }
+        }
+        self.people.link(db, &people)?;
+        let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
+        let mut new = Vec::with_capacity(pairs.len());
+        for ((address, _), website_id) in pairs.into_iter().zip(ids) {
+            // Addresses that must not be stored have no row, and so no pair.
+            let rows = accounts::in_table(db, account_links::sorted_key(address))?;
+            if let Some(row) = account_links::pick_sorted(rows, address) {
+                let breach_id = i32::from(self.breach);
+                new.push(NewPair { k: row.k, seq: row.seq, website_id, breach_id });
+            }
+        }
+        let added = stealer_logs::add(db, &new)?;
+        Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
+    }
+
+    fn forget(&mut self) {
+        self.people.forget();
+        self.websites.forget();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time, as a slow pipe may.
+    struct Trickle<'a>(&'a [u8]);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let one = buffer.len().min(1);
+            self.0.read(&mut buffer[..one])
+        }
+    }
+
+    #[test]
+    fn json_is_recognised_behind_blanks_however_slowly_it_comes() {
+        let text = b"\xEF\xBB\xBF \n {\"email\":\"a@b.example\",\"website\":\"c.example\"}\n";
+        for input in [&mut Trickle(text) as &mut dyn Read, &mut &text[..]] {
+            let mut found = Vec::new();
+            let mut note = |line, row: Result<(&str, &str), SkipReason>| {
+                found.push((line, row.map(|(email, site)| format!("{email} {site}"))));
+                Ok(())
+            };
+            read(input, &StealerLogsOptions::default(), &mut note).unwrap();
+            assert_eq!(found, [(2, Ok("a@b.example c.example".to_owned()))]);
+        }
+    }
+}

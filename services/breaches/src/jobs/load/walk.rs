@@ -1,0 +1,154 @@
+//! Walks sorted records in batches, each in one transaction that also notes how far its job is.
+
+use batch::{ProgressReporter, Sorted, Unit};
+use database::{DatabaseError, Db};
+
+use super::adaptive_batch::AdaptiveBatch;
+use super::input::details;
+use super::tally::Tally;
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::job::{self, Running};
+use crate::jobs::retry::PatientConnection;
+use crate::store::{jobs, load_connections, versions};
+
+/// Records between two checks whether a report is due.
+const REPORT_EVERY: u64 = 4_096;
+
+/// A sorted record: the key of an account and the text that the load put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'b> {
+    /// Key of the account.
+    pub k: i64,
+    /// Text.
+    pub text: &'b str,
+}
+
+/// Records with their texts in one buffer.
+#[derive(Debug, Default)]
+struct Batch {
+    texts: Vec<u8>,
+    /// Keys, and where their texts end.
+    ends: Vec<(i64, usize)>,
+}
+
+impl Batch {
+    fn push(&mut self, k: i64, text: &[u8]) {
+        self.texts.extend_from_slice(text);
+        self.ends.push((k, self.texts.len()));
+    }
+
+    fn clear(&mut self) {
+        self.texts.clear();
+        self.ends.clear();
+    }
+
+    fn last_key(&self) -> Option<i64> {
+        self.ends.last().map(|(k, _)| *k)
+    }
+
+    fn records(&self) -> Result<Vec<Record<'_>>, DatabaseError> {
+        let texts = std::str::from_utf8(&self.texts).map_err(DatabaseError::broken)?;
+        let mut start = 0;
+        let records = self.ends.iter().map(|&(k, end)| {
+            let text = texts.get(start..end).unwrap_or_default();
+            start = end;
+            Record { k, text }
+        });
+        Ok(records.collect())
+    }
+}
+
+/// What a load does with its records.
+pub trait Apply {
+    /// Applies a batch within its transaction, and does no harm where that was done already; returns
+    /// how many links did not exist before.
+    fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError>;
+
+    /// Forgets what was remembered of the database, for a transaction may have been rolled back.
+    fn forget(&mut self);
+
+    /// Whether the largest transaction takes little time, so that nothing has to be found out.
+    fn is_quick(&self) -> bool {
+        false
+    }
+}
+
+/// Walks sorted records.
+///
+/// A batch never ends between records of one key, so that the key alone says where to resume. On SQLite
+/// it has up to `per_mib` records for each MiB of memory: a transaction rewrites the pages of accounts
+/// by domain that it touches, nearly as many for a small batch as for a large one.
+pub fn walk(
+    context: &JobContext,
+    running: &Running,
+    mut sorted: Sorted,
+    tally: &Tally,
+    per_mib: usize,
+    target: &mut impl Apply,
+) -> Result<(), JobError> {
+    let spilled = || JobError::file("a temporary file");
+    let mut connection = PatientConnection::open(&context.pools)?;
+    load_connections::set_cache(connection.db(), cache_kib(context, sorted.is_in_memory()))?;
+    let mut batch_size = AdaptiveBatch::new(context, per_mib, target.is_quick());
+    let total = u64::try_from(tally.counts.accepted).ok();
+    let progress = ProgressReporter::new("loading", Unit::Items("accounts"), total);
+    let report = |done| progress.set_with(done, || details(tally.counts));
+    let mut batch = Batch::default();
+    let mut done = 0;
+    loop {
+        let next = sorted.next_record().map_err(spilled())?;
+        let complete = match (&next, batch.last_key()) {
+            (Some((key, _)), Some(last)) => {
+                batch.ends.len() >= batch_size.records() && last != *key
+            }
+            (None, last) => last.is_some(),
+            (_, None) => false,
+        };
+        if complete {
+            batch_size.run(|| commit(context, running.id, &mut connection, &batch, target))?;
+            batch.clear();
+        }
+        let Some((k, text)) = next else { break };
+        done += 1;
+        if complete || done % REPORT_EVERY == 0 {
+            report(done);
+        }
+        if running.after.is_some_and(|after| k <= after) {
+            continue;
+        }
+        batch.push(k, text);
+    }
+    report(done);
+    progress.finish();
+    Ok(())
+}
+
+/// The page cache of a sorted load in KiB: what sorting leaves of the load's memory.
+fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
+    let share = if sorted_in_memory { 2 } else { 6 };
+    (context.settings.load_memory_mb * 1_024 / 10 * share).max(2_048)
+}
+
+fn commit(
+    context: &JobContext,
+    id: i64,
+    connection: &mut PatientConnection,
+    batch: &Batch,
+    target: &mut impl Apply,
+) -> Result<(), JobError> {
+    let Some(last) = batch.last_key() else { return Ok(()) };
+    let (cursor, records) = (last.to_le_bytes(), batch.records()?);
+    let now = context.clock.unix();
+    let mut attempts = 0;
+    connection.transaction(|db| {
+        if attempts > 0 {
+            target.forget();
+        }
+        attempts += 1;
+        versions::lock_accounts(db)?;
+        let added = target.apply(db, &records)?;
+        let moved = jobs::advance(db, id, &cursor, added, now)?;
+        job::expect_open(db, id, moved)
+    })
+}

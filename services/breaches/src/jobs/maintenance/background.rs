@@ -1,0 +1,71 @@
+//! The background work of a server: counts domains after loads, writes notices of pastes, removes expired
+//! rows. One replica counts domains at a time. The rest runs on every replica and may run twice.
+
+use std::time::Duration;
+
+use database::{DatabaseError, Db};
+
+use super::domain_counts::recount_domains;
+use crate::app;
+use crate::jobs::notices::tell_listeners;
+use crate::state::State;
+use crate::store::{mail_tokens, messages, sessions, versions};
+
+/// Seconds until a round that failed is tried again: at first, and at most. Each failure doubles them.
+const RETRY_SECONDS: (i64, i64) = (10, 3_600);
+/// Seconds after which delivered messages are forgotten, and links that are too old: until then they are
+/// told from links that never were.
+const KEPT_SECONDS: i64 = 30 * 86_400;
+/// Seconds between two removals of what is over.
+const PRUNE_SECONDS: i64 = 3600;
+
+/// Does this work for ever.
+pub async fn maintain(state: State) {
+    let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
+    let (mut counted, mut pasted, mut pruned) = (None, None, 0);
+    let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
+    loop {
+        tokio::time::sleep(pause).await;
+        let version = state.snapshot_version();
+        let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
+        let pastes = pastes.unwrap_or_else(|error| {
+            log::warn!("whether there are new pastes could not be read: {error}");
+            pasted
+        });
+        if pasted != pastes {
+            match tell_listeners(&state).await {
+                Ok(()) => pasted = pastes,
+                Err(error) => log::warn!("notices of pastes could not be written: {error}"),
+            }
+        }
+        let now = state.clock().unix();
+        if counted != Some(version) && now >= retry_at {
+            match recount_domains(&state, version).await {
+                Ok(true) => (counted, wait) = (Some(version), RETRY_SECONDS.0),
+                Ok(false) => {}
+                Err(error) => {
+                    log::warn!("some domains could not be counted, retrying in {wait} s: {error}");
+                    (retry_at, wait) = (now + wait, (wait * 2).min(RETRY_SECONDS.1));
+                }
+            }
+        }
+        if now >= pruned + PRUNE_SECONDS {
+            pruned = now;
+            if let Err(error) = prune(&state).await {
+                log::warn!("what is over could not be removed: {error}");
+            }
+        }
+    }
+}
+
+async fn prune(state: &State) -> Result<(), DatabaseError> {
+    let now = state.clock().unix();
+    let prune = move |db: &mut Db| {
+        mail_tokens::prune(db, now - KEPT_SECONDS)?;
+        sessions::prune(db, now)?;
+        messages::prune(db, now - KEPT_SECONDS)?;
+        app::prune_mail_counts(db, now)?;
+        Ok(())
+    };
+    state.pools().write(prune).await
+}

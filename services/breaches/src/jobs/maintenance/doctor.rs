@@ -1,0 +1,118 @@
+//! `doctor`: does the database say what it should?
+
+use database::{DatabaseError, Db};
+use domain::Sha1Digest;
+
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::model::{AccountKey, Catalogue, id_list};
+use crate::store::accounts::{self, AccountRow};
+use crate::store::{
+    account_runs, breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
+};
+
+/// Accounts that are hashed again.
+const SAMPLE: usize = 1_000;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Findings {
+    /// Version of the last migration.
+    pub schema_version: Option<String>,
+    /// Breaches in the catalogue.
+    pub breaches: usize,
+    /// Accounts.
+    pub accounts: i64,
+    /// Accounts that are missing under their domain, or that searches would not find in their run.
+    pub unfiled: i64,
+    /// Accounts of which nothing but the address is left; `accounts clean` removes them.
+    pub empty: i64,
+    /// Filed domains that can be none, because an older version took a secret for a part of them;
+    /// `accounts clean` removes them.
+    pub odd_domains: u64,
+    /// Websites of stealer logs that can be none, because an older version took a password for one;
+    /// `accounts clean` removes their pairs.
+    pub odd_websites: u64,
+    /// Pairs of stealer logs.
+    pub stealer_pairs: i64,
+    /// Pastes.
+    pub pastes: i64,
+    /// Opt-outs.
+    pub opt_outs: i64,
+    /// Accounts that were looked at closely.
+    pub sampled: usize,
+    /// Of these, accounts whose address does not hash to their key.
+    pub wrong_keys: usize,
+    /// Of these, accounts with the id of a breach that does not exist.
+    pub orphan_ids: usize,
+    /// Of these, accounts whose ids are not in ascending order.
+    pub unsorted_lists: usize,
+    /// Of these, accounts that must not be stored because of an opt-out.
+    pub opted_out: usize,
+}
+
+impl Findings {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.unfiled + self.empty == 0
+            && self.odd_domains + self.odd_websites == 0
+            && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
+    }
+}
+
+/// Counts everything and examines a random sample of accounts.
+pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
+    let mut db = context.pools.connect()?;
+    let db = &mut db;
+    let catalogue = breaches::catalogue(db)?;
+    let mut findings = Findings {
+        schema_version: versions::schema_version(db)?,
+        breaches: catalogue.all().len(),
+        accounts: accounts::count(db)?,
+        unfiled: domain_accounts::unfiled(db)? + account_runs::faults(db)?,
+        empty: accounts::count_empty(db)?,
+        odd_domains: mail_domains::each_odd(db, false)?,
+        odd_websites: stealer_logs::each_odd_website(db, false)?,
+        stealer_pairs: stealer_logs::count(db)?,
+        pastes: pastes::count(db)?,
+        opt_outs: opt_outs::count(db)?,
+        ..Findings::default()
+    };
+    for row in sample(db, findings.accounts)? {
+        look_at(db, &catalogue, &row, &mut findings)?;
+    }
+    Ok(findings)
+}
+
+/// All accounts of a small database, random ones of a large one.
+fn sample(db: &mut Db, accounts: i64) -> Result<Vec<AccountRow>, JobError> {
+    let start = (i64::MIN, -1);
+    if accounts <= SAMPLE as i64 {
+        return Ok(accounts::after(db, start, accounts)?);
+    }
+    let mut rows = Vec::with_capacity(SAMPLE);
+    for _ in 0..SAMPLE {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| JobError::Rejected(format!("no random bytes: {error}")))?;
+        rows.extend(accounts::after(db, (i64::from_le_bytes(bytes), -1), 1)?);
+    }
+    Ok(rows)
+}
+
+fn look_at(
+    db: &mut Db,
+    catalogue: &Catalogue,
+    row: &AccountRow,
+    findings: &mut Findings,
+) -> Result<(), DatabaseError> {
+    let digest = Sha1Digest::of(row.address());
+    let ids: Vec<u16> = id_list::ids(&row.breaches).collect();
+    findings.sampled += 1;
+    findings.wrong_keys += usize::from(AccountKey::of(&digest) != row.key());
+    findings.orphan_ids += usize::from(ids.iter().any(|id| catalogue.by_id(*id).is_none()));
+    findings.unsorted_lists += usize::from(!ids.is_sorted_by(|a, b| a < b));
+    let gone = opt_outs::get(db, &digest)? == Some(crate::model::OptOut::Breaches);
+    findings.opted_out += usize::from(gone);
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! Checks, repairs and background work on stored data.
+
+mod background;
+mod clean;
+mod doctor;
+mod domain_counts;
+mod purge;
+pub(super) mod runs;
+
+pub use background::maintain;
+pub use clean::{Cleaned, clean};
+pub use doctor::{Findings, examine};
+pub use domain_counts::recount_domains;
+pub use purge::retire;

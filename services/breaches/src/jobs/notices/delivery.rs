@@ -1,0 +1,32 @@
+//! Delivery of mails and webhooks.
+
+use std::time::Duration;
+
+use crate::app::Delivery;
+use crate::state::State;
+
+/// Between two looks into the outbox.
+const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
+
+/// Delivers mails for ever.
+pub async fn deliver_mails(state: State) {
+    let delivery = Delivery::of_mails(state);
+    outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
+}
+
+/// Delivers to webhooks for ever.
+pub async fn deliver_webhooks(state: State) {
+    let delivery = Delivery::of_webhooks(state);
+    outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
+}
+
+/// Delivers what is due now; returns how many messages were taken.
+///
+/// # Errors
+/// Those of the outbox.
+pub async fn deliver_due(state: &State) -> Result<usize, outbound::OutboxError> {
+    let mails = Delivery::of_mails(state.clone());
+    let mails = outbound::deliver_due(&mails, &mails).await?;
+    let webhooks = Delivery::of_webhooks(state.clone());
+    Ok(mails + outbound::deliver_due(&webhooks, &webhooks).await?)
+}

@@ -1,0 +1,91 @@
+//! Loads without notices: what they link newly is noted as known in the transaction that links it, so
+//! that nobody hears of it, whatever else is loaded meanwhile and however often the load is killed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use database::{DatabaseError, Db};
+use domain::EmailAddress;
+
+use crate::jobs::error::JobError;
+use crate::jobs::load::address_links::AddressLinks;
+use crate::jobs::load::excluded::Excluded;
+use crate::jobs::load::sorted_text;
+use crate::model::{AccountKey, id_list};
+use crate::store::account_runs::{RunFilters, RunView};
+use crate::store::notices::{self, BREACH};
+use crate::store::{account_links, accounts, domain_controls, silent_links};
+
+/// Notes links before they are made.
+#[derive(Default)]
+pub struct Silence {
+    filters: RunFilters,
+}
+
+impl Silence {
+    /// Notes which links of people, who are sorted and distinct, do not exist yet: for subscribers whose
+    /// own address is among them, and for verified domains.
+    pub fn note(
+        &self,
+        db: &mut Db,
+        people: &[AddressLinks<'_>],
+        excluded: &Excluded,
+    ) -> Result<(), JobError> {
+        let (Some(first), Some(last)) = (people.first(), people.last()) else { return Ok(()) };
+        let listeners = listeners(db, first.k, last.k)?;
+        let verified = verified(db, people)?;
+        if listeners.is_empty() && verified.is_empty() {
+            return Ok(());
+        }
+        let runs = RunView::read(db, &self.filters)?;
+        let mut counts = BTreeMap::new();
+        for person in people {
+            let domain = sorted_text::split(person.address).1;
+            let listener = listeners.get(person.address);
+            let controlled = verified.contains(domain);
+            if !(controlled || listener.is_some())
+                || excluded.holds(db, person.k, person.address)?
+            {
+                continue;
+            }
+            let new = new_links(db, &runs, person)?;
+            if let Some(subscriber) = listener {
+                let ids: Vec<i64> = new.iter().map(|id| i64::from(*id)).collect();
+                notices::tell(db, *subscriber, BREACH, &ids)?;
+            }
+            for id in new.into_iter().filter(|_| controlled) {
+                *counts.entry((domain, id)).or_default() += 1;
+            }
+        }
+        Ok(silent_links::add(db, &counts)?)
+    }
+}
+
+/// Those who want notices, by their addresses as they are sorted.
+fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, DatabaseError> {
+    let found = notices::listeners_between(db, low, high)?.into_iter();
+    let by_address = found.filter_map(|(subscriber, email)| {
+        let address = EmailAddress::parse(&email).ok()?;
+        Some((sorted_text::of(&address).into_owned(), subscriber))
+    });
+    Ok(by_address.collect())
+}
+
+/// Those of people's domains that somebody controls.
+fn verified(db: &mut Db, people: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
+    let domains = people.iter().map(|person| sorted_text::split(person.address).1);
+    let domains: HashSet<&str> = domains.collect();
+    let domains: Vec<&str> = domains.into_iter().collect();
+    Ok(domain_controls::verified_among(db, &domains)?.into_iter().collect())
+}
+
+/// The breaches that an address is not linked to yet.
+fn new_links(
+    db: &mut Db,
+    runs: &RunView,
+    person: &AddressLinks<'_>,
+) -> Result<Vec<u16>, DatabaseError> {
+    let rows = accounts::with_key(db, Some(runs), AccountKey(person.k))?;
+    let row = account_links::pick_sorted(rows, person.address);
+    let linked = row.map(|row| row.breaches).unwrap_or_default();
+    Ok(id_list::ids(person.breaches).filter(|id| !id_list::contains(&linked, *id)).collect())
+}
