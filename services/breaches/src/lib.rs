@@ -14,6 +14,7 @@ mod handlers;
 pub mod jobs;
 pub mod model;
 mod openapi;
+mod pages;
 mod policy;
 mod routes;
 mod service;

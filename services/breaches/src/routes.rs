@@ -11,6 +11,7 @@ use crate::handlers::{
     subscription,
 };
 use crate::model::plan::Operation;
+use crate::pages::SITE;
 use crate::policy::Access::{self, Keyed, Keyless};
 
 /// Puts the page of a failure in place of an answer that is one.
@@ -101,7 +102,7 @@ fn add_pages(routes: &mut Routes<'_>) {
     ] {
         routes.page(path, route);
     }
-    routes.assets(&pages::SITE);
+    routes.assets(&SITE);
 }
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));

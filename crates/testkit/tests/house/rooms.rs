@@ -25,6 +25,7 @@ const ROOMS: &[Room] = &[
     room("model", &[]),
     room("store", &["model"]),
     room("engine", &["model"]),
+    room("external", &["model"]),
     room("wire", &["model"]),
     room("ical", &["model"]),
     room("config", &["model"]),
@@ -33,13 +34,16 @@ const ROOMS: &[Room] = &[
     room("policy", &["config", "model", "error", "state"]),
     Room {
         name: "state",
-        imports: &["config", "model", "store", "engine", "wire", "error", "metrics", "policy"],
+        imports: &[
+            "config", "model", "store", "engine", "external", "wire", "error", "metrics", "policy",
+        ],
         without: &[],
     },
     Room {
         name: "app",
         imports: &[
-            "model", "store", "engine", "wire", "ical", "config", "state", "error", "metrics",
+            "model", "store", "engine", "external", "wire", "ical", "config", "state", "error",
+            "metrics",
         ],
         without: &["http"],
     },
@@ -53,16 +57,19 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "handlers",
-        imports: &["app", "wire", "ical", "model", "state", "error", "policy", "config", "metrics"],
+        imports: &[
+            "app", "pages", "wire", "ical", "model", "state", "error", "policy", "config", "metrics",
+        ],
         without: &[],
     },
+    room("pages", &["app", "model"]),
     room("openapi", &["wire", "error", "model"]),
-    room("routes", &["handlers", "policy", "openapi", "model"]),
+    room("routes", &["handlers", "pages", "policy", "openapi", "model"]),
     Room {
         name: "cli",
         imports: &[
             "jobs", "app", "config", "store", "model", "state", "error", "service", "policy",
-            "engine",
+            "engine", "external",
         ],
         without: &[],
     },
@@ -172,7 +179,7 @@ fn may_use(room: &Room, library: &str) -> bool {
     let of_room: &[&str] = match room.name {
         "model" => NOT_IN_MODEL,
         "wire" | "ical" => NOT_IN_WIRE,
-        "store" | "engine" => NOT_IN_STORE,
+        "store" | "engine" | "external" => NOT_IN_STORE,
         _ => room.without,
     };
     !of_room.contains(&library)

@@ -7,8 +7,8 @@ use outbound::{
 };
 use serde_json::{Value, json};
 
+use super::mail_links::{Purpose, store_unsubscribe};
 use super::mails;
-use super::people::{Purpose, store_unsubscribe};
 use super::secret_token::SecretToken;
 use crate::external::Mail;
 use crate::model::notice::{FoundPaste, Notice};

@@ -2,44 +2,15 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 use shell::pages::Page;
 
-use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Form;
 use super::messages::see_other;
 use super::visitor::SignedIn;
-use crate::app::{self, Exposure, PlanView};
+use crate::app;
+use crate::pages::{NotificationsPage, OverviewPage, StealerLogsPage, SubscriptionPage};
 use crate::state::State;
-
-#[derive(Template)]
-#[template(path = "overview.html")]
-struct OverviewPage<'a> {
-    frame: Frame,
-    exposure: &'a Exposure,
-}
-
-#[derive(Template)]
-#[template(path = "stealer_logs.html")]
-struct StealerLogsPage<'a> {
-    frame: Frame,
-    websites: &'a [String],
-}
-
-#[derive(Template)]
-#[template(path = "notifications.html")]
-struct NotificationsPage {
-    frame: Frame,
-    notify: bool,
-}
-
-#[derive(Template)]
-#[template(path = "subscription.html")]
-struct SubscriptionPage<'a> {
-    frame: Frame,
-    plan: &'a PlanView,
-}
 
 /// The page of an account.
 pub fn page(title: &str) -> Page<'_> {
@@ -50,7 +21,7 @@ pub fn page(title: &str) -> Page<'_> {
 pub async fn overview(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
     let exposure = app::own_exposure(&state, &visitor.subscriber.email).await?;
     let frame = visitor.frame("overview");
-    Ok(visitor.respond(&page("Overview"), &OverviewPage { frame, exposure: &exposure }))
+    Ok(visitor.respond(&page("Overview"), &OverviewPage::new(frame, exposure)))
 }
 
 /// Websites at which the own address was captured.
@@ -89,7 +60,7 @@ pub async fn subscription(
     visitor: SignedIn,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let plan = app::plan_view(&state, visitor.subscriber.id).await?;
+    let plan = app::own_plan(&state, visitor.subscriber.id).await?.into();
     let frame = visitor.frame("subscription");
-    Ok(visitor.respond(&page("Subscription"), &SubscriptionPage { frame, plan: &plan }))
+    Ok(visitor.respond(&page("Subscription"), &SubscriptionPage { frame, plan }))
 }

@@ -2,24 +2,14 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::{Fields, Form};
-use super::messages::{Message, done};
 use super::visitor::Visitor;
 use crate::app::{self, Approval};
+use crate::pages::{ApprovePage, Message, done};
 use crate::state::State;
-
-#[derive(Template)]
-#[template(path = "approve.html")]
-struct ApprovePage<'a> {
-    owner: &'a str,
-    domain: &'a str,
-    csrf: &'a str,
-    token: &'a str,
-}
 
 /// The navigation has no such page.
 const CURRENT: &str = "";

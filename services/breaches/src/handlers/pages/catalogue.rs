@@ -9,50 +9,18 @@ use shell::pages::Page;
 use super::failure::PageError;
 use super::form::Fields;
 use super::visitor::Visitor;
-use crate::app::{self, BreachView};
+use crate::app;
 use crate::error::Error;
-use crate::model::{instant, markup};
+use crate::pages::{BreachPage, BreachView, CataloguePage, Feed, views};
 use crate::state::State;
 
 /// How many breaches the feed has.
 const FEED: usize = 50;
 
-#[derive(Template)]
-#[template(path = "catalogue.html")]
-struct CataloguePage<'a> {
-    text: &'a str,
-    breaches: &'a [BreachView],
-}
-
-#[derive(Template)]
-#[template(path = "breach.html")]
-struct BreachPage<'a> {
-    breach: &'a BreachView,
-}
-
-impl BreachPage<'_> {
-    fn description(&self) -> String {
-        markup::allowed(&self.breach.description)
-    }
-}
-
-#[derive(Template)]
-#[template(path = "feed.xml")]
-struct Feed<'a> {
-    url: &'a str,
-    breaches: &'a [BreachView],
-}
-
-impl Feed<'_> {
-    fn date(&self, breach: &BreachView) -> String {
-        instant::mail_date(breach.added)
-    }
-}
-
 /// Lists the breaches.
 pub async fn catalogue(visitor: Visitor, fields: Fields, state: Data<State>) -> HttpResponse {
     let text = fields.text("q");
-    let breaches = app::catalogue_page(&state, text);
+    let breaches = views(app::find_breaches(&state, text));
     let page = Page::new("Breaches")
         .current("breaches")
         .wide()
@@ -67,15 +35,15 @@ pub async fn breach_page(
     name: Path<String>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let breach = app::breach_page(&state, &name).ok_or(Error::NotFound)?;
+    let breach: BreachView = app::listed_breach(&state, &name).ok_or(Error::NotFound)?.into();
     let page = Page::new(&breach.title).current("breaches");
     Ok(visitor.respond(&page, &BreachPage { breach: &breach }))
 }
 
 /// The feed of new breaches.
 pub async fn feed(state: Data<State>) -> Result<HttpResponse, PageError> {
-    let summary = app::summary(&state, FEED);
-    let feed = Feed { url: &state.external().public_url, breaches: &summary.latest };
+    let latest = views(app::summary(&state, FEED).latest);
+    let feed = Feed { url: &state.external().public_url, breaches: &latest };
     let text = feed.render().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300")))

@@ -3,29 +3,18 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::{Data, Path};
-use askama::Template;
 
 use super::account::page;
-use super::account_frame::Frame;
 use super::domains::verify_page;
 use super::failure::PageError;
 use super::form::Fields;
 use super::messages::domain;
 use super::visitor::SignedIn;
-use crate::app::{self, DomainDetail, DomainReport, DomainTable, ReportFilter};
+use crate::app::{self, ReportFilter};
 use crate::error::Error;
 use crate::handlers::reply;
+use crate::pages::{DomainPage, DomainTable};
 use crate::state::State;
-
-#[derive(Template)]
-#[template(path = "domain.html")]
-struct DomainPage<'a> {
-    frame: Frame,
-    detail: &'a DomainDetail,
-    report: &'a DomainReport,
-    alias: &'a str,
-    latest: bool,
-}
 
 /// Shows a domain: its addresses, or the ways to prove control of it.
 pub async fn show(

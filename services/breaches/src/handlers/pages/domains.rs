@@ -2,56 +2,17 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use askama::Template;
 
 use super::account::page;
-use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Form;
 use super::messages::{domain, see_other};
 use super::visitor::SignedIn;
-use crate::app::{self, DomainDetail, DomainRow};
+use crate::app::{self, DomainDetail};
 use crate::error::Error;
 use crate::model::verification::{EmailAlias, Way};
+use crate::pages::{DomainsPage, Outcome, RemovePage, VerifyPage};
 use crate::state::State;
-
-#[derive(Template)]
-#[template(path = "domains.html")]
-struct DomainsPage<'a> {
-    frame: Frame,
-    domains: &'a [DomainRow],
-    name: &'a str,
-    error: Option<&'a str>,
-}
-
-#[derive(Template)]
-#[template(path = "domain_verify.html")]
-struct VerifyPage<'a> {
-    frame: Frame,
-    detail: &'a DomainDetail,
-    aliases: [EmailAlias; 5],
-    outcome: Option<Outcome>,
-}
-
-/// What came of an attempt, under the way that was tried.
-pub struct Outcome {
-    way: &'static str,
-    good: bool,
-    text: String,
-}
-
-impl VerifyPage<'_> {
-    fn of(&self, way: &str) -> Option<&Outcome> {
-        self.outcome.as_ref().filter(|outcome| outcome.way == way)
-    }
-}
-
-#[derive(Template)]
-#[template(path = "domain_remove.html")]
-struct RemovePage<'a> {
-    frame: Frame,
-    name: &'a str,
-}
 
 /// The page of a domain.
 pub fn path(name: &str) -> String {

@@ -4,11 +4,10 @@ use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
-use askama::Template;
 use shell::pages::Page;
 
-use super::site::SITE;
 use crate::error::{Error, VerificationError};
+use crate::pages::{FailurePage, SITE};
 
 /// Why a page is not shown.
 #[derive(Debug, thiserror::Error)]
@@ -28,13 +27,6 @@ impl From<VerificationError> for PageError {
     fn from(error: VerificationError) -> Self {
         Self::Api(error.into())
     }
-}
-
-#[derive(Template)]
-#[template(path = "failure.html")]
-struct FailurePage<'a> {
-    title: &'a str,
-    text: &'a str,
 }
 
 impl PageError {

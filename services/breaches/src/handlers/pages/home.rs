@@ -2,32 +2,17 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::Form;
 use super::visitor::Visitor;
-use crate::app::{self, CatalogueSummary, Exposure};
+use crate::app;
+use crate::pages::{ExposedPage, HomePage};
 use crate::state::State;
 
 /// How many of the latest breaches the page shows.
 const LATEST: usize = 5;
-
-#[derive(Template)]
-#[template(path = "home.html")]
-struct HomePage<'a> {
-    csrf: &'a str,
-    summary: &'a CatalogueSummary,
-}
-
-#[derive(Template)]
-#[template(path = "exposed.html")]
-struct ExposedPage<'a> {
-    csrf: &'a str,
-    address: &'a str,
-    exposure: &'a Exposure,
-}
 
 /// Asks for an address.
 pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
@@ -35,7 +20,7 @@ pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     let page = Page::new("Have I been exposed?")
         .description("Find out in which data breaches your address appears.")
         .feed("application/rss+xml", "New breaches", "feed.xml");
-    visitor.respond(&page, &HomePage { csrf: &visitor.csrf(), summary: &summary })
+    visitor.respond(&page, &HomePage::new(&visitor.csrf(), summary))
 }
 
 /// Tells in which breaches an address appears. The form is a POST, so that the address stands in
@@ -45,6 +30,6 @@ pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpRespo
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;
     let title = if exposure.breaches.is_empty() { "Not found" } else { "Exposed" };
     let (csrf, address) = (visitor.csrf(), address.as_str());
-    let main = ExposedPage { csrf: &csrf, address, exposure: &exposure };
+    let main = ExposedPage::new(&csrf, address, exposure);
     Ok(visitor.respond(&Page::new(title), &main))
 }

@@ -2,31 +2,14 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 
 use super::account::page;
-use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Form;
 use super::visitor::{SignedIn, Subscriber};
-use crate::app::{self, KeyView};
-use crate::model::instant;
+use crate::app;
+use crate::pages::KeyPage;
 use crate::state::State;
-
-#[derive(Template)]
-#[template(path = "key.html")]
-struct KeyPage<'a> {
-    frame: Frame,
-    key: &'a KeyView,
-    issued: Option<&'a str>,
-    header: &'a str,
-}
-
-impl KeyPage<'_> {
-    fn date(&self, seconds: &i64) -> String {
-        instant::date(*seconds)
-    }
-}
 
 /// What is known of the key.
 pub async fn show(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {

@@ -15,13 +15,10 @@ pub(crate) mod opt_out;
 pub(crate) mod sign_in;
 pub(crate) mod webhooks;
 
-mod account_frame;
 mod failure;
 mod form;
 mod messages;
 
-mod site;
 mod visitor;
 
 pub use failure::explain;
-pub use site::SITE;

@@ -2,24 +2,17 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::{Fields, Form};
-use super::messages::{Confirm, DEAD_LINK, Message, done, mail_sent};
 use super::visitor::Visitor;
 use crate::app;
+use crate::pages::{Confirm, DEAD_LINK, Message, NotifyMePage, done, mail_sent};
 use crate::state::State;
 
 /// The page in the navigation.
 const CURRENT: &str = "notify-me";
-
-#[derive(Template)]
-#[template(path = "notify_me.html")]
-struct NotifyMePage<'a> {
-    csrf: &'a str,
-}
 
 /// Asks for an address.
 pub async fn form(visitor: Visitor) -> HttpResponse {

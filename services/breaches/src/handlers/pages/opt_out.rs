@@ -2,34 +2,19 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::{Fields, Form};
-use super::messages::{DEAD_LINK, done, mail_sent};
 use super::visitor::Visitor;
 use crate::app;
 use crate::error::Error;
 use crate::model::OptOut;
+use crate::pages::{ChoosePage, DEAD_LINK, OptOutPage, done, mail_sent};
 use crate::state::State;
 
 /// The page in the navigation.
 const CURRENT: &str = "opt-out";
-
-#[derive(Template)]
-#[template(path = "opt_out.html")]
-struct OptOutPage<'a> {
-    csrf: &'a str,
-}
-
-#[derive(Template)]
-#[template(path = "opt_out_choose.html")]
-struct ChoosePage<'a> {
-    csrf: &'a str,
-    address: &'a str,
-    token: &'a str,
-}
 
 /// Asks for an address.
 pub async fn form(visitor: Visitor) -> HttpResponse {

@@ -2,24 +2,18 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 use shell::pages::Page;
 
 use super::failure::PageError;
 use super::form::{Fields, Form};
-use super::messages::{Confirm, DEAD_LINK, mail_sent, see_other};
+use super::messages::see_other;
 use super::visitor::Visitor;
 use crate::app;
+use crate::pages::{Confirm, DEAD_LINK, SignInPage, mail_sent};
 use crate::state::State;
 
 /// The page in the navigation.
 const CURRENT: &str = "account";
-
-#[derive(Template)]
-#[template(path = "sign_in.html")]
-struct SignInPage<'a> {
-    csrf: &'a str,
-}
 
 /// Asks for an address.
 pub async fn form(visitor: Visitor) -> HttpResponse {

@@ -11,12 +11,10 @@ use futures_util::future::LocalBoxFuture;
 use shell::pages::Page;
 use subtle::ConstantTimeEq;
 
-use super::account_frame::Frame;
 use super::failure::PageError;
-use super::messages::Message;
-use super::site::SITE;
 use crate::app;
 use crate::error::Error;
+use crate::pages::{Frame, Message, SITE};
 use crate::state::State;
 
 /// The cookie of those who are signed in.

@@ -2,33 +2,15 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use askama::Template;
 
 use super::account::page;
-use super::account_frame::Frame;
 use super::failure::PageError;
 use super::form::Form;
 use super::messages::see_other;
 use super::visitor::SignedIn;
-use crate::app::{self, WebhookView};
-use crate::model::instant;
+use crate::app;
+use crate::pages::WebhooksPage;
 use crate::state::State;
-
-#[derive(Template)]
-#[template(path = "webhooks.html")]
-struct WebhooksPage<'a> {
-    frame: Frame,
-    webhooks: &'a [WebhookView],
-    url: &'a str,
-    secret: Option<&'a str>,
-    error: Option<&'a str>,
-}
-
-impl WebhooksPage<'_> {
-    fn date(&self, seconds: &i64) -> String {
-        instant::date(*seconds)
-    }
-}
 
 /// Lists the webhooks.
 pub async fn list(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {

@@ -8,8 +8,7 @@ use auth::{QuotaId, Rate};
 use database::Db;
 use domain::EmailAddress;
 
-use super::catalogue_pages::BreachView;
-use crate::app::context::RequestContext;
+use super::context::RequestContext;
 use crate::error::Error;
 use crate::model::{Breach, OptOut, paste as rules};
 use crate::state::State;
@@ -23,7 +22,7 @@ const PUBLIC_RATE: (u32, Duration) = (10, Duration::from_secs(60));
 #[derive(Clone, Debug, Default)]
 pub struct Exposure {
     /// Breaches, by title.
-    pub breaches: Vec<BreachView>,
+    pub breaches: Vec<Breach>,
     /// Pastes, newest first.
     pub pastes: Vec<wire::Paste>,
     /// Exposed classes of data with the number of breaches, most frequent first.
@@ -99,7 +98,7 @@ async fn exposure(
         }
         Ok::<_, Error>(Exposure {
             data_classes: data_classes(&breaches),
-            breaches: breaches.into_iter().map(BreachView::of).collect(),
+            breaches: breaches.into_iter().cloned().collect(),
             pastes: found.into_iter().map(wire::Paste::from).collect(),
             websites,
         })

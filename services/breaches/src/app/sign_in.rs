@@ -6,8 +6,8 @@ use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
 use super::mail_links::{self, Purpose};
-use crate::app::mails;
-use crate::app::secret_token::{SecretToken, digest};
+use super::mails;
+use super::secret_token::{SecretToken, digest};
 use crate::error::Error;
 use crate::state::State;
 use crate::store::sessions::{self, SignedIn};

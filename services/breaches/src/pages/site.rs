@@ -19,6 +19,6 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     .link("Notify me", "notify-me")
     .link("Opt out", "opt-out")
     .link("Account", "account")
-    .style("breaches.css", include_bytes!("../../../assets/breaches.css"))
-    .script("approve.js", include_bytes!("../../../assets/approve.js"))
+    .style("breaches.css", include_bytes!("../../assets/breaches.css"))
+    .script("approve.js", include_bytes!("../../assets/approve.js"))
 });

@@ -3,7 +3,7 @@
 use auth::{KeyError, KeyLimit};
 use database::Db;
 
-use crate::app::subscriber_plan;
+use super::subscriber_plan;
 use crate::error::Error;
 use crate::model::plan::Family;
 use crate::state::State;
@@ -12,9 +12,9 @@ use crate::store::{admin_events, api_keys};
 /// How many keys a subscriber may make: each one ends the one before, and is a row for good.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
-/// What is shown of a key.
+/// The API key of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyView {
+pub struct OwnKey {
     /// The first characters of the live key, and when it was made.
     pub live: Option<(String, i64)>,
     /// Whether the plan has keys at all.
@@ -25,12 +25,12 @@ pub struct KeyView {
 ///
 /// # Errors
 /// Those of the database.
-pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<KeyView, Error> {
+pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKey, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let read = move |db: &mut Db| {
         let live = api_keys::live(db, &email, now)?;
         let plan = subscriber_plan::current(db, subscriber, now)?.plan;
-        Ok::<_, Error>(KeyView { live, offered: plan.features.family != Family::Free })
+        Ok::<_, Error>(OwnKey { live, offered: plan.features.family != Family::Free })
     };
     state.pools().read(read).await
 }

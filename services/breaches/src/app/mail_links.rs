@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
-use crate::app::mail_limits::{self, MailLimit};
-use crate::app::secret_token::{SecretToken, digest};
+use super::mail_limits::{self, MailLimit};
+use super::secret_token::{SecretToken, digest};
 use crate::error::Error;
 use crate::external::{Mail, takes_mail};
 use crate::state::State;

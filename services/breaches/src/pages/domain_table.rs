@@ -4,7 +4,7 @@ use std::io;
 
 use domain::DomainName;
 
-use crate::app::domain_names::{DomainNames, Pieces};
+use crate::app::{DomainNames, Pieces};
 
 /// Bytes of a piece of the table.
 const PIECE: usize = 64 * 1024;

@@ -3,7 +3,7 @@
 use database::{DatabaseError, Db};
 use outbound::WebhookSecret;
 
-use crate::app::secret_token::digest;
+use super::secret_token::digest;
 use crate::error::Error;
 use crate::model::webhook_url;
 use crate::state::State;
@@ -14,9 +14,9 @@ const MOST: usize = 10;
 /// The longest URL.
 const LONGEST: usize = 2_000;
 
-/// What is shown of a webhook.
+/// A webhook of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WebhookView {
+pub struct OwnWebhook {
     /// Where messages go.
     pub url: String,
     /// When it was added.
@@ -27,9 +27,9 @@ pub struct WebhookView {
 ///
 /// # Errors
 /// Those of the database.
-pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<WebhookView>, Error> {
+pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<OwnWebhook>, Error> {
     let rows = state.pools().read(move |db| webhooks::of_subscriber(db, subscriber)).await?;
-    let view = |row: webhooks::Webhook| WebhookView { url: row.url, created_at: row.created_at };
+    let view = |row: webhooks::Webhook| OwnWebhook { url: row.url, created_at: row.created_at };
     Ok(rows.into_iter().map(view).collect())
 }
 

@@ -6,8 +6,8 @@ use database::Db;
 use domain::EmailAddress;
 
 use super::mail_links::{self, Purpose};
-use crate::app::mails;
-use crate::app::opt_outs;
+use super::mails;
+use super::opt_outs;
 use crate::error::Error;
 use crate::model::OptOut;
 use crate::state::State;

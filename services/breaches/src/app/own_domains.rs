@@ -1,6 +1,5 @@
 //! The domains of a subscriber.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use auth::{QuotaId, Rate};
 use database::{DatabaseError, Db};
 use domain::DomainName;
 
-use crate::app::{domain_proof, subscriber_plan};
+use super::{domain_proof, subscriber_plan};
 use crate::error::{Error, VerificationError};
 use crate::model::plan::Features;
 use crate::model::verification::{EmailAlias, Proof, Way};
@@ -21,7 +20,7 @@ const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
 
 /// A domain in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DomainRow {
+pub struct OwnDomain {
     /// The domain.
     pub name: String,
     /// Whether it is verified.
@@ -34,7 +33,7 @@ pub struct DomainRow {
     pub captured: Captured,
 }
 
-impl DomainRow {
+impl OwnDomain {
     fn new(control: Control, plan: &Features) -> Self {
         let verified = control.is_verified();
         Self {
@@ -65,22 +64,11 @@ pub enum Captured {
     Unverified,
 }
 
-impl fmt::Display for Captured {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Counted(count) => count.fmt(out),
-            Self::NotCounted => out.write_str("– not counted yet"),
-            Self::NotInPlan => out.write_str("– not in your plan"),
-            Self::Unverified => out.write_str("–"),
-        }
-    }
-}
-
 /// A domain with what proves control of it.
 #[derive(Clone, Debug)]
 pub struct DomainDetail {
     /// The domain.
-    pub row: DomainRow,
+    pub row: OwnDomain,
     /// What proves control of it.
     pub proof: Proof,
 }
@@ -89,7 +77,7 @@ pub struct DomainDetail {
 ///
 /// # Errors
 /// Those of the database.
-pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<DomainRow>, Error> {
+pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, Error> {
     let now = state.clock().unix();
     let read = move |db: &mut Db| -> Result<_, DatabaseError> {
         let plan = subscriber_plan::current(db, subscriber, now)?.plan;
@@ -97,7 +85,7 @@ pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<DomainRow>, E
     };
     let (mut controls, plan) = state.pools().read(read).await?;
     controls.sort_by(|a, b| a.domain.cmp(&b.domain));
-    Ok(controls.into_iter().map(|control| DomainRow::new(control, &plan)).collect())
+    Ok(controls.into_iter().map(|control| OwnDomain::new(control, &plan)).collect())
 }
 
 /// Adds a domain, whose control is still to be proved.

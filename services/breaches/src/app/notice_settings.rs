@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
+use super::context::RequestContext;
 use super::mail_links::{self, Purpose};
-use crate::app::context::RequestContext;
-use crate::app::{mails, notices};
+use super::{mails, notices};
 use crate::error::Error;
 use crate::state::State;
 use crate::store::{messages, subscribers};

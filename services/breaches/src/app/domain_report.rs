@@ -9,11 +9,11 @@ use auth::{QuotaId, Rate};
 use database::off_worker;
 use domain::DomainName;
 
-use crate::app::admission::Caller;
-use crate::app::context::RequestContext;
-use crate::app::domain_names::DomainNames;
-use crate::app::domain_search::{Found, record_counts, search};
-use crate::app::subscriber_plan;
+use super::admission::Caller;
+use super::context::RequestContext;
+use super::domain_names::DomainNames;
+use super::domain_search::{Found, record_counts, search};
+use super::subscriber_plan;
 use crate::error::Error;
 use crate::model::Catalogue;
 use crate::model::domain_size::Access;

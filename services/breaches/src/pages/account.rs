@@ -1,0 +1,101 @@
+//! Settings of a subscriber: notices, plan, API key, webhooks.
+
+use askama::Template;
+
+use super::breach::grouped;
+use super::frame::Frame;
+use crate::app::{OwnKey, OwnPlan, OwnWebhook};
+use crate::model::instant;
+use crate::model::plan::{Family, UNLIMITED};
+
+/// A plan as its subscriber reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanView {
+    /// Name.
+    pub name: String,
+    /// One sentence on the scope.
+    pub description: String,
+    /// The day on which it ends.
+    pub until: Option<String>,
+    /// Searches per minute.
+    pub per_minute: String,
+    /// True if the plan includes an API key.
+    pub has_key: bool,
+    /// The size of the largest searchable domain.
+    pub max_size: String,
+    /// The number of larger domains that it covers.
+    pub max_domains: String,
+    /// The number of larger domains in use.
+    pub larger_domains: String,
+}
+
+impl From<OwnPlan> for PlanView {
+    fn from(own: OwnPlan) -> Self {
+        let features = own.plan.features;
+        let max_size = match features.max_domain_size {
+            UNLIMITED => "any size".to_owned(),
+            size => format!("{} breached addresses", grouped(i64::from(size))),
+        };
+        Self {
+            name: own.plan.name,
+            description: features.description,
+            until: own.until.map(instant::date),
+            per_minute: grouped(i64::from(own.plan.per_minute)),
+            has_key: features.family != Family::Free,
+            max_size,
+            max_domains: grouped(i64::from(features.max_domains)),
+            larger_domains: grouped(i64::try_from(own.larger_domains).unwrap_or(i64::MAX)),
+        }
+    }
+}
+
+/// Turns notices on and off.
+#[derive(Template)]
+#[template(path = "notifications.html")]
+pub struct NotificationsPage {
+    pub frame: Frame,
+    pub notify: bool,
+}
+
+/// The plan and its limits.
+#[derive(Template)]
+#[template(path = "subscription.html")]
+pub struct SubscriptionPage {
+    /// The frame of the account.
+    pub frame: Frame,
+    /// The plan.
+    pub plan: PlanView,
+}
+
+/// The API key.
+#[derive(Template)]
+#[template(path = "key.html")]
+pub struct KeyPage<'a> {
+    pub frame: Frame,
+    pub key: &'a OwnKey,
+    pub issued: Option<&'a str>,
+    pub header: &'a str,
+}
+
+impl KeyPage<'_> {
+    fn date(&self, seconds: &i64) -> String {
+        instant::date(*seconds)
+    }
+}
+
+/// The webhooks, and the form that adds one.
+#[derive(Template)]
+#[template(path = "webhooks.html")]
+pub struct WebhooksPage<'a> {
+    pub frame: Frame,
+    pub webhooks: &'a [OwnWebhook],
+    pub url: &'a str,
+    pub secret: Option<&'a str>,
+    pub error: Option<&'a str>,
+}
+
+impl WebhooksPage<'_> {
+    fn date(&self, seconds: &i64) -> String {
+        instant::date(*seconds)
+    }
+}

@@ -1,0 +1,136 @@
+//! The catalogue: the home page, the list, one breach and the feed.
+
+use askama::Template;
+
+use crate::app::CatalogueSummary;
+use crate::model::{Breach, instant, markup};
+
+/// A breach as pages show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreachView {
+    /// Stable key.
+    pub name: String,
+    /// Title.
+    pub title: String,
+    /// Domain of the breached site, or empty.
+    pub domain: String,
+    /// `YYYY-MM-DD`.
+    pub breach_date: String,
+    /// `YYYY-MM-DD`.
+    pub added_date: String,
+    /// When it was added, Unix seconds.
+    pub added: i64,
+    /// Number of addresses with its thousands apart.
+    pub accounts: String,
+    /// HTML of the catalogue.
+    pub description: String,
+    /// Classes of data.
+    pub data_classes: Vec<String>,
+    /// What is said of it, in words.
+    pub marks: Vec<&'static str>,
+    /// Attribution that the provider of the data asked for.
+    pub attribution: Option<String>,
+    /// Where the breached party disclosed it.
+    pub disclosure_url: Option<String>,
+}
+
+impl From<Breach> for BreachView {
+    fn from(breach: Breach) -> Self {
+        let flags = &breach.flags;
+        let marks = [
+            (!flags.verified, "unverified"),
+            (flags.fabricated, "fabricated"),
+            (flags.sensitive, "sensitive"),
+            (flags.retired, "retired"),
+            (flags.spam_list, "spam list"),
+            (flags.malware, "malware"),
+            (flags.stealer_log, "stealer log"),
+        ];
+        Self {
+            name: breach.name,
+            title: breach.title,
+            domain: breach.domain,
+            breach_date: breach.breach_date,
+            added_date: instant::date(breach.added),
+            added: breach.added,
+            accounts: grouped(breach.pwn_count),
+            description: breach.description,
+            data_classes: breach.data_classes,
+            marks: marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect(),
+            attribution: breach.attribution,
+            disclosure_url: breach.disclosure_url.filter(|url| is_web(url)),
+        }
+    }
+}
+
+/// Whether a link of the catalogue is one that a browser may follow.
+fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// A number with its thousands apart.
+pub fn grouped(number: i64) -> String {
+    batch::Count(u64::try_from(number).unwrap_or(0)).to_string()
+}
+
+/// Converts breaches to their views.
+pub fn views(breaches: Vec<Breach>) -> Vec<BreachView> {
+    breaches.into_iter().map(BreachView::from).collect()
+}
+
+/// The home page: a search form, and the catalogue in figures.
+#[derive(Template)]
+#[template(path = "home.html")]
+pub struct HomePage<'a> {
+    csrf: &'a str,
+    breaches: String,
+    accounts: String,
+    latest: Vec<BreachView>,
+}
+
+impl<'a> HomePage<'a> {
+    /// Fills the page.
+    pub fn new(csrf: &'a str, summary: CatalogueSummary) -> Self {
+        Self {
+            csrf,
+            breaches: grouped(i64::try_from(summary.breaches).unwrap_or(0)),
+            accounts: grouped(summary.accounts),
+            latest: views(summary.latest),
+        }
+    }
+}
+
+/// The list of breaches, filtered by a text.
+#[derive(Template)]
+#[template(path = "catalogue.html")]
+pub struct CataloguePage<'a> {
+    pub text: &'a str,
+    pub breaches: &'a [BreachView],
+}
+
+/// One breach.
+#[derive(Template)]
+#[template(path = "breach.html")]
+pub struct BreachPage<'a> {
+    pub breach: &'a BreachView,
+}
+
+impl BreachPage<'_> {
+    fn description(&self) -> String {
+        markup::allowed(&self.breach.description)
+    }
+}
+
+/// The RSS feed of new breaches.
+#[derive(Template)]
+#[template(path = "feed.xml")]
+pub struct Feed<'a> {
+    pub url: &'a str,
+    pub breaches: &'a [BreachView],
+}
+
+impl Feed<'_> {
+    fn date(&self, breach: &BreachView) -> String {
+        instant::mail_date(breach.added)
+    }
+}

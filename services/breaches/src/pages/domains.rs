@@ -1,0 +1,72 @@
+//! The domains of a subscriber.
+
+use std::fmt;
+
+use askama::Template;
+
+use super::frame::Frame;
+use crate::app::{Captured, DomainDetail, DomainReport, OwnDomain};
+use crate::model::verification::EmailAlias;
+
+/// The subscriber's domains, and the form that adds one.
+#[derive(Template)]
+#[template(path = "domains.html")]
+pub struct DomainsPage<'a> {
+    pub frame: Frame,
+    pub domains: &'a [OwnDomain],
+    pub name: &'a str,
+    pub error: Option<&'a str>,
+}
+
+/// The ways to prove control of a domain.
+#[derive(Template)]
+#[template(path = "domain_verify.html")]
+pub struct VerifyPage<'a> {
+    pub frame: Frame,
+    pub detail: &'a DomainDetail,
+    pub aliases: [EmailAlias; 5],
+    pub outcome: Option<Outcome>,
+}
+
+/// What came of an attempt, under the way that was tried.
+pub struct Outcome {
+    pub way: &'static str,
+    pub good: bool,
+    pub text: String,
+}
+
+impl VerifyPage<'_> {
+    fn of(&self, way: &str) -> Option<&Outcome> {
+        self.outcome.as_ref().filter(|outcome| outcome.way == way)
+    }
+}
+
+/// Asks for confirmation before a domain is removed.
+#[derive(Template)]
+#[template(path = "domain_remove.html")]
+pub struct RemovePage<'a> {
+    pub frame: Frame,
+    pub name: &'a str,
+}
+
+/// The breached addresses of a domain.
+#[derive(Template)]
+#[template(path = "domain.html")]
+pub struct DomainPage<'a> {
+    pub frame: Frame,
+    pub detail: &'a DomainDetail,
+    pub report: &'a DomainReport,
+    pub alias: &'a str,
+    pub latest: bool,
+}
+
+impl fmt::Display for Captured {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counted(count) => count.fmt(out),
+            Self::NotCounted => out.write_str("– not counted yet"),
+            Self::NotInPlan => out.write_str("– not in your plan"),
+            Self::Unverified => out.write_str("–"),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Forms for visitors who are not signed in.
+
+use askama::Template;
+
+/// Asks for the address that signs in.
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+pub struct SignInPage<'a> {
+    pub csrf: &'a str,
+}
+
+/// Asks for the address that wants notices.
+#[derive(Template)]
+#[template(path = "notify_me.html")]
+pub struct NotifyMePage<'a> {
+    pub csrf: &'a str,
+}
+
+/// Asks for the address that opts out.
+#[derive(Template)]
+#[template(path = "opt_out.html")]
+pub struct OptOutPage<'a> {
+    pub csrf: &'a str,
+}
+
+/// The three choices of an opt-out.
+#[derive(Template)]
+#[template(path = "opt_out_choose.html")]
+pub struct ChoosePage<'a> {
+    pub csrf: &'a str,
+    pub address: &'a str,
+    pub token: &'a str,
+}
+
+/// Approves a domain by the link of a mail.
+#[derive(Template)]
+#[template(path = "approve.html")]
+pub struct ApprovePage<'a> {
+    pub owner: &'a str,
+    pub domain: &'a str,
+    pub csrf: &'a str,
+    pub token: &'a str,
+}

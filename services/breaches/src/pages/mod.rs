@@ -1,0 +1,21 @@
+//! What people see: view models and the input of the templates. Pages work without scripts.
+
+mod account;
+mod breach;
+mod domain_table;
+mod domains;
+mod exposure;
+mod forms;
+mod frame;
+mod messages;
+mod site;
+
+pub use account::{KeyPage, NotificationsPage, PlanView, SubscriptionPage, WebhooksPage};
+pub use breach::{BreachPage, BreachView, CataloguePage, Feed, HomePage, views};
+pub use domain_table::DomainTable;
+pub use domains::{DomainPage, DomainsPage, Outcome, RemovePage, VerifyPage};
+pub use exposure::{ExposedPage, OverviewPage, StealerLogsPage};
+pub use forms::{ApprovePage, ChoosePage, NotifyMePage, OptOutPage, SignInPage};
+pub use frame::Frame;
+pub use messages::{Confirm, DEAD_LINK, FailurePage, Message, done, mail_sent};
+pub use site::SITE;
