@@ -58,7 +58,8 @@ const ROOMS: &[Room] = &[
     Room {
         name: "handlers",
         imports: &[
-            "app", "pages", "wire", "ical", "model", "state", "error", "policy", "config", "metrics",
+            "app", "pages", "wire", "ical", "model", "state", "error", "policy", "config",
+            "metrics",
         ],
         without: &[],
     },

@@ -14,7 +14,7 @@ use super::subscriptions::subscriber_id;
 use super::{notices, subscriber_plan};
 use crate::model::domain_size::FREE_SIZE;
 use crate::model::plan::Features;
-use crate::model::verification::Way;
+use crate::model::verification::VerificationMethod;
 use crate::state::State;
 use crate::store::domain_controls::{self, Verification};
 use crate::store::{admin_events, breaches, domain_inheritance, domain_walk, turns};
@@ -105,7 +105,7 @@ pub struct Completion<'a> {
     /// The domain.
     pub domain: &'a str,
     /// How it was verified.
-    pub way: Way,
+    pub method: VerificationMethod,
     /// What was counted of it.
     pub count: &'a DomainCount,
     /// When.
@@ -117,18 +117,18 @@ pub struct Completion<'a> {
 ///
 /// The transaction must have taken the turn of the subscriber.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>, OperatorError> {
-    let Completion { subscriber, domain, way, count, now } = *new;
+    let Completion { subscriber, domain, method, count, now } = *new;
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
     let mut parent = None;
-    if way == Way::Parent {
+    if method == VerificationMethod::Parent {
         parent = domain_inheritance::root_of(db, subscriber, domain)?;
         if parent.is_none() || !features.auto_subdomain {
             return Ok(None);
         }
     }
-    let (code, way) = (new_code()?, way.word());
+    let (code, method) = (new_code()?, method.word());
     let sizes = Some((count.size.no_spam, count.captured));
-    let row = Verification { subscriber, domain, code: &code, way, parent, sizes, now };
+    let row = Verification { subscriber, domain, code: &code, method, parent, sizes, now };
     domain_controls::verify(db, &row)?;
     notices::begin_domain(db, domain, count, now)?;
     if parent.is_some() {
@@ -154,9 +154,10 @@ fn add_known(
 ) -> Result<Vec<String>, OperatorError> {
     let missing = missing(db, subscriber, root, features)?;
     for (domain, parent) in &missing {
-        let (code, way, parent) = (new_code()?, Way::Parent.word(), Some(*parent));
+        let (code, method, parent) =
+            (new_code()?, VerificationMethod::Parent.word(), Some(*parent));
         let sizes = None;
-        let row = Verification { subscriber, domain, code: &code, way, parent, sizes, now };
+        let row = Verification { subscriber, domain, code: &code, method, parent, sizes, now };
         domain_controls::verify(db, &row)?;
     }
     Ok(missing.into_iter().map(|(domain, _)| domain).collect())
@@ -227,7 +228,13 @@ pub fn verify_domain(
     let verify = |db: &mut Db| {
         let subscriber = subscriber_id(db, email)?;
         turns::take_subscriber(db, subscriber)?;
-        let new = Completion { subscriber, domain: name, way: Way::Operator, count: &count, now };
+        let new = Completion {
+            subscriber,
+            domain: name,
+            method: VerificationMethod::Operator,
+            count: &count,
+            now,
+        };
         let added = complete(db, &new)?;
         admin_events::add(db, now, "domain verify", name, email.as_str())?;
         Ok::<_, OperatorError>(added.unwrap_or_default())

@@ -6,7 +6,7 @@ use database::{DatabaseError, Db};
 
 use crate::model::domain_size::Counted;
 use crate::model::{Breach, Catalogue, id_list};
-use crate::store::{domain_walk, silent_links, stealer_logs};
+use crate::store::{domain_walk, stealer_logs, suppressed_links};
 
 /// What is counted of a domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn count(
         }
         Ok::<(), DatabaseError>(())
     })?;
-    for (id, addresses) in silent_links::of_domain(db, domain)? {
+    for (id, addresses) in suppressed_links::of_domain(db, domain)? {
         if is_shown(catalogue, id) {
             *found.told.entry(id).or_default() -= addresses;
         }

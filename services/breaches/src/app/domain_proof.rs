@@ -11,7 +11,7 @@ use super::subscriber_plan;
 use crate::error::{Error, VerificationError};
 use crate::external::SiteError;
 use crate::model::domain_size::FREE_SIZE;
-use crate::model::verification::{EmailAlias, Evidence, Proof, Way};
+use crate::model::verification::{EmailAlias, Evidence, Proof, VerificationMethod};
 use crate::state::State;
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
 use crate::store::{domain_controls, domain_inheritance, subscribers, turns};
@@ -51,37 +51,39 @@ pub async fn verify(
     state: &State,
     subscriber: i64,
     domain: &DomainName,
-    way: Way,
+    method: VerificationMethod,
 ) -> Result<(), Error> {
     let proof = proof(state, subscriber, domain).await?;
     let (known, now) = (known(state, subscriber, domain).await?, state.clock().unix());
     let mut no_room = None;
     match known {
         Known::Verified => return Ok(()),
-        Known::Below => match complete(state, subscriber, domain, Way::Parent, now).await {
-            Ok(true) => return Ok(()),
-            // The domain above was revoked meanwhile.
-            Ok(false) => {}
-            // A proof of its own has room before domains that came by themselves.
-            Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
-                no_room = Some(error);
+        Known::Below => {
+            match complete(state, subscriber, domain, VerificationMethod::Parent, now).await {
+                Ok(true) => return Ok(()),
+                // The domain above was revoked meanwhile.
+                Ok(false) => {}
+                // A proof of its own has room before domains that came by themselves.
+                Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
+                    no_room = Some(error);
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
-        },
+        }
         Known::Pending => {}
     }
-    let found = match way {
-        Way::Dns => by_dns(state, domain, &proof).await,
-        Way::File => by_file(state, domain, &proof).await,
-        Way::MetaTag => by_meta_tag(state, domain, &proof).await,
-        Way::Email | Way::Operator | Way::Parent => {
-            return Err(Error::Internal("this way is not looked up".to_owned()));
+    let found = match method {
+        VerificationMethod::Dns => by_dns(state, domain, &proof).await,
+        VerificationMethod::File => by_file(state, domain, &proof).await,
+        VerificationMethod::MetaTag => by_meta_tag(state, domain, &proof).await,
+        VerificationMethod::Email | VerificationMethod::Operator | VerificationMethod::Parent => {
+            return Err(Error::Internal("this verification method has no lookup".to_owned()));
         }
     };
     if let Err(error) = found {
         return Err(no_room.unwrap_or(error));
     }
-    complete(state, subscriber, domain, way, now).await?;
+    complete(state, subscriber, domain, method, now).await?;
     Ok(())
 }
 
@@ -153,14 +155,14 @@ async fn complete(
     state: &State,
     subscriber: i64,
     domain: &DomainName,
-    way: Way,
+    method: VerificationMethod,
     now: i64,
 ) -> Result<bool, Error> {
     let name = domain.to_string();
     let count = state.pools().read_long(move |db| domain_control::count_now(db, &name)).await?;
     let name = domain.to_string();
     let write = move |db: &mut Db| {
-        let new = Completion { subscriber, domain: &name, way, count: &count, now };
+        let new = Completion { subscriber, domain: &name, method, count: &count, now };
         admit(db, &new)?;
         Ok::<_, Error>(domain_control::complete(db, &new)?)
     };
@@ -188,7 +190,9 @@ fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     let max = subscriber_plan::current(db, new.subscriber, new.now)?.plan.features.max_domains;
     let others = domain_controls::larger_domains(db, new.subscriber)?.into_iter();
     let others = others.filter(|other| other.domain != new.domain);
-    let used = others.filter(|other| new.way == Way::Parent || other.parent_id.is_none()).count();
+    let used = others
+        .filter(|other| new.method == VerificationMethod::Parent || other.parent_id.is_none())
+        .count();
     match used >= usize::try_from(max).unwrap_or(0) {
         true => {
             let used = i64::try_from(used).unwrap_or(i64::MAX);
@@ -294,7 +298,13 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);
         }
-        let new = Completion { subscriber, domain: &name, way: Way::Email, count: &count, now };
+        let new = Completion {
+            subscriber,
+            domain: &name,
+            method: VerificationMethod::Email,
+            count: &count,
+            now,
+        };
         admit(db, &new)?;
         Ok::<_, Error>(domain_control::complete(db, &new)?)
     };

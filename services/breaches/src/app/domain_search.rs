@@ -20,7 +20,7 @@ use crate::store::domain_walk;
 use crate::wire::SubscribedDomain;
 
 /// How long an answer waits until its counts are written.
-const WRITE_PATIENCE: Duration = Duration::from_millis(500);
+const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The answer of a domain search.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ pub async fn record_counts(state: &State, found: &Found) {
     let write = state.pools().write(move |db| -> Result<(), DatabaseError> {
         domain_controls::set_counts(db, id, counted, now)
     });
-    if let Ok(Err(error)) = tokio::time::timeout(WRITE_PATIENCE, write).await {
+    if let Ok(Err(error)) = tokio::time::timeout(WRITE_TIMEOUT, write).await {
         log::warn!("the counts of a domain search could not be recorded: {error}");
     }
 }

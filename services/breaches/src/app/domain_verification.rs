@@ -6,7 +6,7 @@ use super::admission::run_keyed;
 use super::domain_proof;
 use super::keyed_request::KeyedRequest;
 use crate::error::{Error, VerificationError};
-use crate::model::verification::{EmailAlias, Way};
+use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::state::State;
 use crate::wire::{DnsToken, DomainRequest, MailRequest};
 
@@ -34,7 +34,7 @@ pub async fn verify_dns_token(
     body: Option<DomainRequest>,
 ) -> Result<(), Error> {
     let (subscriber, domain) = admitted(state, request, body.map(|body| body.domain_name)).await?;
-    domain_proof::verify(state, subscriber, &domain, Way::Dns).await
+    domain_proof::verify(state, subscriber, &domain, VerificationMethod::Dns).await
 }
 
 /// Sends the mail whose link verifies a domain.

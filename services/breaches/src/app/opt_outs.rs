@@ -50,7 +50,7 @@ pub fn remove_link(
     now: i64,
 ) -> Result<bool, OperatorError> {
     versions::lock_accounts(db)?;
-    let Some(row) = account_links::find_settled(db, address)? else { return Ok(false) };
+    let Some(row) = account_links::find_merged(db, address)? else { return Ok(false) };
     let place = (row.k, row.seq);
     stealer_logs::remove_of(db, place, breach)?;
     let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
@@ -65,7 +65,7 @@ pub fn remove_link(
 }
 
 fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
-    if let Some(row) = account_links::find_settled(db, address)? {
+    if let Some(row) = account_links::find_merged(db, address)? {
         for id in id_list::ids(&row.breaches) {
             breaches::add_loaded(db, id, -1)?;
         }

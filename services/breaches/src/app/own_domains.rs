@@ -10,7 +10,7 @@ use domain::DomainName;
 use super::{domain_proof, subscriber_plan};
 use crate::error::{Error, VerificationError};
 use crate::model::plan::Features;
-use crate::model::verification::{EmailAlias, Proof, Way};
+use crate::model::verification::{EmailAlias, Proof, VerificationMethod};
 use crate::state::State;
 use crate::store::domain_controls::{self, Control};
 use crate::store::{admin_events, domain_inheritance};
@@ -121,13 +121,13 @@ pub async fn verify_domain_by(
     state: &State,
     subscriber: i64,
     domain: &DomainName,
-    way: Way,
+    method: VerificationMethod,
 ) -> Result<(), Error> {
     let (count, period) = LOOKS;
     let id = QuotaId::Owner(subscriber).purpose("page-verify");
     let charged = state.quotas().check(id, Rate::per(count, period), 1);
     charged.map_err(|error| Error::TooMany(error.retry_after))?;
-    domain_proof::verify(state, subscriber, domain, way).await
+    domain_proof::verify(state, subscriber, domain, method).await
 }
 
 /// Sends the mail whose link proves control of a domain.

@@ -4,7 +4,7 @@ use database::{Db, Pools};
 use domain::SharedClock;
 
 use super::error::JobError;
-use super::retry::{Waiting, is_passing};
+use super::retry::{Retries, is_retryable};
 use crate::config::Settings;
 
 /// What a job works with.
@@ -24,10 +24,10 @@ impl JobContext {
         &self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
     ) -> Result<T, JobError> {
-        let mut waiting = Waiting::default();
+        let mut retries = Retries::default();
         loop {
             match self.pools.write_blocking(&mut work) {
-                Err(error) if is_passing(&error) => waiting.pause(),
+                Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             }
         }

@@ -1,4 +1,4 @@
-//! Waiting for a database that others use: a load of hours does not end because another one writes.
+//! Retries for a database that others use: a load of hours does not end because another one writes.
 
 use std::thread;
 use std::time::Duration;
@@ -12,35 +12,35 @@ use crate::store::load_connections;
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Time between two lines in the log.
-const TELL_EVERY: Duration = Duration::from_secs(60);
+const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// Attempts that found the database busy.
 #[derive(Debug, Default)]
-pub struct Waiting(Option<Interval>);
+pub struct Retries(Option<Interval>);
 
-impl Waiting {
+impl Retries {
     /// Pauses before the next attempt.
     pub fn pause(&mut self) {
-        let told = self.0.get_or_insert_with(|| Interval::new(TELL_EVERY));
-        if told.is_due() {
-            log::warn!("the database is busy or not reachable: the job goes on waiting");
+        let interval = self.0.get_or_insert_with(|| Interval::new(LOG_EVERY));
+        if interval.is_due() {
+            log::warn!("the database is busy or unreachable; the job keeps retrying");
         }
         thread::sleep(PAUSE);
     }
 }
 
 /// Whether another attempt may succeed.
-pub fn is_passing(error: &JobError) -> bool {
+pub fn is_retryable(error: &JobError) -> bool {
     matches!(error, JobError::Database(DatabaseError::Busy))
 }
 
 /// The connection of a job, which is replaced when it is lost.
-pub struct PatientConnection {
+pub struct RetryingConnection {
     pools: Pools,
     db: Db,
 }
 
-impl PatientConnection {
+impl RetryingConnection {
     /// Opens a connection; see [`load_connections::connect`].
     pub fn open(pools: &Pools) -> Result<Self, JobError> {
         Ok(Self { db: load_connections::connect(pools)?, pools: pools.clone() })
@@ -59,10 +59,10 @@ impl PatientConnection {
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
     ) -> Result<T, JobError> {
-        let mut waiting = Waiting::default();
+        let mut retries = Retries::default();
         loop {
             match transaction(&mut self.db, &mut work) {
-                Err(error) if is_passing(&error) => waiting.pause(),
+                Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             }
             // The lock of SQLite comes free; a lost connection to a server does not come back.
@@ -81,10 +81,10 @@ mod tests {
     use crate::store::versions;
 
     #[test]
-    fn whatever_finds_the_database_busy_is_done_when_it_is_free() {
+    fn transaction_is_retried_while_the_database_is_busy() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
-        let mut connection = PatientConnection::open(&pools).unwrap();
+        let mut connection = RetryingConnection::open(&pools).unwrap();
         let mut attempts = 0;
         let done = connection.transaction(|db| {
             versions::bump_opt_out(db)?;

@@ -179,7 +179,7 @@ fn same_flags(db: &mut Db, fixture: &Breach) -> Result<Option<Breach>, DatabaseE
 fn remove_accounts(db: &mut Db, context: &JobContext, now: i64) -> Result<(), JobError> {
     for account in test_data::ACCOUNTS {
         let address = address(account.alias, context)?;
-        if let Some(row) = account_links::find_settled(db, &address)? {
+        if let Some(row) = account_links::find_merged(db, &address)? {
             for id in crate::model::id_list::ids(&row.breaches) {
                 breaches::add_loaded(db, id, -1)?;
             }

@@ -36,18 +36,18 @@ pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
     if ids(more).all(|id| contains(list, id)) {
         return None;
     }
-    let mut united = Vec::with_capacity(list.len() + more.len());
+    let mut merged = Vec::with_capacity(list.len() + more.len());
     let (mut left, mut right) = (ids(list).peekable(), ids(more).peekable());
     loop {
         let next = match (left.peek(), right.peek()) {
             (Some(a), Some(b)) => *a.min(b),
             (Some(a), None) => *a,
             (None, Some(b)) => *b,
-            (None, None) => return Some(united),
+            (None, None) => return Some(merged),
         };
         left.next_if_eq(&next);
         right.next_if_eq(&next);
-        united.extend_from_slice(&next.to_le_bytes());
+        merged.extend_from_slice(&next.to_le_bytes());
     }
 }
 
@@ -82,9 +82,9 @@ mod tests {
             }
             let more = pack(&[id, 7, 300]);
             let all: BTreeSet<u16> = set.iter().copied().chain([id, 7, 300]).collect();
-            let united = union(&list, &more).unwrap_or_else(|| list.clone());
-            prop_assert_eq!(ids(&united).collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());
-            prop_assert_eq!(union(&united, &more), None);
+            let merged = union(&list, &more).unwrap_or_else(|| list.clone());
+            prop_assert_eq!(ids(&merged).collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(union(&merged, &more), None);
             if let Some(added) = added {
                 set.insert(id);
                 prop_assert_eq!(ids(&added).collect::<Vec<_>>(), set.into_iter().collect::<Vec<_>>());

@@ -8,7 +8,7 @@ use super::page_head;
 
 /// How a domain was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum VerificationMethod {
     /// A TXT record at the domain.
     Dns,
     /// A link in a mail to an address at the domain that only its owner reads.
@@ -23,7 +23,7 @@ pub enum Way {
     Parent,
 }
 
-impl Way {
+impl VerificationMethod {
     /// The word in the database.
     pub fn word(self) -> &'static str {
         match self {

@@ -28,16 +28,16 @@ pub struct VerifyPage<'a> {
     pub outcome: Option<Outcome>,
 }
 
-/// What came of an attempt, under the way that was tried.
+/// What came of an attempt, shown below the method that was tried.
 pub struct Outcome {
-    pub way: &'static str,
+    pub method: &'static str,
     pub good: bool,
     pub text: String,
 }
 
 impl VerifyPage<'_> {
-    fn of(&self, way: &str) -> Option<&Outcome> {
-        self.outcome.as_ref().filter(|outcome| outcome.way == way)
+    fn of(&self, method: &str) -> Option<&Outcome> {
+        self.outcome.as_ref().filter(|outcome| outcome.method == method)
     }
 }
 

@@ -18,32 +18,32 @@ pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), Da
 }
 
 /// Moves what runs have under a key into the table, so that it can be changed there.
-pub fn settle(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
-    settle_between(db, key.0, key.0).map(drop)
+pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
+    merge_between(db, key.0, key.0).map(drop)
 }
 
 /// The same for the keys between two keys, both included; returns how many accounts were moved.
-pub fn settle_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
+pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
-    let accounts = account_batches::settle(db, low, high, &mut moved)?;
+    let accounts = account_batches::merge(db, low, high, &mut moved)?;
     domain_accounts::add(db, &mut moved.filings)?;
     Ok(accounts)
 }
 
 /// The account of an address, all of it in the table.
-pub fn find_settled(
+pub fn find_merged(
     db: &mut Db,
     address: &EmailAddress,
 ) -> Result<Option<AccountRow>, DatabaseError> {
     let key = AccountKey::of(&address.sha1());
-    settle(db, key)?;
+    merge_key(db, key)?;
     Ok(accounts::pick(accounts::in_table(db, key)?, address))
 }
 
 /// The account of an address, all of it in the table; created with an empty list if there is none.
 pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     let key = AccountKey::of(&address.sha1());
-    settle(db, key)?;
+    merge_key(db, key)?;
     let same_key = accounts::in_table(db, key)?;
     let seq = same_key.iter().map(|row| row.seq + 1).max().unwrap_or(0);
     if let Some(row) = accounts::pick(same_key, address) {

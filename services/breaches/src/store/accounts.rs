@@ -50,7 +50,7 @@ impl AccountRow {
 
     /// Adds the links that runs have.
     pub(super) fn add(&mut self, breaches: &[u8]) {
-        self.breaches = united(&self.breaches, breaches);
+        self.breaches = merged(&self.breaches, breaches);
     }
 
     /// The key as a type.
@@ -154,12 +154,12 @@ pub fn with_key(
 ) -> Result<Vec<AccountRow>, DatabaseError> {
     match (db, runs) {
         (Db::Pg(conn), _) => Ok(by_key(key.0).load(conn)?),
-        (Db::Sqlite(conn), Some(_)) => united_with_key(conn, runs, key),
-        (Db::Sqlite(conn), None) => conn.transaction(|conn| united_with_key(conn, None, key)),
+        (Db::Sqlite(conn), Some(_)) => merged_with_key(conn, runs, key),
+        (Db::Sqlite(conn), None) => conn.transaction(|conn| merged_with_key(conn, None, key)),
     }
 }
 
-fn united_with_key(
+fn merged_with_key(
     conn: &mut SqliteConnection,
     runs: Option<&RunView>,
     key: AccountKey,
@@ -207,12 +207,12 @@ pub fn range(
 ) -> Result<Vec<RangeRow>, DatabaseError> {
     match (db, runs) {
         (Db::Pg(conn), _) => Ok(by_range_of_any_size(low.0, high.0).load(conn)?),
-        (Db::Sqlite(conn), Some(_)) => united_range(conn, runs, low, high),
-        (Db::Sqlite(conn), None) => conn.transaction(|conn| united_range(conn, None, low, high)),
+        (Db::Sqlite(conn), Some(_)) => merged_range(conn, runs, low, high),
+        (Db::Sqlite(conn), None) => conn.transaction(|conn| merged_range(conn, None, low, high)),
     }
 }
 
-fn united_range(
+fn merged_range(
     conn: &mut SqliteConnection,
     runs: Option<&RunView>,
     low: AccountKey,
@@ -222,7 +222,7 @@ fn united_range(
     let mut others = account_runs::between(conn, runs, low.0, high.0)?;
     others.retain(|RunAccount { domain_id, local, breaches, .. }| {
         let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
-        row.map(|(row, _)| row.breaches = united(&row.breaches, breaches)).is_none()
+        row.map(|(row, _)| row.breaches = merged(&row.breaches, breaches)).is_none()
     });
     let domains = domains_of(conn, runs, &others)?;
     let others = others.into_iter().zip(domains);
@@ -234,7 +234,7 @@ fn united_range(
     Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
 }
 
-fn united(list: &[u8], more: &[u8]) -> Vec<u8> {
+fn merged(list: &[u8], more: &[u8]) -> Vec<u8> {
     id_list::union(list, more).unwrap_or_else(|| list.to_vec())
 }
 
@@ -291,7 +291,7 @@ fn behind(place: (i64, i16)) -> _ {
 /// The next accounts in key order behind `(k, seq)`.
 pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
-        Db::Sqlite(conn) => conn.transaction(|conn| united_after(conn, place, limit)),
+        Db::Sqlite(conn) => conn.transaction(|conn| merged_after(conn, place, limit)),
         Db::Pg(conn) => Ok(account::table
             .inner_join(mail_domain::table)
             .filter(behind(place))
@@ -310,7 +310,7 @@ pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRo
 
 /// Accounts that runs alone have come in front of those that have a row and a higher key; with a place
 /// that names a row, all with its key were seen.
-fn united_after(
+fn merged_after(
     conn: &mut SqliteConnection,
     place: (i64, i16),
     limit: i64,

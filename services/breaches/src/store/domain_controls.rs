@@ -6,7 +6,7 @@ use diesel::prelude::*;
 
 use super::mail_tokens::DOMAIN_LINK;
 use super::schema::{
-    domain_breach, domain_control, domain_counted, mail_token, outbox, silent_link, subscriber,
+    domain_breach, domain_control, domain_counted, mail_token, outbox, subscriber, suppressed_link,
     untold_paste,
 };
 use super::turns;
@@ -36,7 +36,7 @@ pub struct Control {
     /// `pending`, `verified`, `no room` or `removed`.
     pub state: String,
     /// How it was verified.
-    pub way: Option<String>,
+    pub method: Option<String>,
     /// When it was verified.
     pub verified_at: Option<i64>,
     /// The domain that brought it, for subdomains.
@@ -260,7 +260,7 @@ pub struct Verification<'a> {
     /// Its token, kept where there is one already.
     pub code: &'a str,
     /// How it was verified.
-    pub way: &'a str,
+    pub method: &'a str,
     /// The domain that brought it.
     pub parent: Option<i64>,
     /// Its size, and how many of its addresses are in stealer logs, where they are counted already.
@@ -273,7 +273,7 @@ pub struct Verification<'a> {
 pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError> {
     let changed = (
         domain_control::state.eq(VERIFIED),
-        domain_control::way.eq(new.way),
+        domain_control::method.eq(new.method),
         domain_control::parent_id.eq(new.parent),
         domain_control::verified_at.eq(new.now),
         domain_control::size_now.eq(new.sizes.map(|(size, _)| size)),
@@ -312,7 +312,7 @@ pub(super) fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::delete(counted).execute(db)?;
     let by_breach = domain_breach::table.filter(domain_breach::domain.ne_all(controlled()));
     diesel::delete(by_breach).execute(db)?;
-    let silent = silent_link::table.filter(silent_link::domain.ne_all(controlled()));
+    let silent = suppressed_link::table.filter(suppressed_link::domain.ne_all(controlled()));
     diesel::delete(silent).execute(db)?;
     let untold = untold_paste::table.filter(untold_paste::domain.ne_all(controlled()));
     diesel::delete(untold).execute(db)?;

@@ -85,7 +85,7 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
         let removed = (
             domain_control::state.eq(REMOVED),
             domain_control::detached.eq(true),
-            domain_control::way.eq(None::<String>),
+            domain_control::method.eq(None::<String>),
             domain_control::parent_id.eq(None::<i64>),
             domain_control::verified_at.eq(None::<i64>),
         );

@@ -40,14 +40,14 @@ pub struct Job {
 }
 
 /// Seconds without a sign of life after which a running job counts as interrupted.
-const SILENCE: i64 = 60;
+const STALE_SECONDS: i64 = 60;
 
 impl Job {
     /// The job as it is shown: one that says it is running but gives no sign of life, because it was
     /// killed, is `interrupted`.
     #[must_use]
     pub fn seen_at(mut self, now: i64) -> Self {
-        if self.state == "running" && now - self.updated_at > SILENCE {
+        if self.state == "running" && now - self.updated_at > STALE_SECONDS {
             "interrupted".clone_into(&mut self.state);
         }
         self

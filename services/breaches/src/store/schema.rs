@@ -194,7 +194,7 @@ diesel::table! {
         domain -> Text,
         code -> Text,
         state -> Text,
-        way -> Nullable<Text>,
+        method -> Nullable<Text>,
         verified_at -> Nullable<BigInt>,
         parent_id -> Nullable<BigInt>,
         customer -> Bool,
@@ -287,7 +287,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    silent_link (domain, breach_id) {
+    suppressed_link (domain, breach_id) {
         domain -> Text,
         breach_id -> Integer,
         addresses -> BigInt,
@@ -391,5 +391,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     domain_control,
     domain_counted,
     domain_breach,
-    silent_link,
+    suppressed_link,
 );

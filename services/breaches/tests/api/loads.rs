@@ -115,7 +115,7 @@ async fn addresses_whose_keys_collide_are_told_apart() {
     let address = domain::EmailAddress::parse("someone@example.com").unwrap();
     let key = AccountKey::of(&address.sha1()).0;
     app.change(move |db| {
-        account_links::settle(db, AccountKey(key))?;
+        account_links::merge_key(db, AccountKey(key))?;
         // Another address in the place that hashing would give this one.
         diesel::sql_query(format!("UPDATE account SET local = 'another' WHERE k = {key}"))
             .execute(db)?;
@@ -124,7 +124,7 @@ async fn addresses_whose_keys_collide_are_told_apart() {
     .await;
     app.load("Beta", "someone@example.com\n").await;
     assert_eq!(app.load("Beta", "someone@example.com\n").await.added, 0);
-    app.change(move |db| account_links::settle(db, AccountKey(key))).await;
+    app.change(move |db| account_links::merge_key(db, AccountKey(key))).await;
     let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 10)).await;
     let places: Vec<_> = rows.iter().map(|row| (row.k, row.seq, row.local.as_str())).collect();
     assert_eq!(places, [(key, 0, "another"), (key, 1, "someone")]);
@@ -156,7 +156,7 @@ async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
         let parse =
             |text| domain::EmailAddress::parse(text).map_err(database::DatabaseError::broken);
         account_links::link_one(db, &parse("single@one.example")?, 1)?;
-        let leaving = account_links::find_settled(db, &parse("user0@one.example")?)?.unwrap();
+        let leaving = account_links::find_merged(db, &parse("user0@one.example")?)?.unwrap();
         account_links::remove(db, (leaving.k, leaving.seq))
     })
     .await;

@@ -12,7 +12,7 @@ use testkit::{Database, Folder};
 const ADDRESS: &str = "someone@example.com";
 const OTHER: &str = "other@example.com";
 /// Far longer than the servers need to notice a change, which is `CATALOGUE_POLL_MS`.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server of the binary; ends with the test.
 pub struct Serving {
@@ -121,7 +121,7 @@ impl Cluster {
                     break (status, body);
                 }
                 // The limits of domain searches are not what this is about: one a minute comes free.
-                assert!(begin.elapsed() < 2 * PATIENCE, "{path}: {body}");
+                assert!(begin.elapsed() < 2 * TIMEOUT, "{path}: {body}");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             };
             seen[place] = match status {
@@ -196,7 +196,7 @@ async fn every_change_by_a_command_reaches_two_running_servers() {
                 if seen == expected {
                     break;
                 }
-                assert!(begin.elapsed() < PATIENCE, "{commands:?}: {seen:?}");
+                assert!(begin.elapsed() < TIMEOUT, "{commands:?}: {seen:?}");
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
         }

@@ -312,7 +312,7 @@ fn a_killed_manifest_and_loads_at_once_give_the_tables_of_one_load_after_another
 
 #[test]
 fn a_killed_load_without_notices_goes_on_without_them() {
-    use breaches::store::schema::silent_link;
+    use breaches::store::schema::suppressed_link;
     let (bench, owner) = (Bench::new(), "corp@example.org");
     for arguments in
         [&["subscriber", "add", owner][..], &["domain", "verify", owner, "example.com"]]
@@ -335,7 +335,7 @@ fn a_killed_load_without_notices_goes_on_without_them() {
     let resumed = bench.command(&["job", "resume", &id]).stdout(Stdio::piped()).output().unwrap();
     assert!(String::from_utf8(resumed.stdout).unwrap().contains("nobody is told"));
     let noted = |db: &mut database::Db| -> Result<Vec<i64>, database::DatabaseError> {
-        Ok(silent_link::table.select(silent_link::addresses).load(db)?)
+        Ok(suppressed_link::table.select(suppressed_link::addresses).load(db)?)
     };
     assert_eq!(pools.read_blocking(noted).unwrap(), [60_000]);
 }

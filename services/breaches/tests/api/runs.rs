@@ -210,12 +210,12 @@ async fn what_runs_have_goes_into_the_table_before_a_large_load_and_bit_by_bit()
     }
     let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await;
     let middle = rows[rows.len() / 2].k;
-    app.change(move |db| account_links::settle_between(db, i64::MIN, middle)).await;
+    app.change(move |db| account_links::merge_between(db, i64::MIN, middle)).await;
     check(&app, &model).await;
     // All that is left, as a load of many people would: each group takes its own out of the runs.
     let before = app.change(|db| accounts::in_table(db, AccountKey(middle))).await;
     assert_eq!(before.len(), 1);
-    app.change(|db| account_links::settle_between(db, i64::MIN, i64::MAX)).await;
+    app.change(|db| account_links::merge_between(db, i64::MIN, i64::MAX)).await;
     check(&app, &model).await;
     if matches!(app.context.pools.connect().unwrap(), Db::Sqlite(_)) {
         assert_eq!(runs(&app).await, 0);

@@ -124,7 +124,7 @@ CREATE TABLE domain_control (
     domain TEXT NOT NULL,
     code TEXT NOT NULL,
     state TEXT NOT NULL,
-    way TEXT,
+    method TEXT,
     verified_at BIGINT,
     parent_id BIGINT,
     customer BOOLEAN NOT NULL,

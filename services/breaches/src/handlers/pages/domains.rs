@@ -10,7 +10,7 @@ use super::messages::{domain, see_other};
 use super::visitor::SignedIn;
 use crate::app::{self, DomainDetail};
 use crate::error::Error;
-use crate::model::verification::{EmailAlias, Way};
+use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::pages::{DomainsPage, Outcome, RemovePage, VerifyPage};
 use crate::state::State;
 
@@ -70,33 +70,33 @@ pub async fn verify(
     let Form { sender: visitor, fields } = form;
     let subscriber = visitor.subscriber.id;
     let domain = domain(&name)?;
-    let (way, word) = match fields.text("way") {
-        "dns" => (Some(Way::Dns), "dns"),
-        "file" => (Some(Way::File), "file"),
-        "meta" => (Some(Way::MetaTag), "meta"),
+    let (method, word) = match fields.text("way") {
+        "dns" => (Some(VerificationMethod::Dns), "dns"),
+        "file" => (Some(VerificationMethod::File), "file"),
+        "meta" => (Some(VerificationMethod::MetaTag), "meta"),
         "email" => (None, "email"),
         _ => return Err(PageError::Api(Error::Unreadable)),
     };
     let detail = app::domain_detail(&state, subscriber, &domain).await?;
-    let tried = match way {
-        Some(way) => app::verify_domain_by(&state, subscriber, &domain, way).await,
+    let tried = match method {
+        Some(method) => app::verify_domain_by(&state, subscriber, &domain, method).await,
         None => {
             let (alias, client) = (fields.text("alias"), visitor.client);
             app::send_domain_mail(&state, subscriber, &domain, alias, client).await
         }
     };
     let outcome = match tried {
-        Ok(()) if way.is_some() => return Ok(see_other(&path(domain.as_str()))),
+        Ok(()) if method.is_some() => return Ok(see_other(&path(domain.as_str()))),
         Ok(()) => {
             let text = "The mail is on its way. Its link works once and for 24 hours.".to_owned();
-            Outcome { way: word, good: true, text }
+            Outcome { method: word, good: true, text }
         }
         Err(Error::Verification(error)) => {
-            Outcome { way: word, good: false, text: error.to_string() }
+            Outcome { method: word, good: false, text: error.to_string() }
         }
         Err(Error::Unavailable) => {
             let text = "The other side gives no answer now. Try again in a minute.".to_owned();
-            Outcome { way: word, good: false, text }
+            Outcome { method: word, good: false, text }
         }
         Err(error) => return Err(error.into()),
     };

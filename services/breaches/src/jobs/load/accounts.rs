@@ -117,7 +117,7 @@ fn link(
     let accounts = tally.counts.accepted;
     let beside = runs::goes_beside(context, accounts)?;
     let mut linker = Linker::new(context, breaches).beside_table(beside);
-    linker = linker.without_notices(options.no_notify);
+    linker = linker.suppress_notices(options.no_notify);
     walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;
     runs::merge_runs(context, accounts)?;
     let AccountsOptions { keep_count, activate, .. } = *options;

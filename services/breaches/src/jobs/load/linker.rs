@@ -11,7 +11,7 @@ use super::sorted_text;
 use super::walk::{Apply, Record};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::jobs::notices::suppress_notices::Silence;
+use crate::jobs::notices::suppressed_notices::SuppressedNotices;
 use crate::model::{Breach, id_list};
 use crate::store::account_batches::{self, Linked};
 use crate::store::account_runs::RunWriter;
@@ -33,7 +33,7 @@ pub struct Linker {
     /// How many links of each breach there are if this load alone made them.
     own_links: Option<BTreeMap<u16, i64>>,
     /// Notes what nobody is to be told of, if that is wanted.
-    silence: Option<Silence>,
+    suppress_notices: Option<SuppressedNotices>,
 }
 
 impl Linker {
@@ -47,13 +47,13 @@ impl Linker {
             excluded: Excluded::new(context.settings.optout_memory_max),
             beside: false,
             own_links: Some(BTreeMap::new()),
-            silence: None,
+            suppress_notices: None,
         }
     }
 
     /// Makes links that nobody is told of.
-    pub fn without_notices(self, wanted: bool) -> Self {
-        Self { silence: wanted.then(Silence::default), ..self }
+    pub fn suppress_notices(self, wanted: bool) -> Self {
+        Self { suppress_notices: wanted.then(SuppressedNotices::default), ..self }
     }
 
     /// Writes accounts into runs beside the table, which has many more.
@@ -70,8 +70,8 @@ impl Linker {
             }
         }
         self.excluded.refresh(db)?;
-        if let Some(silence) = &self.silence {
-            silence.note(db, people, &self.excluded)?;
+        if let Some(suppress) = &self.suppress_notices {
+            suppress.note(db, people, &self.excluded)?;
         }
         let mut linked = Linked::default();
         if self.beside {

@@ -22,7 +22,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
-use crate::jobs::retry::PatientConnection;
+use crate::jobs::retry::RetryingConnection;
 use crate::model::{AccountKey, instant, loaded_address, paste as rules};
 use crate::store::accounts::AccountRow;
 use crate::store::notices::{self, PASTE};
@@ -150,7 +150,7 @@ fn run(
     let mut tally = Tally::default();
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
-    let mut db = PatientConnection::open(&context.pools)?;
+    let mut db = RetryingConnection::open(&context.pools)?;
     let mut batch = Batch { tells: !options.no_notify, ..Batch::default() };
     let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
@@ -211,7 +211,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
 fn commit(
     context: &JobContext,
     id: i64,
-    db: &mut PatientConnection,
+    db: &mut RetryingConnection,
     excluded: &mut Excluded,
     batch: &mut Batch,
 ) -> Result<bool, JobError> {

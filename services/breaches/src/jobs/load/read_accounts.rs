@@ -7,7 +7,7 @@ use batch::{Sorted, Sorter};
 use super::address_reader::{self, Format};
 use super::decoding::TextEncoding;
 use super::input::JobInput;
-use super::sanity_check::Caution;
+use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::sources::Sources;
@@ -42,7 +42,7 @@ pub fn sort(
     let folder = context.settings.temporary_folder();
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
     let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
-    let mut caution = Caution::new(reading.unchecked);
+    let mut check = SanityCheck::new(reading.unchecked);
     let (several, mut text, mut no_room) = (sources.breaches.len() > 1, String::new(), false);
     for (path, place) in &sources.files {
         let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
@@ -61,13 +61,13 @@ pub fn sort(
                         sorter.push(key.0, sorted_text::of(&address).as_bytes())
                     };
                     pushed.inspect_err(|_| no_room = true)?;
-                    caution.see(&address);
+                    check.see(&address);
                     tally.accept();
                 }
                 Err(reason) => tally.skip(line, reason),
             }
             job_input.report_sometimes(tally.counts);
-            caution.judge(tally).map_err(io::Error::other)
+            check.judge(tally).map_err(io::Error::other)
         })
         .map_err(|error| match no_room {
             true => spilled()(error),
@@ -75,6 +75,6 @@ pub fn sort(
         })?;
         job_input.finish();
     }
-    caution.judge_whole(tally)?;
+    check.judge_whole(tally)?;
     sorter.finish().map_err(spilled())
 }

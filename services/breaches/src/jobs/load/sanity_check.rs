@@ -15,7 +15,7 @@ const ODD_SHARE: i64 = 20;
 const LEAST_ODD: i64 = 10;
 
 /// Judges the first rows of a load.
-pub struct Caution {
+pub struct SanityCheck {
     judged: bool,
     odd: i64,
     /// How to go on.
@@ -28,7 +28,7 @@ const OF_ACCOUNTS: &str = "Lists with a secret behind each address are read with
 const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and --encoding \
     say how the file is written, --unchecked loads it as it is";
 
-impl Caution {
+impl SanityCheck {
     /// Judges nothing where the operator wants the load as it is.
     pub fn new(unchecked: bool) -> Self {
         Self { judged: unchecked, odd: 0, advice: OF_ACCOUNTS }

@@ -17,7 +17,7 @@ use super::finish::{self, Ending};
 use super::input::{JobInput, LONGEST_LINE};
 use super::linker::Linker;
 use super::missing_column::MissingColumn;
-use super::sanity_check::Caution;
+use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::sources::open_breach;
@@ -98,7 +98,7 @@ fn run(
         job::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
     let mut linker = PairLinker {
         people: Linker::new(context, std::slice::from_ref(breach))
-            .without_notices(options.no_notify),
+            .suppress_notices(options.no_notify),
         websites: DomainIds::default(),
         breach: breach.id,
         drop_self: options.drop_self,
@@ -123,23 +123,23 @@ fn sort(
     let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
     let unreadable = || JobError::file(options.file.display().to_string());
     let (mut text, mut no_room) = (String::new(), false);
-    let mut caution = Caution::of_pairs(options.unchecked);
+    let mut check = SanityCheck::of_pairs(options.unchecked);
     read(input, options, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
                 let key = AccountKey::of(&address.sha1());
                 sorted_text::write_with(&mut text, &address, site.as_str());
                 sorter.push(key.0, text.as_bytes()).inspect_err(|_| no_room = true)?;
-                caution.see(&address);
+                check.see(&address);
                 tally.accept();
             }
             Err(reason) => tally.skip(line, reason),
         }
         job_input.report_sometimes(tally.counts);
-        caution.judge(tally).map_err(io::Error::other)
+        check.judge(tally).map_err(io::Error::other)
     })
     .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
-    caution.judge_whole(tally)?;
+    check.judge_whole(tally)?;
     job_input.finish();
     sorter.finish().map_err(spilled())
 }

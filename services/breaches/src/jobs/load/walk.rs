@@ -9,7 +9,7 @@ use super::tally::Tally;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::job::{self, Running};
-use crate::jobs::retry::PatientConnection;
+use crate::jobs::retry::RetryingConnection;
 use crate::store::{jobs, load_connections, versions};
 
 /// Records between two checks whether a report is due.
@@ -88,7 +88,7 @@ pub fn walk(
     target: &mut impl Apply,
 ) -> Result<(), JobError> {
     let spilled = || JobError::file("a temporary file");
-    let mut connection = PatientConnection::open(&context.pools)?;
+    let mut connection = RetryingConnection::open(&context.pools)?;
     load_connections::set_cache(connection.db(), cache_kib(context, sorted.is_in_memory()))?;
     let mut batch_size = AdaptiveBatch::new(context, per_mib, target.is_quick());
     let total = u64::try_from(tally.counts.accepted).ok();
@@ -133,7 +133,7 @@ fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
 fn commit(
     context: &JobContext,
     id: i64,
-    connection: &mut PatientConnection,
+    connection: &mut RetryingConnection,
     batch: &Batch,
     target: &mut impl Apply,
 ) -> Result<(), JobError> {

@@ -8,7 +8,7 @@ use database::{DatabaseError, Db, transaction};
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::jobs::retry::PatientConnection;
+use crate::jobs::retry::RetryingConnection;
 use crate::model::{OptOut, id_list, loaded_address};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{
@@ -38,7 +38,7 @@ pub struct Cleaned {
 /// # Errors
 /// Those of the database.
 pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
-    let mut connection = PatientConnection::open(&context.pools)?;
+    let mut connection = RetryingConnection::open(&context.pools)?;
     let progress = ProgressReporter::new("cleaning", Unit::Items("accounts"), None);
     let (mut cleaned, mut after) = (Cleaned::default(), (i64::MIN, -1));
     loop {
@@ -120,7 +120,7 @@ fn put_right(
     cleaned: &mut Cleaned,
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
-    account_links::settle(db, row.key())?;
+    account_links::merge_key(db, row.key())?;
     // One that only runs had has its number just now.
     let with_key = accounts::in_table(db, row.key())?.into_iter();
     let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);

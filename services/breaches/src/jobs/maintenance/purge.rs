@@ -6,7 +6,7 @@ use database::Db;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::job::{self, Params, Running};
-use crate::jobs::retry::PatientConnection;
+use crate::jobs::retry::RetryingConnection;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{
@@ -42,7 +42,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
-    let mut connection = PatientConnection::open(&context.pools)?;
+    let mut connection = RetryingConnection::open(&context.pools)?;
     strip_runs(context, &mut connection, breach, running.id)?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
     let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
@@ -68,7 +68,7 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
 /// Takes the links out of all runs; none gets one anew, because no load takes a retired breach.
 fn strip_runs(
     context: &JobContext,
-    connection: &mut PatientConnection,
+    connection: &mut RetryingConnection,
     breach: &Breach,
     job: i64,
 ) -> Result<(), JobError> {

@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::jobs::retry::PatientConnection;
+use crate::jobs::retry::RetryingConnection;
 use crate::store::account_runs::{self, Weights};
 use crate::store::{account_links, load_connections, versions};
 
@@ -19,7 +19,7 @@ const PER_MIB: usize = 16_384;
 /// Accounts that go into the table in one transaction.
 const PIECE: i64 = 100_000;
 /// Up to which key accounts went into the table.
-const SETTLED_TO: &str = "runs_settled_to";
+const MERGED_TO: &str = "runs_merged_to";
 
 fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
     match db {
@@ -40,7 +40,7 @@ pub fn merge_runs(context: &JobContext, accounts: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(weights)?.is_none_or(|found| found.runs == 0) {
         return Ok(());
     }
-    let mut connection = PatientConnection::open(&context.pools)?;
+    let mut connection = RetryingConnection::open(&context.pools)?;
     let memory = context.settings.load_memory_mb;
     load_connections::set_cache(connection.db(), (memory * 1_024 / 2).max(2_048))?;
     let most = i64::try_from(memory * PER_MIB).unwrap_or(i64::MAX);
@@ -55,20 +55,20 @@ pub fn merge_runs(context: &JobContext, accounts: i64) -> Result<(), JobError> {
         if found.runs <= MOST.min(found.table / 2) {
             break;
         }
-        let moved = connection.transaction(|db| settle_some(db, found.runs))?;
+        let moved = connection.transaction(|db| merge_some(db, found.runs))?;
         left -= moved.max(PIECE / 10);
     }
     Ok(())
 }
 
 /// Moves the accounts of the next range of keys, which are evenly spread.
-fn settle_some(db: &mut Db, in_runs: i64) -> Result<i64, JobError> {
+fn merge_some(db: &mut Db, in_runs: i64) -> Result<i64, JobError> {
     versions::lock_accounts(db)?;
-    let low = versions::get(db, SETTLED_TO)?.unwrap_or(i64::MIN);
+    let low = versions::get(db, MERGED_TO)?.unwrap_or(i64::MIN);
     let width = u64::MAX / u64::try_from(in_runs / PIECE).unwrap_or(0).max(1);
     let high = low.checked_add_unsigned(width).unwrap_or(i64::MAX);
-    let moved = account_links::settle_between(db, low, high)?;
+    let moved = account_links::merge_between(db, low, high)?;
     let next = high.checked_add(1).unwrap_or(i64::MIN);
-    versions::set(db, SETTLED_TO, next)?;
+    versions::set(db, MERGED_TO, next)?;
     Ok(i64::try_from(moved).unwrap_or(i64::MAX))
 }

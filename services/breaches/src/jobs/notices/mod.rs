@@ -2,7 +2,7 @@
 
 mod delivery;
 mod listeners;
-pub(super) mod suppress_notices;
+pub(super) mod suppressed_notices;
 
 pub use delivery::{deliver_due, deliver_mails, deliver_webhooks};
 pub use listeners::tell_listeners;

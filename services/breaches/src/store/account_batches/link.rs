@@ -35,7 +35,7 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
 /// Moves the accounts with keys between two keys from runs into the table; returns how many.
 ///
 /// They are still to be filed under their domains. PostgreSQL has no runs.
-pub fn settle(
+pub fn merge(
     db: &mut Db,
     low: i64,
     high: i64,

@@ -9,4 +9,4 @@ mod sqlite;
 
 pub use append::append;
 pub use changes::Linked;
-pub use link::{link, settle};
+pub use link::{link, merge};

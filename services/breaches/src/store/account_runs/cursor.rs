@@ -6,7 +6,7 @@ use database::DatabaseError;
 use diesel::SqliteConnection;
 
 use super::block::Accounts;
-use super::run_account::{RunAccount, unite};
+use super::run_account::{RunAccount, merge_duplicates};
 use super::stored::{self, StoredBlock};
 
 /// Accounts of one run in the order of their keys.
@@ -118,7 +118,7 @@ impl<C: Cursor> Merged<C> {
                 same.extend(cursor.pop());
             }
         }
-        unite(&mut same);
+        merge_duplicates(&mut same);
         self.ready = same.into();
         Ok(Some(lowest))
     }

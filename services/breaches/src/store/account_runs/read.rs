@@ -6,7 +6,7 @@ use diesel::SqliteConnection;
 use super::block::Accounts;
 use super::cursor::{Merged, RunCursor};
 use super::list;
-use super::run_account::{RunAccount, unite};
+use super::run_account::{RunAccount, merge_duplicates};
 use super::stored;
 use super::view::RunView;
 
@@ -32,7 +32,7 @@ pub fn between(
             }
         }
     }
-    unite(&mut found);
+    merge_duplicates(&mut found);
     Ok(found)
 }
 

@@ -39,7 +39,7 @@ impl From<NewAccount<'_>> for RunAccount {
 }
 
 /// Sorts accounts by key, and makes one of those that several runs have.
-pub fn unite(accounts: &mut Vec<RunAccount>) {
+pub fn merge_duplicates(accounts: &mut Vec<RunAccount>) {
     if accounts.len() < 2 {
         return;
     }

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 
 use super::block::{Accounts, push_account};
 use super::list;
-use super::run_account::{RunAccount, unite};
+use super::run_account::{RunAccount, merge_duplicates};
 use super::stored::{self, StoredBlock};
 use crate::model::id_list;
 use crate::store::new_account::NewAccount;
@@ -34,7 +34,7 @@ pub fn take(
             list::note_taken(conn, run.id, taken.len() - before)?;
         }
     }
-    unite(&mut taken);
+    merge_duplicates(&mut taken);
     Ok(taken)
 }
 

@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
-use super::schema::silent_link;
+use super::schema::suppressed_link;
 
 /// Adds counts by domain and breach.
 pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), DatabaseError> {
     for ((domain, breach), addresses) in counts {
         let row = (
-            silent_link::domain.eq(*domain),
-            silent_link::breach_id.eq(i32::from(*breach)),
-            silent_link::addresses.eq(*addresses),
+            suppressed_link::domain.eq(*domain),
+            suppressed_link::breach_id.eq(i32::from(*breach)),
+            suppressed_link::addresses.eq(*addresses),
         );
-        on_backend!(db, conn => diesel::insert_into(silent_link::table)
+        on_backend!(db, conn => diesel::insert_into(suppressed_link::table)
             .values(row)
-            .on_conflict((silent_link::domain, silent_link::breach_id))
+            .on_conflict((suppressed_link::domain, suppressed_link::breach_id))
             .do_update()
-            .set(silent_link::addresses.eq(silent_link::addresses + *addresses))
+            .set(suppressed_link::addresses.eq(suppressed_link::addresses + *addresses))
             .execute(conn))?;
     }
     Ok(())
@@ -27,8 +27,8 @@ pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), Datab
 
 /// The counts of a domain by breach.
 pub fn of_domain(db: &mut Db, domain: &str) -> Result<Vec<(i32, i64)>, DatabaseError> {
-    Ok(silent_link::table
-        .filter(silent_link::domain.eq(domain))
-        .select((silent_link::breach_id, silent_link::addresses))
+    Ok(suppressed_link::table
+        .filter(suppressed_link::domain.eq(domain))
+        .select((suppressed_link::breach_id, suppressed_link::addresses))
         .load(db)?)
 }

@@ -13,15 +13,15 @@ use crate::jobs::load::sorted_text;
 use crate::model::{AccountKey, id_list};
 use crate::store::account_runs::{RunFilters, RunView};
 use crate::store::notices::{self, BREACH};
-use crate::store::{account_links, accounts, domain_controls, silent_links};
+use crate::store::{account_links, accounts, domain_controls, suppressed_links};
 
 /// Notes links before they are made.
 #[derive(Default)]
-pub struct Silence {
+pub struct SuppressedNotices {
     filters: RunFilters,
 }
 
-impl Silence {
+impl SuppressedNotices {
     /// Notes which links of people, who are sorted and distinct, do not exist yet: for subscribers whose
     /// own address is among them, and for verified domains.
     pub fn note(
@@ -56,7 +56,7 @@ impl Silence {
                 *counts.entry((domain, id)).or_default() += 1;
             }
         }
-        Ok(silent_links::add(db, &counts)?)
+        Ok(suppressed_links::add(db, &counts)?)
     }
 }
 

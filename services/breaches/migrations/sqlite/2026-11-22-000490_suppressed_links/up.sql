@@ -1,5 +1,5 @@
 -- Links of verified domains' addresses that loads made without notices: nobody is told of them.
-CREATE TABLE silent_link (
+CREATE TABLE suppressed_link (
     domain TEXT NOT NULL,
     breach_id INTEGER NOT NULL,
     addresses BIGINT NOT NULL,
