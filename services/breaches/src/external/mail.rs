@@ -35,7 +35,7 @@ pub struct MailError {
 
 impl MailError {
     /// A failure after which a later attempt may succeed.
-    fn temporary(why: impl std::fmt::Display) -> Self {
+    pub(super) fn temporary(why: impl std::fmt::Display) -> Self {
         Self { permanent: false, why: why.to_string() }
     }
 

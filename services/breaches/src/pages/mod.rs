@@ -10,7 +10,7 @@ mod frame;
 mod messages;
 mod site;
 
-pub use account::{KeyPage, NotificationsPage, PlanView, SubscriptionPage, WebhooksPage};
+pub use account::{KeyPage, NotificationsPage, SubscriptionPage, WebhooksPage};
 pub use breach::{BreachPage, BreachView, CataloguePage, Feed, HomePage, views};
 pub use domain_table::DomainTable;
 pub use domains::{DomainPage, DomainsPage, Outcome, RemovePage, VerifyPage};
