@@ -1,12 +1,13 @@
 //! Recognises keys.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use database::{DatabaseError, Db, Pools, transaction};
 use diesel::prelude::*;
 use domain::SharedClock;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::keys::find_digest;
 use crate::memory::{Look, Memory};
@@ -115,8 +116,8 @@ impl KeyStore {
         Ok(())
     }
 
-    fn used(&self) -> std::sync::MutexGuard<'_, HashMap<i64, i64>> {
-        self.inner.used.lock().unwrap_or_else(PoisonError::into_inner)
+    fn used(&self) -> MutexGuard<'_, HashMap<i64, i64>> {
+        self.inner.used.lock()
     }
 }
 

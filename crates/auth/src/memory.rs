@@ -1,11 +1,12 @@
 //! Keys kept in memory as long as the database stands still.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use database::{Backend, DatabaseError, Db, Pools};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
@@ -89,7 +90,7 @@ impl Memory {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 }
 

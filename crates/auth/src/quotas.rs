@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use domain::SharedClock;
@@ -11,6 +11,7 @@ use governor::clock::Clock as _;
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{InsufficientCapacity, RateLimiter};
+use parking_lot::RwLock;
 
 use crate::{QuotaId, Rate, Remaining, TooMany};
 
@@ -112,7 +113,7 @@ impl Quotas {
 
     /// How many buckets are in memory.
     pub fn len(&self) -> usize {
-        let limiters = self.inner.limiters.read().unwrap_or_else(PoisonError::into_inner);
+        let limiters = self.inner.limiters.read();
         limiters.values().map(|limiter| limiter.len()).sum()
     }
 
@@ -147,12 +148,12 @@ impl Quotas {
     }
 
     fn limiter(&self, rate: Rate) -> Arc<Limiter> {
-        let known = self.inner.limiters.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.inner.limiters.read();
         if let Some(limiter) = known.get(&rate) {
             return Arc::clone(limiter);
         }
         drop(known);
-        let mut limiters = self.inner.limiters.write().unwrap_or_else(PoisonError::into_inner);
+        let mut limiters = self.inner.limiters.write();
         let limiter = limiters.entry(rate).or_insert_with(|| Arc::new(self.new_limiter(rate)));
         Arc::clone(limiter)
     }
@@ -171,7 +172,7 @@ impl Quotas {
 
 impl Inner {
     fn tidy(&self) {
-        let known = self.limiters.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.limiters.read();
         let limiters: Vec<_> = known.values().cloned().collect();
         drop(known);
         for limiter in limiters {
@@ -179,7 +180,7 @@ impl Inner {
             limiter.shrink_to_fit();
         }
         // A rate that a changed plan left behind goes too; a request may hold its limiter still.
-        let mut known = self.limiters.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.limiters.write();
         known.retain(|_, limiter| !limiter.is_empty() || Arc::strong_count(limiter) > 1);
     }
 }

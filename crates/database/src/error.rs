@@ -2,9 +2,9 @@
 
 use std::error::Error as Cause;
 use std::io;
-use std::sync::{Mutex, PoisonError};
 
 use diesel::result::{DatabaseErrorKind, Error};
+use parking_lot::Mutex;
 
 /// Why the database did not do what it was asked.
 ///
@@ -82,13 +82,13 @@ static STORAGE_FAILURES: Mutex<(u64, String)> = Mutex::new((0, String::new()));
 
 /// How many times storage failed in this process, and the last cause.
 pub(crate) fn storage_failures() -> (u64, String) {
-    STORAGE_FAILURES.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    STORAGE_FAILURES.lock().clone()
 }
 
 fn storage(message: &str) -> DatabaseError {
     let cause = message.trim().to_owned();
     log::error!("storage failed: {cause}");
-    let mut failures = STORAGE_FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut failures = STORAGE_FAILURES.lock();
     *failures = (failures.0 + 1, cause.clone());
     DatabaseError::Storage(cause)
 }

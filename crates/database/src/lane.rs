@@ -1,10 +1,11 @@
 //! One pool of connections and the queue in front of it.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use diesel::r2d2::R2D2Connection;
+use parking_lot::RwLock;
 use r2d2::PooledConnection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -46,13 +47,13 @@ impl Lane {
 
     /// The queue for new requests.
     pub fn queue(&self) -> Arc<Queue> {
-        Arc::clone(&self.queue.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.queue.read())
     }
 
     /// Begins a new queue; the connections of the old one are closed as their work ends.
     pub fn renew(&self) {
         let queue = Arc::new(Queue::new(&self.connector, self.role, self.size, &self.epoch));
-        let mut present = self.queue.write().unwrap_or_else(PoisonError::into_inner);
+        let mut present = self.queue.write();
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
         // Closing a connection writes to the network. Where there is no thread, it is closed here.

@@ -2,9 +2,10 @@
 //!
 //! The metrics are in the default registry of the `prometheus` crate.
 
-use std::sync::{LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{LazyLock, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntGauge, IntGaugeVec, Opts};
@@ -72,7 +73,7 @@ fn register(collector: Box<dyn Collector>) {
 
 /// Shows the pools of a service from now on.
 pub(crate) fn watch(pools: Observer) {
-    let mut watched = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut watched = STATES.lock();
     watched.retain(|pools| pools.strong_count() > 0);
     watched.push(pools);
 }
@@ -134,7 +135,7 @@ impl Collector for States {
     fn collect(&self) -> Vec<MetricFamily> {
         let gauges = [&self.size, &self.open, &self.in_use];
         // Held to the end: of two that ask at once each would add to the sums of the other.
-        let watched = STATES.lock().unwrap_or_else(PoisonError::into_inner);
+        let watched = STATES.lock();
         gauges.into_iter().for_each(IntGaugeVec::reset);
         for pools in watched.iter().filter_map(Weak::upgrade) {
             for state in pools.states() {

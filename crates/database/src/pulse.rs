@@ -4,12 +4,13 @@
 //! frozen machine, still acknowledges what it receives, so that no option of TCP helps. So the
 //! requests that wait look whether the server answers somebody else; where it does not, they give up.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use crate::connect::{Connector, Role};
@@ -218,7 +219,7 @@ impl Pulse {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -211,8 +211,8 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
-    use std::sync::Mutex;
 
+    use parking_lot::Mutex;
     use tokio::sync::Notify;
 
     use super::*;
@@ -239,13 +239,13 @@ mod tests {
         type Receiver = u32;
 
         async fn receivers_due(&self) -> Result<Vec<u32>, OutboxError> {
-            let mut due: Vec<u32> = self.waiting.lock().unwrap().keys().copied().collect();
+            let mut due: Vec<u32> = self.waiting.lock().keys().copied().collect();
             due.sort_unstable();
             Ok(due)
         }
 
         async fn claim(&self, shares: Vec<(u32, usize)>) -> Claimed<u32, u32> {
-            let mut waiting = self.waiting.lock().unwrap();
+            let mut waiting = self.waiting.lock();
             let mut claimed = Vec::new();
             for (receiver, share) in shares {
                 let left = waiting.entry(receiver).or_default();
@@ -258,7 +258,7 @@ mod tests {
         }
 
         async fn mark_sent(&self, _message: &u32) -> Result<(), OutboxError> {
-            let mut left = self.out_of_reach.lock().unwrap();
+            let mut left = self.out_of_reach.lock();
             if *left == 0 {
                 return Ok(());
             }
@@ -267,7 +267,7 @@ mod tests {
         }
 
         async fn mark_failed(&self, _message: &u32, failure: Failure) -> Result<(), OutboxError> {
-            self.failures.lock().unwrap().push(failure);
+            self.failures.lock().push(failure);
             Ok(())
         }
     }
@@ -289,9 +289,9 @@ mod tests {
     impl Courier<u32> for Hanging {
         async fn deliver(&self, receiver: &u32) -> Result<(), DeliveryError> {
             let released = self.released.notified();
-            let is_over = || *self.good.lock().unwrap() >= self.expected;
+            let is_over = || *self.good.lock() >= self.expected;
             if *receiver >= self.first_good {
-                *self.good.lock().unwrap() += 1;
+                *self.good.lock() += 1;
             } else if !is_over() {
                 released.await;
             }
@@ -307,7 +307,7 @@ mod tests {
         let table = Table::new([(1, 100), (2, 400)]);
         assert_eq!(deliver_due(&table, &Hanging::new(2, 400)).await.unwrap(), 500);
         // Nothing of the first one was given up: it was released by the last message of the other.
-        assert_eq!(*table.failures.lock().unwrap(), []);
+        assert_eq!(*table.failures.lock(), []);
     }
 
     #[tokio::test]
@@ -315,7 +315,7 @@ mod tests {
         let table = Table::new((0..40).map(|receiver| (receiver, 3)).chain([(40, 400)]));
         let times = Times { slow_after: Duration::from_millis(1), ..Times::USUAL };
         let claimed = deliver_within(times, &table, &Hanging::new(40, 400)).await;
-        assert_eq!((claimed.unwrap(), &*table.failures.lock().unwrap()), (520, &Vec::new()));
+        assert_eq!((claimed.unwrap(), &*table.failures.lock()), (520, &Vec::new()));
     }
 
     /// Never comes to an end.
@@ -332,7 +332,7 @@ mod tests {
         let table = Table::new([(1, 1)]);
         let times = Times { longest: Duration::from_millis(1), ..Times::USUAL };
         assert_eq!(deliver_within(times, &table, &Stuck).await.unwrap(), 1);
-        let failures = table.failures.into_inner().unwrap();
+        let failures = table.failures.into_inner();
         let why = "it takes too long".to_owned();
         assert_eq!(failures, [Failure { retry: retry_after(1), counts: true, why }]);
     }
@@ -342,10 +342,10 @@ mod tests {
         let times = Times { pauses: [Duration::from_millis(1); 4], ..Times::USUAL };
         for (failures, is_noted) in [(4, true), (5, false)] {
             let table = Table::new([(1, 1)]);
-            *table.out_of_reach.lock().unwrap() = failures;
+            *table.out_of_reach.lock() = failures;
             let delivered = deliver_within(times, &table, &Hanging::new(1, 1)).await;
             assert_eq!(delivered.is_ok(), is_noted, "{failures}");
-            assert_eq!(*table.out_of_reach.lock().unwrap(), 0);
+            assert_eq!(*table.out_of_reach.lock(), 0);
         }
     }
 }

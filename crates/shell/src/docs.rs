@@ -1,11 +1,12 @@
 //! The document of the API and its pages.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, guard};
+use parking_lot::Mutex;
 use utoipa_swagger_ui::Config;
 
 use crate::Fault;
@@ -61,7 +62,7 @@ impl Docs {
 
     /// A file of the pages; unknown names take no memory.
     fn file(&self, name: &str) -> Option<Arc<Content>> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.files.lock();
         if let Some(file) = files.get(name) {
             return Some(Arc::clone(file));
         }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::must::must;
 
@@ -79,7 +81,7 @@ impl DnsPeer {
     }
 
     fn zone(&self) -> MutexGuard<'_, Zone> {
-        self.zone.lock().unwrap_or_else(PoisonError::into_inner)
+        self.zone.lock()
     }
 
     /// Replaces the TXT records of a name. Texts longer than 255 bytes become several strings.
@@ -179,7 +181,7 @@ fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
     let end = question_end(message);
     let kind = message.get(end - 4..end - 2)?;
     let kind = u16::from_be_bytes([kind[0], kind[1]]);
-    let mut zone = zone.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut zone = zone.lock();
     zone.questions += 1;
     if zone.silent {
         return None;

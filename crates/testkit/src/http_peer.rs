@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::must::must;
 
@@ -100,7 +102,7 @@ impl HttpPeer {
 
     /// What it was asked so far.
     pub fn requests(&self) -> Vec<PeerRequest> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().clone()
     }
 }
 
@@ -108,7 +110,7 @@ fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let _ = stream.set_write_timeout(Some(PATIENCE));
     let Some(request) = read(&stream) else { return };
-    log.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+    log.lock().push(request.clone());
     // Whoever asked may be gone.
     let _ = write(&stream, answer(&request));
 }

@@ -3,9 +3,10 @@
 use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::{Client, Method, RequestBuilder};
 
 use crate::must::must;
@@ -175,7 +176,7 @@ impl Served {
         // Whatever it says later must not block it.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                let mut log = behind.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut log = behind.lock();
                 log.push_str(&line);
                 log.push('\n');
             }
@@ -204,7 +205,7 @@ impl Served {
 
     /// What it has logged so far.
     pub fn log(&self) -> MutexGuard<'_, String> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock()
     }
 
     /// A GET request.

@@ -2,8 +2,10 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::must::must;
 
@@ -97,7 +99,7 @@ impl SmtpPeer {
     }
 
     fn post(&self) -> MutexGuard<'_, Post> {
-        self.post.lock().unwrap_or_else(PoisonError::into_inner)
+        self.post.lock()
     }
 
     /// What it got so far.
@@ -113,7 +115,7 @@ impl SmtpPeer {
 
 fn serve(stream: &TcpStream, post: &Mutex<Post>) -> Option<()> {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(120)));
-    let post = || post.lock().unwrap_or_else(PoisonError::into_inner);
+    let post = || post.lock();
     let mut writer = stream;
     let mut say = |line: &str| writer.write_all(format!("{line}\r\n").as_bytes()).ok();
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);

@@ -2,8 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::must::must;
 
@@ -103,7 +105,7 @@ impl TcpProxy {
 impl Drop for TcpProxy {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Relaxed);
-        for socket in self.shared.sockets.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for socket in self.shared.sockets.lock().iter() {
             let _ = socket.shutdown(Shutdown::Both);
         }
         self.shared.change(|gate| *gate = Gate::default());
@@ -116,7 +118,7 @@ impl Shared {
     fn forward(self: &Arc<Self>, client: TcpStream) {
         let Ok(server) = TcpStream::connect(self.server) else { return };
         let number = self.opened.fetch_add(1, Ordering::Relaxed);
-        let mut kept = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.sockets.lock();
         let ways = [(client.try_clone(), server.try_clone()), (Ok(server), Ok(client))];
         for (from, to) in ways {
             let (Ok(from), Ok(to)) = (from, to) else { continue };
@@ -139,14 +141,14 @@ impl Shared {
 
     /// Waits until a connection may forward.
     fn pass(&self, number: u64) {
-        let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = self.gate.lock();
         while gate.frozen || number < gate.stranded {
-            gate = self.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut gate);
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut Gate)) {
-        change(&mut self.gate.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.gate.lock());
         self.changed.notify_all();
     }
 }

@@ -1,11 +1,12 @@
 //! What requests share: pools, clock, settings, the published snapshot, the slots of expressions.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use database::Pools;
 use domain::SharedClock;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::config::Settings;

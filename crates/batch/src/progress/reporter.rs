@@ -2,10 +2,10 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::measure::{Progress, Unit};
 
@@ -226,7 +226,7 @@ impl ProgressReporter {
             }
             Display::Log => log::info!("{line}"),
             #[cfg(test)]
-            Display::Kept(lines) => lines.lock().unwrap().push(line),
+            Display::Kept(lines) => lines.lock().push(line),
         }
     }
 
@@ -253,7 +253,7 @@ impl ProgressReporter {
             Display::Log => log::info!("{}", self.line(progress.running(self.unit))),
             #[cfg(test)]
             Display::Kept(lines) => {
-                lines.lock().unwrap().push(self.line(progress.running(self.unit)));
+                lines.lock().push(self.line(progress.running(self.unit)));
             }
         }
     }
@@ -268,7 +268,7 @@ impl ProgressReporter {
     }
 
     fn details(&self) -> MutexGuard<'_, String> {
-        self.details.lock().unwrap_or_else(PoisonError::into_inner)
+        self.details.lock()
     }
 }
 
@@ -309,7 +309,7 @@ mod tests {
 
     fn lines(progress: &ProgressReporter) -> Vec<String> {
         let Display::Kept(lines) = &progress.display else { return Vec::new() };
-        lines.lock().unwrap().clone()
+        lines.lock().clone()
     }
 
     /// Lets the reporter have begun `time` ago.

@@ -1,11 +1,10 @@
 //! Delivery against an outbox in memory.
 
-use std::sync::Mutex;
-
 use outbound::{
     ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, PUT_OFF, deliver_due,
     retry_after,
 };
+use parking_lot::Mutex;
 
 /// A row: its number, failed attempts, and how long it waits; none when it is done.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,11 +22,11 @@ impl Table {
     }
 
     fn set(&self, id: u32, set: impl Fn(&mut Row)) {
-        set(self.0.lock().unwrap().iter_mut().find(|row| row.id == id).unwrap());
+        set(self.0.lock().iter_mut().find(|row| row.id == id).unwrap());
     }
 
     fn rows(&self) -> Vec<Row> {
-        self.0.lock().unwrap().clone()
+        self.0.lock().clone()
     }
 }
 
@@ -46,7 +45,7 @@ impl Outbox for Table {
     }
 
     async fn claim(&self, shares: Vec<(u32, usize)>) -> Result<Vec<Due<u32, u32>>, OutboxError> {
-        let mut rows = self.0.lock().unwrap();
+        let mut rows = self.0.lock();
         let mut claimed = Vec::new();
         for (receiver, share) in shares {
             let own = rows.iter_mut().filter(|row| row.id % 3 == receiver);
@@ -78,7 +77,7 @@ struct Moody(Mutex<Vec<u32>>);
 
 impl Courier<u32> for Moody {
     async fn deliver(&self, message: &u32) -> Result<(), DeliveryError> {
-        self.0.lock().unwrap().push(*message);
+        self.0.lock().push(*message);
         match message {
             13 => Err(DeliveryError::permanent("unlucky")),
             15 => Err(DeliveryError::early("tomorrow")),
@@ -104,7 +103,7 @@ async fn what_is_due_is_sent_once_and_failures_wait() {
         assert_eq!((row.failed, row.waits), expected, "{}", row.id);
     }
     assert_eq!(deliver_due(&table, &courier).await.unwrap(), 0);
-    assert_eq!(courier.0.lock().unwrap().len(), 20);
+    assert_eq!(courier.0.lock().len(), 20);
 }
 
 #[tokio::test]

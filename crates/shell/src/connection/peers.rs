@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use ipnet::IpNet;
+use parking_lot::Mutex;
 use prometheus::IntCounter;
 
 static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
@@ -44,7 +45,7 @@ impl Peers {
             return Some(PeerPermit { network: None, peers: self.clone() });
         }
         let network = network_of(address);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let count = open.entry(network).or_default();
         if *count >= self.most {
             REFUSED.inc();
@@ -75,7 +76,7 @@ pub(super) struct PeerPermit {
 impl Drop for PeerPermit {
     fn drop(&mut self) {
         let Some(network) = self.network else { return };
-        let mut open = self.peers.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.peers.open.lock();
         if let Some(count) = open.get_mut(&network) {
             *count -= 1;
             if *count == 0 {
@@ -104,7 +105,7 @@ mod tests {
         let again = peers.admit(ip("192.0.2.1")).unwrap();
         assert!(peers.admit(ip("192.0.2.1")).is_none());
         drop((mapped, other, again));
-        assert!(peers.open.lock().unwrap().is_empty());
+        assert!(peers.open.lock().is_empty());
         let trusted: Vec<_> = (0..5).map(|_| peers.admit(ip("10.1.2.3"))).collect();
         assert!(trusted.iter().all(Option::is_some));
     }

@@ -6,8 +6,9 @@
 //! metric `log_lines_lost_total` counts them, and a line reports them when stderr works again.
 
 use std::io::{self, ErrorKind, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::metrics;
 
@@ -82,8 +83,7 @@ impl Lines {
             if left.is_zero() {
                 return;
             }
-            let waited = self.changed.wait_timeout(state, left);
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait_for(&mut state, left);
         }
     }
 
@@ -120,16 +120,15 @@ impl Lines {
 
     /// Waits for lines and appends them to `batch`; returns the number of lost lines to report.
     fn take(&self, batch: &mut Vec<u8>) -> u64 {
-        let state = self.state();
-        let waited = self.changed.wait_while(state, |state| state.waiting.is_empty());
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
+        self.changed.wait_while(&mut state, |state| state.waiting.is_empty());
         batch.append(&mut state.waiting);
         state.is_writing = true;
         state.lost
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -190,7 +189,7 @@ mod tests {
                 return Err(ErrorKind::StorageFull.into());
             }
             let taken = bytes.len().min(self.most);
-            self.content.lock().unwrap().extend_from_slice(&bytes[..taken]);
+            self.content.lock().extend_from_slice(&bytes[..taken]);
             // A short write is the last one before the disk is full.
             self.is_full.store(taken < bytes.len(), Ordering::SeqCst);
             Ok(taken)
@@ -249,7 +248,7 @@ mod tests {
         push("three\n");
         disk.is_full.store(false, Ordering::SeqCst);
         push("four\n");
-        let content = String::from_utf8(disk.content.lock().unwrap().clone()).unwrap();
+        let content = String::from_utf8(disk.content.lock().clone()).unwrap();
         assert_eq!(content, "one\ntwo two tw\nfour\nlost 2\n");
     }
 
@@ -263,7 +262,7 @@ mod tests {
             lines.push(text.as_bytes(), io::sink());
             lines.flush(LONG);
         }
-        let content = String::from_utf8(disk.content.lock().unwrap().clone()).unwrap();
+        let content = String::from_utf8(disk.content.lock().clone()).unwrap();
         assert_eq!(content, "one t\nx\nlost \ny\nlost ");
     }
 
@@ -272,7 +271,7 @@ mod tests {
         let disk = Disk { is_full: Arc::default(), most: 10, content: Arc::default() };
         let lines = lines(0);
         lines.push(b"one\n", disk.clone());
-        assert_eq!(*disk.content.lock().unwrap(), b"one\n");
+        assert_eq!(*disk.content.lock(), b"one\n");
         disk.is_full.store(true, Ordering::SeqCst);
         let before = metrics::lost_lines().get();
         lines.push(b"two\n", disk);

@@ -74,8 +74,8 @@ pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
 
 /// Takes the stale entries off a list; the tests of a run take turns.
 fn shrink(package: &str, stale: &[String]) {
-    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _turn = TURN.lock().unwrap();
+    static TURN: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+    let _turn = TURN.lock();
     let kept: Vec<String> =
         entries(package).into_iter().filter(|entry| !stale.contains(entry)).collect();
     if kept.is_empty() {

@@ -1,11 +1,12 @@
 //! Notes in the row of a job that it is alive, and how far it has read.
 
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
+use parking_lot::Mutex;
 
 use super::context::JobContext;
 use crate::store::jobs::{self, Counts};
@@ -33,7 +34,7 @@ impl Heartbeat {
         let thread = thread::spawn(move || {
             let mut connection = None;
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                let counts = *shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let counts = *shared.lock();
                 if let Err(error) = beat(&context, &mut connection, job, counts) {
                     log::debug!("job {job} could not be noted: {error}");
                 }
@@ -44,7 +45,7 @@ impl Heartbeat {
 
     /// What to note next.
     pub fn set(&self, counts: Counts) {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+        *self.counts.lock() = counts;
     }
 }
 

@@ -1,12 +1,12 @@
 //! Domains of addresses and of websites, each filed once.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
+use parking_lot::RwLock;
 
 use super::schema::{account, mail_domain, stealer_log};
 use crate::model::loaded_address;
@@ -61,7 +61,7 @@ impl KnownNames {
         ids: impl Iterator<Item = i32>,
     ) -> Result<Vec<String>, DatabaseError> {
         let known: Vec<(i32, Option<String>)> = {
-            let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            let names = self.0.read();
             ids.map(|id| (id, names.get(&id).map(|name| name.to_string()))).collect()
         };
         let read = |(id, known): (i32, Option<String>)| match known {
@@ -73,12 +73,12 @@ impl KnownNames {
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
         // An account before this one may be at the same domain.
-        if let Some(name) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        if let Some(name) = self.0.read().get(&id) {
             return Ok(name.to_string());
         }
         let name = name(conn, id)?;
         if loaded_address::is_domain(&name) {
-            let mut names = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut names = self.0.write();
             if names.len() >= MOST_KNOWN {
                 names.clear();
             }

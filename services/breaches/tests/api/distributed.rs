@@ -1,7 +1,5 @@
 //! A database that is distributed over servers by `k` is told by every write where its rows lie.
 
-use std::sync::{Mutex, PoisonError};
-
 use breaches::jobs::{AccountsOptions, clean, retire};
 use breaches::model::OptOut;
 use breaches::store::{account_links, pastes};
@@ -9,6 +7,7 @@ use database::DatabaseError;
 use diesel::RunQueryDsl;
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use domain::EmailAddress;
+use parking_lot::Mutex;
 use regex::Regex;
 use serde_json::json;
 
@@ -23,7 +22,7 @@ fn recorder() -> Option<Box<dyn Instrumentation>> {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
             let text = query.to_string().to_lowercase().replace(['"', '`'], "");
             if is_distributed_write(&text) {
-                STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+                STATEMENTS.lock().push(text);
             }
         }
     }))
@@ -162,7 +161,7 @@ async fn every_write_of_a_distributed_table_names_its_key() {
     clean(&app.context, false).unwrap();
     retire(&app.context, "Alpha").unwrap();
     retire(&app.context, "Logs").unwrap();
-    let statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let statements = STATEMENTS.lock();
     for sign in [
         "into account",
         "update account",

@@ -254,10 +254,10 @@ async fn a_link_to_an_owner_verifies_by_its_form_alone() {
 
 #[actix_web::test]
 async fn websites_prove_control_and_lead_nowhere_else() {
-    let mode = std::sync::Arc::new(std::sync::Mutex::new((String::new(), String::new())));
+    let mode = std::sync::Arc::new(parking_lot::Mutex::new((String::new(), String::new())));
     let shared = mode.clone();
     let site = HttpPeer::start(move |request| {
-        let (kind, proof) = shared.lock().unwrap().clone();
+        let (kind, proof) = shared.lock().clone();
         let here = request.header("host") == "example.com";
         match kind.as_str() {
             "www" if here => {
@@ -297,21 +297,21 @@ async fn websites_prove_control_and_lead_nowhere_else() {
         ("meta", "endless", &tag, "No breach-verification meta tag"),
         ("meta", "other", &tag, "gives no answer"),
     ] {
-        *mode.lock().unwrap() = (kind.to_owned(), proof.to_owned());
+        *mode.lock() = (kind.to_owned(), proof.to_owned());
         let answer = browser.post(path, &verify, &[("way", way)]).await.expect(200);
         assert!(answer.text().contains(expected), "{way} {kind}: {}", answer.text());
     }
-    *mode.lock().unwrap() = ("www".to_owned(), format!("\n{file}\n"));
+    *mode.lock() = ("www".to_owned(), format!("\n{file}\n"));
     browser.post(path, &verify, &[("way", "file")]).await.must(303);
     // A removed domain gets another code.
     browser.post(path, &format!("{path}/remove"), &[]).await.must(303);
     browser.post(list, list, &[("domain", "example.com")]).await.must(303);
-    *mode.lock().unwrap() = (String::new(), format!("<head>{tag}</head>"));
+    *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
     browser.post(path, &verify, &[("way", "meta")]).await.must(200);
     let page = browser.get(path).await.expect(200).text().to_owned();
     let tag = page.rsplit("<pre>").next().unwrap().split("</pre>").next().unwrap();
     let tag = tag.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"");
-    *mode.lock().unwrap() = (String::new(), format!("<head>{tag}</head>"));
+    *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
     browser.post(path, &verify, &[("way", "meta")]).await.must(303);
 }
 

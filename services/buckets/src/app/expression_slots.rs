@@ -2,9 +2,10 @@
 //! of the places at most, so that it shuts nobody else out.
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::MutexGuard;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Error;
@@ -48,7 +49,7 @@ fn half(places: usize) -> usize {
 }
 
 fn shares(state: &State) -> MutexGuard<'_, HashMap<String, Share>> {
-    state.slots().shares.lock().unwrap_or_else(PoisonError::into_inner)
+    state.slots().shares.lock()
 }
 
 impl ExpressionSlot {

@@ -1,8 +1,10 @@
 //! When a search has to stop or to wait.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::error::EngineError;
 use super::page_room::PagePlace;
@@ -63,14 +65,10 @@ impl Limits {
         mutex: &'a Mutex<T>,
     ) -> Result<MutexGuard<'a, T>, EngineError> {
         loop {
-            match mutex.try_lock() {
-                Ok(guard) => return Ok(guard),
-                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => {
-                    self.check()?;
-                    std::thread::sleep(LOOK);
-                }
+            if let Some(guard) = mutex.try_lock_for(LOOK) {
+                return Ok(guard);
             }
+            self.check()?;
         }
     }
 
@@ -113,7 +111,7 @@ mod tests {
     #[test]
     fn a_search_that_waits_for_another_one_keeps_its_own_limit() {
         let held = Mutex::new(());
-        let _other = held.lock().unwrap();
+        let _other = held.lock();
         let limits = Limits::until(Instant::now(), 1);
         assert!(matches!(limits.lock(&held), Err(EngineError::Stopped)));
     }

@@ -1,8 +1,10 @@
 //! Room for the pages that are in memory at a time: the next one waits until those before it are
 //! written.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::error::EngineError;
 
@@ -31,7 +33,7 @@ impl PageRoom {
     }
 
     fn taken(&self) -> MutexGuard<'_, usize> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock()
     }
 }
 
@@ -55,12 +57,11 @@ impl PagePlace {
         check: impl Fn() -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let wanted = rows * ROW + paths;
-        let mut own = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = self.bytes.lock();
         let mut taken = self.room.taken();
         *taken -= std::mem::take(&mut *own);
         while wanted > 0 && *taken > 0 && *taken + wanted > self.room.most {
-            let waited = self.room.freed.wait_timeout(taken, LOOK);
-            taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.room.freed.wait_for(&mut taken, LOOK);
             check()?;
         }
         *taken += wanted;
@@ -71,7 +72,7 @@ impl PagePlace {
 
 impl Drop for PagePlace {
     fn drop(&mut self) {
-        let own = *self.bytes.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let own = *self.bytes.get_mut();
         *self.room.taken() -= own;
         self.room.freed.notify_all();
     }

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use buckets::Settings;
@@ -13,6 +13,7 @@ use buckets::engine::{
     Mode, NamedBucket, NewFile, WriteLock,
 };
 use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::app::{App, Fixture, line};
@@ -190,7 +191,7 @@ fn endless()
 -> (impl Fn(&Limits) -> Result<Found, EngineError> + Send + Sync, Receiver<&'static str>) {
     let (tell, heard): (Sender<&'static str>, _) = channel();
     let tell = Mutex::new(tell);
-    let say = move |what| tell.lock().unwrap().send(what).unwrap_or_default();
+    let say = move |what| tell.lock().send(what).unwrap_or_default();
     let search = move |limits: &Limits| {
         say("begins");
         let ended = loop {

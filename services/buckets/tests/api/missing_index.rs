@@ -1,10 +1,11 @@
 //! An index that no load has made yet, and one that is not where it should be.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use buckets::Settings;
 use buckets::engine::{EngineError, FileIndex, Folders, Generations, HeldLock, WriteLock};
 use buckets::jobs::{CheckpointPolicy, JobContext, export, load, rebuild, status, verify};
+use parking_lot::Mutex;
 
 use crate::app::{App, Fixture, line};
 
@@ -44,7 +45,7 @@ struct Beside {
 }
 
 fn done(work: &Mutex<Option<Work>>) {
-    let work = work.lock().unwrap().take();
+    let work = work.lock().take();
     work.into_iter().for_each(|work| work());
 }
 

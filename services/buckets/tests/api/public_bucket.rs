@@ -2,9 +2,11 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
+
+use parking_lot::Mutex;
 
 /// Files of a page.
 pub const PAGE: usize = 100;
@@ -51,7 +53,7 @@ impl PublicBucket {
 
     /// How many requests came so far.
     pub fn requests(&self) -> usize {
-        self.behaviour.requests.lock().unwrap().len()
+        self.behaviour.requests.lock().len()
     }
 }
 
@@ -85,7 +87,7 @@ fn serve(behaviour: &Behaviour, stream: TcpStream) {
 
 fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
     let count = {
-        let mut requests = behaviour.requests.lock().unwrap();
+        let mut requests = behaviour.requests.lock();
         requests.push(target.to_owned());
         requests.len()
     };

@@ -1,10 +1,11 @@
 //! Uploaded files: calendars and images.
 
 use std::io::Cursor;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use database::{DatabaseError, Db, off_worker};
+use parking_lot::Mutex;
 
 use super::context::RequestContext;
 use super::import_overview::Overview;
@@ -93,7 +94,7 @@ async fn write_batch(
     loop {
         let (own, waiting) = (state.clone(), slot.clone());
         let batch = move |db: &mut Db| {
-            let taken = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let taken = waiting.lock().take();
             let begun = || Error::Internal("a batch of an import began twice".to_owned());
             let (mut import, mut reader) = taken.ok_or_else(begun)?;
             // The role may have changed since the file was sent.
@@ -103,7 +104,7 @@ async fn write_batch(
         };
         let outcome = state.pools.write(batch).await;
         // A batch that has begun is lost with its transaction.
-        let is_whole = slot.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let is_whole = slot.lock().is_some();
         match outcome {
             Err(Error::Store(DatabaseError::Busy)) if is_whole && Instant::now() < deadline => {}
             outcome => return outcome,

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 /// Who holds a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +34,7 @@ pub struct Slots(Arc<Mutex<HashMap<Holder, u32>>>);
 impl Slots {
     /// Takes a place, unless the holder has `limit` already; it is free again when the slot is dropped.
     pub fn take(&self, holder: Holder, limit: u32) -> Option<Slot> {
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.0.lock();
         let count = taken.get(&holder).copied().unwrap_or_default();
         if count >= limit {
             return None;
@@ -51,7 +53,7 @@ pub struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut taken = self.slots.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.slots.0.lock();
         match taken.get_mut(&self.holder) {
             Some(count) if *count > 1 => *count -= 1,
             _ => drop(taken.remove(&self.holder)),
@@ -74,7 +76,7 @@ mod tests {
         drop(first);
         assert!(slots.take(Holder::Key(1), 2).is_some());
         drop(second);
-        assert!(slots.0.lock().unwrap().is_empty());
+        assert!(slots.0.lock().is_empty());
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::metrics;
@@ -43,7 +44,7 @@ impl Reloader {
     /// A corpus that cannot be used is logged and counted; the old one goes on. One that cannot be
     /// read is tried again at each look, and logged and counted once.
     pub fn look(&self, all: bool) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {
             let signature = folder.signature();
             let known = !all && seen.signature.as_ref() == Some(&signature);
@@ -158,7 +159,7 @@ mod tests {
             fs::write(folder.join("CURRENT"), format!("{name}.pwr\n")).unwrap();
             for _ in 0..2 {
                 reloader.look(false);
-                assert_eq!(reloader.seen.lock().unwrap()[0].unreadable, tried_again, "{name}");
+                assert_eq!(reloader.seen.lock()[0].unreadable, tried_again, "{name}");
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::anyhow;
+use parking_lot::Mutex;
 
 type Job<I> = (u64, I);
 type Done<T> = (u64, anyhow::Result<T>);
@@ -81,7 +81,7 @@ fn work_all<I, T>(
     done: &Sender<Done<T>>,
 ) {
     loop {
-        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let job = queue.lock().recv();
         let Ok((number, item)) = job else { return };
         // Without a result for each item the others would be waited for without end.
         let result = catch_unwind(AssertUnwindSafe(|| work(item)))

@@ -1,10 +1,11 @@
 //! What is kept in memory for reading runs: their filters and the names of domains.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
+use parking_lot::Mutex;
 
 use super::block::damaged;
 use super::filter::{Filter, Place};
@@ -26,7 +27,7 @@ pub struct RunFilters {
 impl RunFilters {
     /// The filter of a run, which never changes.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
-        let mut kept = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.filters.lock();
         if let Some(filter) = kept.get(&run) {
             return Ok(Arc::clone(filter));
         }
@@ -40,7 +41,7 @@ impl RunFilters {
     /// The prefixes of the keys of runs; none without runs.
     fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
         let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
-        let mut kept = self.map.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.map.lock();
         if ids.is_empty() {
             *kept = None;
         } else if kept.as_ref().is_none_or(|(of, _)| *of != ids) {
@@ -52,7 +53,7 @@ impl RunFilters {
 
     /// Forgets the filters of runs that are no more.
     fn keep_only(&self, runs: &[Run]) {
-        let mut kept = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.filters.lock();
         kept.retain(|id, _| runs.iter().any(|run| run.id == *id));
     }
 }

@@ -1,6 +1,8 @@
 //! The index of one generation.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use super::error::ClusterError;
 use super::generation::Generation;
@@ -28,7 +30,7 @@ impl ClusterIndex {
     }
 
     fn view(&self) -> Arc<View> {
-        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.view.read())
     }
 
     /// Reads the newest state; false when it is the one that is known.
@@ -41,7 +43,7 @@ impl ClusterIndex {
         }
         let view = View::read(client, servers, tables)?.ok_or_else(missing)?;
         let changed = view.record.journal.sequence != seen.record.journal.sequence;
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        *self.view.write() = Arc::new(view);
         Ok(changed)
     }
 }

@@ -1,7 +1,9 @@
 //! One published state as this process knows it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::client::Client;
 use super::error::ClusterError;
@@ -73,11 +75,11 @@ impl View {
     }
 
     pub(super) fn known_total(&self, condition: &str) -> Option<u64> {
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner).get(condition).copied()
+        self.totals.lock().get(condition).copied()
     }
 
     pub(super) fn remember_total(&self, condition: &str, total: u64) {
-        let mut totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut totals = self.totals.lock();
         if totals.len() >= MOST_TOTALS {
             totals.clear();
         }

@@ -5,9 +5,9 @@
 //! column when a search first asks for them, and forgotten with the view.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use parking_lot::Mutex;
 use regex_automata::meta::Regex;
 
 use super::column::PathColumn;
@@ -60,7 +60,7 @@ impl Directories {
         let bytes = AtomicUsize::new(0);
         let work = || {
             while bytes.load(Ordering::Relaxed) <= MOST_BYTES {
-                let Some(part) = next.lock().ok().and_then(|mut next| next.next()) else { return };
+                let Some(part) = next.lock().next() else { return };
                 if limits.check().is_err() {
                     return stopped.store(true, Ordering::Relaxed);
                 }

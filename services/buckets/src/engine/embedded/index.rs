@@ -2,8 +2,9 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use tantivy::directory::MmapDirectory;
 use tantivy::{Executor, Index, IndexReader, ReloadPolicy};
 
@@ -76,7 +77,7 @@ impl EmbeddedIndex {
     }
 
     fn view(&self) -> Arc<View> {
-        Arc::clone(&self.view.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.view.read())
     }
 }
 
@@ -103,7 +104,7 @@ impl FileIndex for EmbeddedIndex {
         }
         let Self { folder, index, fields, reader, judges, .. } = self;
         let view = View::open(folder, index, *fields, reader, judges, Reach::Published)?;
-        *self.view.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(view);
+        *self.view.write() = Arc::new(view);
         Ok(true)
     }
 

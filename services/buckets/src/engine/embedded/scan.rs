@@ -6,9 +6,9 @@
 //! all threads, and a chunk is searched in pieces, since one search cannot be stopped.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::Mutex;
 use regex_automata::meta::{Cache, Regex};
 
 use super::column::PathColumn;
@@ -43,7 +43,7 @@ pub(super) fn matching_rows(
         let (caches, pace) = (judge.caches(), judge.pace());
         let mut worker = Worker { walk, caches, to_judge: 0, pace };
         loop {
-            let next = chunks.lock().ok().and_then(|mut chunks| chunks.next());
+            let next = chunks.lock().next();
             let Some((place, words)) = next else { return };
             if scan.chunk((place * CHUNK) as u64, words, &mut worker, limits).is_err() {
                 stopped.store(true, Ordering::Relaxed);

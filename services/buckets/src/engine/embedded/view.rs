@@ -1,8 +1,9 @@
 //! One published state of the index, ready to be searched.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Executor, Index, IndexMeta, IndexReader, Searcher, Term};

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::deadline::{Deadline, ListError};
 use super::entries;
@@ -115,20 +115,17 @@ impl EventIndex {
         }
         let now = entries::by_ids(db, &ids)?;
         let mut slot = self.write();
-        match slot.as_mut() {
-            // Another thread may have followed the log meanwhile.
-            Some(index) if index.seq == from => index.apply(seq, &changes, now),
-            _ => {}
+        // Another thread may have followed the log meanwhile.
+        if let Some(mut index) = slot.take_if(|index| index.seq == from) {
+            // If this panics, the slot stays empty and the index is built anew.
+            index.apply(seq, &changes, now);
+            *slot = Some(index);
         }
         Ok(true)
     }
 
     fn turn_to_build(&self) -> Option<impl Drop> {
-        match self.building.try_lock() {
-            Ok(turn) => Some(turn),
-            Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        self.building.try_lock()
     }
 
     fn build(&self, db: &mut Db) -> Result<(), DatabaseError> {
@@ -140,16 +137,10 @@ impl EventIndex {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Option<Index>> {
-        // A panicking writer leaves no partial state: see `write`.
-        self.index.read().unwrap_or_else(PoisonError::into_inner)
+        self.index.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Option<Index>> {
-        self.index.write().unwrap_or_else(|poisoned| {
-            self.index.clear_poison();
-            let mut slot = poisoned.into_inner();
-            *slot = None;
-            slot
-        })
+        self.index.write()
     }
 }

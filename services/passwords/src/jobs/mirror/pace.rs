@@ -1,8 +1,8 @@
 //! When the next request may be sent.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 /// No pause that another service asks for is longer.
@@ -28,7 +28,7 @@ impl Pace {
     }
 
     fn claim(&self, now: Instant) -> Instant {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.next.lock();
         let turn = (*next).max(now);
         *next = turn + self.between;
         turn
@@ -40,7 +40,7 @@ impl Pace {
     }
 
     fn pause_from(&self, now: Instant, time: Duration) {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = self.next.lock();
         *next = (*next).max(now + time.min(LONGEST_PAUSE));
     }
 }
