@@ -44,7 +44,7 @@ function judge(hash, { total, real }) {
   const times = Number(found[1]);
   const often = times === 1 ? "once" : `${times.toLocaleString("en")} times`;
   present("bad", `Exposed: seen ${often}`, "This is how often the password appears in exposed " +
-    "data. Whoever attacks accounts tries such passwords first. Do not use it anywhere, and " +
+    "data. Attackers try such passwords first. Do not use it anywhere, and " +
     "change it wherever you do.", facts);
 }
 

@@ -1,4 +1,4 @@
-//! What the service is measured against: actix answering one constant body of 32 KB.
+//! The baseline of the benchmark: actix with one constant body of 32 KB.
 //!
 //! Usage: `constant_body PORT`. One worker, no middleware.
 

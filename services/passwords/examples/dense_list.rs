@@ -1,8 +1,8 @@
-//! Writes the hash list of a bench: prefixes as full as those of a real corpus.
+//! Writes a hash list for a benchmark, with as many entries in each prefix as in a real corpus.
 //!
-//! Usage: `dense_list PREFIXES ENTRIES ordered|shuffled`, on standard output. Prefixes begin at
-//! 0, a bucket holds about `ENTRIES / PREFIXES` entries, counts are mostly below 100. The list is
-//! the same in every run, and of any length in the same memory.
+//! Usage: `dense_list PREFIXES ENTRIES ordered|shuffled`, on standard output. Prefixes start at 0,
+//! a bucket has about `ENTRIES / PREFIXES` entries, and counts are mostly below 100. The list is
+//! the same in every run. Memory use does not depend on its length.
 
 use std::io::{BufWriter, Write};
 
@@ -22,14 +22,14 @@ fn count(number: u64) -> u64 {
     }
 }
 
-/// Writes `length` digits of a number, the highest first.
+/// Writes `length` digits of a number, highest first.
 fn digits(number: u64, text: &mut [u8]) {
     for (at, digit) in text.iter_mut().rev().enumerate() {
         *digit = b"0123456789ABCDEF"[(number >> (4 * at)) as usize & 15];
     }
 }
 
-/// Writes an entry whose digest begins with `prefix`, then the 60 bits of `next`.
+/// Writes an entry with this prefix and the 60 bits of `next` after it.
 fn write(out: &mut impl Write, prefix: u64, next: u64, number: u64) -> std::io::Result<()> {
     let mut line = [0; 64];
     let random = mixed(number ^ 0xABCD);
@@ -49,7 +49,7 @@ fn write(out: &mut impl Write, prefix: u64, next: u64, number: u64) -> std::io::
     out.write_all(&line[..43 + length])
 }
 
-/// How many entries a prefix has: around the mean, as widely as chance would have it.
+/// The number of entries in a prefix: random around the mean.
 fn size(prefix: u64, mean: u64) -> u64 {
     let chance: u64 = (0..4).map(|at| mixed(prefix * 4 + at) >> 48).sum();
     let deviation = (chance as f64 / f64::from(1 << 17) - 1.0) * 1.73 * (mean as f64).sqrt();
@@ -75,7 +75,7 @@ fn main() -> std::io::Result<()> {
     let mut number = 0;
     for prefix in 0..prefixes {
         let n = size(prefix, entries / prefixes);
-        // Each digest lies by chance in a part of its own, so that they ascend without a sort.
+        // Each digest is random within its own interval, so the list is sorted.
         for part in 0..n {
             number += 1;
             write(&mut out, prefix, SPACE / n * part + mixed(number) % (SPACE / n), number)?;

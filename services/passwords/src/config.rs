@@ -4,7 +4,7 @@ use shell::Switch;
 
 use crate::model::Kind;
 
-/// Settings of this service, beside those of the shell.
+/// The settings of this service, in addition to those of the shell.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ranges")]
 pub struct Settings {

@@ -1,4 +1,4 @@
-//! Every error of the service: status and text.
+//! The errors of the service, with status and text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,37 +17,37 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("30");
 
-/// Why a request gets no range.
+/// The reasons for which a request gets no range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// `REQUIRE_USER_AGENT` is on and the request names no user agent.
+    /// `REQUIRE_USER_AGENT` is on and the request has no user agent.
     #[error("Access denied due to missing user-agent.")]
     MissingUserAgent,
     /// The path is not below `/range/`.
     #[error("Invalid API query")]
     InvalidQuery,
-    /// Ranges are read only.
+    /// Ranges only support GET and HEAD.
     #[error("Only GET requests can be used to query ranges, but this request used the {0} verb")]
     OnlyGet(Method),
-    /// The prefix has not exactly 5 bytes.
+    /// The prefix does not have exactly 5 bytes.
     #[error("The hash prefix was not in a valid format")]
     PrefixFormat,
     /// The prefix is not hexadecimal.
     #[error("The hash prefix was not valid hexadecimal")]
     PrefixNotHexadecimal,
-    /// There is no corpus of this kind.
+    /// No corpus of this kind is loaded.
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
-    /// Other connections hold all memory that they may; after so many seconds there may be room.
+    /// Other connections use all response memory. Retry after this number of seconds.
     #[error("The service is busy")]
     Busy(u64),
-    /// The bucket cannot be read; the cause is in the log.
+    /// The bucket cannot be read. The cause is logged.
     #[error("Internal error")]
     Internal,
 }
 
 impl Error {
-    /// The status of the answer.
+    /// The status code.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::MissingUserAgent => StatusCode::FORBIDDEN,
@@ -60,7 +60,7 @@ impl Error {
         }
     }
 
-    /// The answer.
+    /// The response.
     pub fn response(&self) -> HttpResponse {
         let mut response = plain(self.status(), self.to_string());
         match self {
@@ -86,7 +86,7 @@ fn plain(status: StatusCode, text: impl Into<Cow<'static, str>>) -> HttpResponse
     response
 }
 
-/// Adds what every answer carries.
+/// Adds the headers that every response has.
 pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::VARY, HeaderValue::from_static("Add-Padding, Accept-Encoding"));
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -94,13 +94,13 @@ pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// The failures that each operation may answer with, for its documentation.
+/// The documented failures of each operation.
 pub struct Failures;
 
 impl IntoResponses for Failures {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         let documented = [
-            (Error::PrefixFormat, "The path holds no valid prefix"),
+            (Error::PrefixFormat, "The prefix in the path is invalid"),
             (Error::MissingUserAgent, "User agent missing, where one is required"),
             (Error::OnlyGet(Method::POST), "Not GET, HEAD or OPTIONS"),
             (Error::Internal, "The corpus cannot be read"),
@@ -119,7 +119,7 @@ impl IntoResponses for Failures {
     }
 }
 
-/// The same plain text for failures outside the handlers of the service.
+/// Formats failures outside the handlers in the same plain text.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

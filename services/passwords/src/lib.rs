@@ -1,10 +1,11 @@
-//! The password range service: how often was a password exposed, without learning which.
+//! The password range service: looks up how often a password was exposed without learning the
+//! password.
 //!
-//! A client digests a password and sends the first five hexadecimal characters of the digest; the
-//! service answers all digests of its corpus that begin so, each with a count. The corpus is one
-//! immutable file per kind of digest, built by this same binary from lists that an operator has.
+//! A client hashes a password and sends the first five hexadecimal digits of the hash. The service
+//! returns all hashes of its corpus with this prefix, each with a count. A corpus is one immutable
+//! file per kind of hash, built by this binary from lists.
 //!
-//! The rooms are those of `docs/architecture.md`; [`model`] holds the layout of a corpus, rendering,
+//! `docs/architecture.md` describes the modules. [`model`] has the layout of a corpus, rendering,
 //! compression, padding and the parsing of lists.
 
 mod app;

@@ -1,4 +1,4 @@
-//! What the operator watches: loads, failures and the corpora in use.
+//! Metrics: loads, failures and the corpora in use.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ fn gauge(name: &str, help: &str) -> IntGaugeVec {
     register(IntGaugeVec::new(Opts::new(name, help), &["kind"]))
 }
 
-/// Counts a corpus that was `loaded` or `refused`.
+/// Counts a corpus load with its result, `loaded` or `refused`.
 pub fn count_load(kind: Kind, result: &str) {
     LOADS.with_label_values(&[kind.name(), result]).inc();
 }
@@ -36,7 +36,7 @@ pub fn count_failure(kind: Kind) {
     FAILURES.with_label_values(&[kind.name()]).inc();
 }
 
-/// Shows the corpus that is in use from now on.
+/// Publishes the corpus that is in use from now on.
 pub fn describe_corpus(header: &Header) {
     let entries = i64::try_from(header.entries).unwrap_or(i64::MAX);
     ENTRIES.with_label_values(&[header.kind.name()]).set(entries);

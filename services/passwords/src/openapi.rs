@@ -1,4 +1,4 @@
-//! The document around the operation.
+//! The OpenAPI document, apart from its operations.
 
 use utoipa::openapi::{InfoBuilder, OpenApi, OpenApiBuilder};
 
@@ -8,7 +8,7 @@ pub fn document() -> OpenApi {
         .title("Password range service")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(
-            "Tells how often a password hash appears in a corpus of exposed passwords. The client \
+            "Looks up how often a password hash appears in a corpus of exposed passwords. The client \
              sends only the first 5 characters of the SHA-1 or NTLM hash and looks for the rest \
              of it in the answer. No key, no rate limit.",
         ))

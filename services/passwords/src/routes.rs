@@ -1,4 +1,4 @@
-//! Every operation of the service, and what the log shows of requests.
+//! All operations of the service, and what the access log records about them.
 
 use actix_web::{HttpRequest, web};
 use shell::Routes;
@@ -8,16 +8,16 @@ use crate::model::Kind;
 
 pub use crate::handlers::{add_worker, answer_first};
 
-/// Adds the operations, which [`answer_first`] answers before routing, and the pages.
+/// Registers the operations, which [`answer_first`] answers before routing, and the page.
 pub fn register(routes: &mut Routes<'_>) {
     routes.answered_first(handlers::__path_get_password_range);
     routes.answered_first(handlers::__path_get_ntlm_range);
-    // The page is for people: it is no part of the document.
+    // The page is not part of the OpenAPI document.
     routes.page("/", web::get().to(handlers::check_page));
     routes.assets(&handlers::SITE);
 }
 
-/// What else the access log shows: the kind of hashes, and whether padding was asked for.
+/// Returns the extra field of the access log: the kind of hash, and whether padding was requested.
 pub fn note(request: &HttpRequest) -> &'static str {
     let Some((route, _)) = handlers::route(request.path()) else { return "" };
     let is_ntlm = route != handlers::RANGE || handlers::kind(request.uri().query()) == Kind::Ntlm;

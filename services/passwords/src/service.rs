@@ -1,4 +1,4 @@
-//! How the service plugs into the shell.
+//! Connects the service to the shell.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Loads the active corpora of a data folder; none is no error, since one may come later.
+    /// Loads the active corpora of a data folder. A missing corpus is not an error, because one may
+    /// be activated later.
     pub fn open(settings: &Settings, data_dir: &Path) -> Self {
         let state = Arc::new(State::new(settings.clone()));
         let reloader = Arc::new(Reloader::new(state.clone(), data_dir));
@@ -31,12 +32,12 @@ impl Passwords {
         Self { state, reloader }
     }
 
-    /// What it serves from.
+    /// The state shared by all workers.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Loads corpora that were activated since the last look, or all of them.
+    /// Loads the corpora activated since the last check, or all of them.
     pub fn reload(&self, all: bool) {
         self.reloader.look(all);
     }
@@ -46,7 +47,7 @@ impl shell::Service for Passwords {
     const INFO: ServiceInfo = ServiceInfo::new(
         "passwords",
         "Password range service",
-        "Tells by hash prefix how often a password was exposed.",
+        "Looks up by hash prefix how often a password was exposed.",
         env!("CARGO_PKG_VERSION"),
         8084,
     )

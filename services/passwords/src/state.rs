@@ -1,4 +1,4 @@
-//! What the service serves from.
+//! The state of the service.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,12 +12,12 @@ use crate::config::Settings;
 use crate::model::Kind;
 use crate::store::Corpus;
 
-/// The last second that an HTTP date can name, the end of the year 9999.
+/// The last second of the year 9999, the latest that an HTTP date can express.
 const LAST_SECOND: i64 = 253_402_300_799;
-/// No prefix has this value.
+/// A value that is not a prefix.
 const NONE_FAILING: u32 = u32::MAX;
 
-/// A corpus in use: loaded whole, swapped whole.
+/// A loaded corpus, replaced as a whole.
 pub struct Snapshot {
     corpus: Corpus,
     built_at: i64,
@@ -36,28 +36,28 @@ impl Snapshot {
         &self.corpus
     }
 
-    /// When it was built, in Unix seconds within what HTTP can say.
+    /// Build time in Unix seconds, limited to the range of HTTP dates.
     pub fn built_at(&self) -> i64 {
         self.built_at
     }
 }
 
-/// A worker's own clone of the snapshot of one kind: as long as it is not swapped, reading it costs
-/// one atomic load and no reference is counted.
+/// A worker's cached view of the snapshot of one kind. Until the snapshot is replaced, reading it
+/// costs one atomic load and changes no reference count.
 pub type SnapshotReader = Cache<Arc<ArcSwapOption<Snapshot>>, Option<Arc<Snapshot>>>;
 
-/// What all workers share.
+/// The state shared by all workers.
 pub struct State {
     settings: Settings,
     snapshots: [Arc<ArcSwapOption<Snapshot>>; 2],
-    /// For each kind the prefix whose bucket could not be served, or [`NONE_FAILING`].
+    /// For each kind, the prefix of a bucket that could not be served, or [`NONE_FAILING`].
     failing: [AtomicU32; 2],
-    /// Tells the workers that a corpus was put in place.
+    /// Notifies the workers of a replaced corpus.
     exchanges: watch::Sender<()>,
 }
 
 impl State {
-    /// A state without a corpus.
+    /// Creates a state without a corpus.
     pub fn new(settings: Settings) -> Self {
         let failing = [const { AtomicU32::new(NONE_FAILING) }; 2];
         let exchanges = watch::Sender::new(());
@@ -74,12 +74,12 @@ impl State {
         self.snapshots[kind.position()].load_full()
     }
 
-    /// The corpus in use of a kind, for a worker that reads it again and again.
+    /// The corpus in use of a kind, for a worker that reads it repeatedly.
     pub fn reader(&self, kind: Kind) -> SnapshotReader {
         Cache::new(self.snapshots[kind.position()].clone())
     }
 
-    /// Puts a corpus in place. Requests under way finish with the old one.
+    /// Replaces the corpus. Running requests finish with the old one.
     pub fn replace(&self, corpus: Corpus) {
         let kind = corpus.kind();
         self.snapshots[kind.position()].store(Some(Arc::new(corpus.into())));
@@ -87,17 +87,17 @@ impl State {
         self.exchanges.send_replace(());
     }
 
-    /// Changes whenever a corpus is put in place from now on.
+    /// Receives a change whenever a corpus is replaced.
     pub fn exchanges(&self) -> watch::Receiver<()> {
         self.exchanges.subscribe()
     }
 
-    /// The prefix whose bucket could not be served, if there is one.
+    /// The prefix of a bucket that could not be served, if any.
     pub fn failing(&self, kind: Kind) -> Option<HashPrefix> {
         HashPrefix::from_value(self.failing[kind.position()].load(Ordering::Relaxed))
     }
 
-    /// Remembers the prefix whose bucket could not be served, or that all is well again.
+    /// Sets or clears the prefix of a bucket that could not be served.
     pub fn set_failing(&self, kind: Kind, prefix: Option<HashPrefix>) {
         let value = prefix.map_or(NONE_FAILING, HashPrefix::value);
         self.failing[kind.position()].store(value, Ordering::Relaxed);

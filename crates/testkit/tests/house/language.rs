@@ -81,7 +81,6 @@ const PENDING: &[&str] = &[
     "services/buckets/",
     "services/calendar/",
     "services/generator/",
-    "services/passwords/",
 ];
 
 /// Folders of data, of built files, and of text that other files produce.

@@ -1,5 +1,5 @@
-//! The reader of buckets: any bytes are refused, or give the same entries again and one text,
-//! packed or not.
+//! Any bytes are rejected, or give the same entries when encoded again and the same text with and
+//! without compression.
 #![no_main]
 
 use std::io::Read;

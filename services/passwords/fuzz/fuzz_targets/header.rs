@@ -1,4 +1,4 @@
-//! The reader of headers, with a good seal so that the fields are reached.
+//! The header parser, with a valid checksum so that the fields are reached.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

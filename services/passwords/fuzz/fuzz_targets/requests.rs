@@ -1,4 +1,4 @@
-//! What a request carries: query, entity tags.
+//! Query and entity tags of a request.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

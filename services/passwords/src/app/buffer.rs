@@ -1,30 +1,31 @@
-//! Memory for answers, used again once they are sent.
+//! A pool of response buffers.
 
 use std::cell::RefCell;
 use std::mem;
 
-/// How many buffers a thread keeps: answers that wait for a slow client hold theirs.
+/// The number of spare buffers that a thread keeps. Responses waiting for a slow client own theirs.
 const MOST_KEPT: usize = 32;
-/// Longer buffers are given back to the system, in bytes.
+/// Longer buffers are freed, in bytes.
 const LONGEST_KEPT: usize = 1 << 18;
-/// Shortest step between two lengths of buffers, in bytes.
+/// The smallest difference between two buffer lengths, in bytes.
 const SHORTEST_STEP: usize = 1 << 10;
 
 thread_local! {
-    /// The one that was used last is at the end.
+    /// The most recently used buffer is last.
     static SPARE: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Room for one answer. What an earlier one left in it is still there.
+/// A buffer for one response. Contains leftovers of an earlier response.
 ///
-/// It is hardly longer than what was asked for: what waits for a slow client is counted by its length.
+/// It is at most slightly longer than requested, because its length counts toward the memory limit
+/// while it waits for a slow client.
 pub struct Buffer {
     bytes: Box<[u8]>,
     length: usize,
 }
 
 impl Buffer {
-    /// A buffer of at least `room` bytes.
+    /// Returns a buffer of at least `room` bytes.
     pub fn with_room(room: usize) -> Self {
         let length = length_for(room);
         let used = SPARE.with_borrow_mut(|spare| {
@@ -35,26 +36,26 @@ impl Buffer {
         Self { bytes, length: 0 }
     }
 
-    /// Where the answer is written.
+    /// The bytes to write the response to.
     pub fn room(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// Cuts the answer off after its first `length` bytes.
+    /// Truncates the response to `length` bytes.
     pub fn truncated(mut self, length: usize) -> Self {
         self.length = length;
         self
     }
 
-    /// Bytes of memory that it takes.
+    /// The memory used, in bytes.
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// The length of the buffer where `room` bytes are asked for: at most an eighth more, so that answers of
-/// nearly the same length use the same few buffers, which are in the nearest memory.
+/// Rounds `room` up by at most an eighth, so that responses of similar length share a few buffers
+/// that stay in the CPU cache.
 fn length_for(room: usize) -> usize {
     room.next_multiple_of((room.next_power_of_two() / 16).max(SHORTEST_STEP))
 }
@@ -71,11 +72,11 @@ impl Drop for Buffer {
         if bytes.len() > LONGEST_KEPT {
             return;
         }
-        // At the end of a thread no answer will need it.
+        // Fails at the end of a thread, when spare buffers are useless.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() >= MOST_KEPT {
-                // Nobody may ask for its length any more.
+                // Drop the oldest buffer: its length may never be requested again.
                 drop(spare.remove(0));
             }
             spare.push(bytes);

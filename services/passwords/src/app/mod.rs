@@ -1,4 +1,4 @@
-//! Use cases: what is read for an answer, and whether the service can answer at all.
+//! Use cases: reading a range, and readiness.
 
 mod buffer;
 mod ranges;

@@ -1,4 +1,4 @@
-//! Reads the range of a prefix: real lines, padding, compression.
+//! Reads the range of a prefix: its lines, padding and compression.
 
 use domain::HashPrefix;
 
@@ -7,26 +7,26 @@ use crate::model::gzip::{self, Trailer};
 use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
-/// What a request says about padding.
+/// The padding requested by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// Nothing: the answer may be cached.
+    /// The header is absent, so the response may be cached.
     NotMentioned,
-    /// Something else than `true`.
+    /// Any value other than `true`.
     NotWanted,
     /// `true`.
     Wanted,
 }
 
-/// A body and whether it is compressed.
+/// A response body.
 pub struct Body {
     /// The bytes.
     pub bytes: Buffer,
-    /// Whether they are gzip.
+    /// True if the bytes are gzip.
     pub compressed: bool,
 }
 
-/// Reads ranges for one worker, with memory that it uses again.
+/// Reads ranges for one worker and reuses its buffers.
 pub struct RangeReader {
     verify: bool,
     bucket: Vec<u8>,
@@ -34,12 +34,12 @@ pub struct RangeReader {
 }
 
 impl RangeReader {
-    /// A reader that compares each bucket with its digest if `verify`.
+    /// Creates a reader. If `verify` is true, it compares each bucket with its digest.
     pub fn new(verify: bool) -> Self {
         Self { verify, bucket: Vec::new(), padder: None }
     }
 
-    /// The body for a prefix.
+    /// Reads the body for a prefix.
     ///
     /// # Errors
     /// The bucket cannot be read or is damaged.
@@ -74,7 +74,8 @@ impl RangeReader {
     }
 }
 
-/// The trailer of a whole text, of which real lines that were packed before need not be written.
+/// Returns the gzip trailer of a response, reusing the stored trailer of the bucket if there is
+/// one.
 fn trailer(
     corpus: &Corpus,
     prefix: HashPrefix,
@@ -118,7 +119,7 @@ fn filler(padder: &mut Option<Padder>, kind: Kind, n: usize) -> Result<&[u8], Bu
     Ok(padder.bytes(kind, lines)?)
 }
 
-/// Renders real lines, then padding, without a separator after the last line.
+/// Renders the lines of a bucket and its padding, without a separator after the last line.
 fn write_text(bucket: &Bucket<'_>, filler: &[u8], out: &mut [u8]) -> Result<usize, BucketProblem> {
     let mut length = render::bucket(bucket, out)?;
     length += render::padding(bucket.kind(), filler, &mut out[length..]);
@@ -137,7 +138,7 @@ mod tests {
 
     const PREFIX: u32 = 0x5BAA6;
 
-    /// A corpus with so many digests of one prefix.
+    /// A corpus with this number of digests, all with one prefix.
     fn corpus(data: &Path, kind: Kind, digests: usize) -> Corpus {
         let mut random = Random::new(5);
         let mut entries: Vec<Entry> = (0..digests)
@@ -179,7 +180,7 @@ mod tests {
                 (empty, Padding::Wanted, false),
                 (empty, Padding::Wanted, true),
             ];
-            // In the second round others have left their buffers.
+            // In the second round, the buffers contain leftovers of the first.
             for (prefix, padding, wants_gzip) in [asked, asked].concat() {
                 let sent = reader.read(&corpus, full, padding, false).unwrap();
                 drop(sent);

@@ -1,4 +1,4 @@
-//! Whether the service can answer, and what made it doubt.
+//! Readiness of the service.
 
 use domain::HashPrefix;
 
@@ -7,14 +7,14 @@ use crate::model::Kind;
 use crate::state::State;
 use crate::store::BucketProblem;
 
-/// Notes that a bucket could not be served. The prefix stays out of the log.
+/// Records that a bucket could not be served. The prefix is not logged.
 pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &BucketProblem) {
     state.set_failing(kind, Some(prefix));
     metrics::count_failure(kind);
     log::error!("a bucket of the {} corpus cannot be served: {problem}", kind.label());
 }
 
-/// Whether the service can do its work.
+/// Checks that the service can answer requests.
 ///
 /// # Errors
 /// No corpus is loaded, or a bucket that failed still cannot be read.
@@ -24,7 +24,7 @@ pub fn readiness(state: &State) -> Result<(), String> {
         let Some(snapshot) = state.snapshot(kind) else { continue };
         loaded = true;
         let Some(prefix) = state.failing(kind) else { continue };
-        // A disk may recover: the bucket that failed is tried again.
+        // Retry the bucket that failed: the disk may have recovered.
         if snapshot.corpus().sound_bytes(prefix, &mut Vec::new()).is_err() {
             return Err(format!("the {} corpus cannot be read", kind.label()));
         }

@@ -9,7 +9,7 @@ use crate::jobs;
 /// Options of `activate`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Activate {
-    /// The corpus file; one from elsewhere is copied into DATA_DIR first
+    /// The corpus file. A file outside DATA_DIR is copied into it first
     file: PathBuf,
 }
 

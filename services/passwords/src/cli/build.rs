@@ -11,10 +11,10 @@ use crate::model::{CountMerge, Kind};
 /// Options of `build`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Build {
-    /// Kinds to build: taken from hash lists; both for plaintext unless given
+    /// Kinds to build [default: detected for hash lists, both for plaintext]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
     kind: Vec<Kind>,
-    /// How counts of one digest in several inputs become one
+    /// How to combine the counts of a digest in several inputs
     #[arg(long, value_enum, default_value = "sum")]
     on_duplicate: OnDuplicate,
     #[command(flatten)]
@@ -23,9 +23,9 @@ pub struct Build {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum OnDuplicate {
-    /// Counts add up
+    /// Add the counts
     Sum,
-    /// The larger count wins: for inputs that overlap
+    /// Take the larger count, for inputs that overlap
     Max,
 }
 

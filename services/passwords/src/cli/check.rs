@@ -10,27 +10,27 @@ use batch::{BoundedLines, Line, until_closed};
 use crate::jobs::{LINE_LIMIT, Lookup, open_corpus};
 use crate::model::Kind;
 
-/// Exit code when some password was found.
+/// Exit code if at least one password was found.
 const FOUND: u8 = 10;
 
 /// Options of `check`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Check {
-    /// Which corpus to ask [default: the first one that is active]
+    /// Corpus to search [default: the first active one]
     #[arg(long)]
     kind: Option<Kind>,
     /// The lines are hashes, not passwords
     #[arg(long)]
     hash: bool,
-    /// A corpus file instead of the active one
+    /// Corpus file to search instead of the active one
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
 impl Check {
-    /// Reads passwords from the prompt or standard input and prints a count for each.
+    /// Reads passwords from a prompt or standard input and prints the count of each.
     ///
-    /// Exit code 0 when none was found, 10 when some were.
+    /// The exit code is 0 if none was found and 10 otherwise.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
         let mut found = false;
         until_closed(self.print(data_dir, &mut found))?;
@@ -52,7 +52,7 @@ impl Check {
             answer(line.as_bytes())?;
         } else {
             batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
-            // Nothing but line ends and a byte-order mark is stripped, as in a build.
+            // Strips only line endings and a byte-order mark, as `build` does.
             let mut lines = BoundedLines::new(io::stdin().lock(), LINE_LIMIT);
             while let Some((number, line)) =
                 lines.next_with_return().context("cannot read standard input")?

@@ -12,20 +12,20 @@ use crate::store::Corpus;
 enum ExportFormat {
     /// `HASH:COUNT` lines in order
     Hashes,
-    /// `PREFIX.txt` with the answer of the service, for each prefix that has one
+    /// For each non-empty prefix, `PREFIX.txt` with the response of the service
     Folder,
 }
 
 /// Options of `export`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Export {
-    /// Shape of the export
+    /// Format of the export
     #[arg(long, value_enum)]
     format: ExportFormat,
-    /// File or folder to write [default: standard output; a folder must be named]
+    /// File or folder to write [default: standard output; required for folders]
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Report as one JSON object on standard output
+    /// Print the report as one JSON object
     #[arg(long, requires = "output")]
     json: bool,
     /// The corpus file
@@ -33,9 +33,9 @@ pub struct Export {
 }
 
 impl Export {
-    /// Writes the lists and reports: one JSON object, or a sentence and the path.
+    /// Writes the lists and prints a report: a JSON object, or a sentence and the path.
     pub fn run(&self) -> anyhow::Result<()> {
-        // A path may name a pipe, such as `/dev/stdout`.
+        // The path may be a pipe, such as `/dev/stdout`.
         until_closed(self.write())
     }
 

@@ -12,7 +12,7 @@ use crate::store::Corpus;
 /// Options of `info`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Info {
-    /// Show as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     /// The corpus file

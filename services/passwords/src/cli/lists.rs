@@ -1,4 +1,4 @@
-//! What `build` and `merge` read, and how they report.
+//! Shared options and reports of `build` and `merge`.
 
 use std::path::PathBuf;
 
@@ -11,46 +11,46 @@ use crate::jobs::{self, Built, InputFormat};
 use crate::model::CountMerge;
 use crate::model::plaintext::Encoding;
 
-/// Sorting needs at least this much memory.
+/// The minimum memory for sorting.
 const LEAST_MEMORY: ByteSize = ByteSize::mib(1);
 
-/// What lists are read and how.
+/// The inputs and their formats.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Lists {
-    /// Shape of the inputs [default: folder for folders, else hashes]
+    /// Format of the inputs [default: folder for folders, hashes for files]
     #[arg(long, value_enum)]
     input_format: Option<FormatArgument>,
-    /// Hash lists are in any order
+    /// Accept hash lists in any order
     #[arg(long)]
     unordered: bool,
-    /// Count and skip lines that are not entries
+    /// Skip and count invalid lines
     #[arg(long)]
     lenient: bool,
-    /// How password lists are written
+    /// Character encoding of password lists
     #[arg(long, value_enum, default_value = "utf8")]
     encoding: EncodingArgument,
-    /// Password lists hold a count and one space in front of each password
+    /// Each line of a password list begins with a count and one space
     #[arg(long)]
     with_counts: bool,
-    /// Memory that sorting may take, with K, M or G
+    /// Maximum memory for sorting, with suffix K, M or G
     #[arg(long, default_value = "1G", value_parser = memory)]
     memory: ByteSize,
     /// Folder for temporary files [default: DATA_DIR/tmp]
     #[arg(long, value_name = "DIR")]
     tmp: Option<PathBuf>,
-    /// Threads that parse, hash and sort, 1 to 1024 [default: cores]
+    /// Threads for parsing, hashing and sorting, 1 to 1024 [default: cores]
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1_024))]
     threads: Option<usize>,
     /// Serve the new corpus from now on
     #[arg(long)]
     activate: bool,
-    /// Accept inputs without any digest, which are an error otherwise
+    /// Accept inputs without digests, otherwise an error
     #[arg(long)]
     allow_empty: bool,
-    /// Where the data come from, kept in the header [default: names of the inputs]
+    /// Source of the data, stored in the header [default: names of the inputs]
     #[arg(long)]
     note: Option<String>,
-    /// Report as JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
     /// Files, folders, or - for standard input
@@ -62,30 +62,30 @@ pub struct Lists {
 enum FormatArgument {
     /// `HASH:COUNT` lines
     Hashes,
-    /// One file per prefix, as the service answers it
+    /// One file for each prefix, in the format of the service
     Folder,
-    /// One password a line
+    /// One password on each line
     Plaintext,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum EncodingArgument {
-    /// UTF-8; other lines are skipped
+    /// UTF-8; skips other lines
     #[value(name = "utf8")]
     Utf8,
-    /// ISO 8859-1; every line is text
+    /// ISO 8859-1; accepts every line
     #[value(name = "latin1")]
     Latin1,
 }
 
-/// How counts of one digest from several inputs become one.
+/// The way to combine the counts of a digest in several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum MergeArgument {
-    /// Separate incidents: counts add up
+    /// The inputs are separate incidents: add the counts
     Sum,
-    /// Versions of one source: the larger count wins
+    /// The inputs are versions of one source: take the larger count
     Max,
-    /// The later input wins
+    /// Take the count of the later input
     Replace,
 }
 
@@ -100,7 +100,7 @@ impl From<MergeArgument> for CountMerge {
 }
 
 impl Lists {
-    /// What the job needs to know.
+    /// Converts the options for the job.
     pub fn to_job(&self) -> jobs::Lists {
         jobs::Lists {
             input_format: self.input_format.map(|format| match format {
@@ -125,7 +125,7 @@ impl Lists {
         }
     }
 
-    /// Prints a report: one JSON object a line, or a sentence and the path.
+    /// Prints a report: a JSON object on one line, or a sentence and the path.
     pub fn print(&self, built: &Built) -> anyhow::Result<()> {
         let output = Output::from_json_flag(self.json);
         output.note(format_args!(
@@ -139,7 +139,7 @@ impl Lists {
     }
 }
 
-/// Reads a number of bytes such as `512M`.
+/// Parses a size such as `512M`.
 fn memory(text: &str) -> anyhow::Result<ByteSize> {
     let size: ByteSize = text.parse()?;
     if size < LEAST_MEMORY {

@@ -10,10 +10,10 @@ use crate::jobs;
 /// Options of `merge`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Merge {
-    /// The old corpus, which stays as it is
+    /// The old corpus, which is not modified
     #[arg(long, value_name = "FILE")]
     base: PathBuf,
-    /// What happens to the count of a digest that both have
+    /// How to combine the counts of a digest in both
     #[arg(long, value_enum, default_value = "sum")]
     mode: MergeArgument,
     #[command(flatten)]

@@ -14,53 +14,53 @@ const USER_AGENT: &str = concat!("passwords-mirror/", env!("CARGO_PKG_VERSION"))
 /// Options of `mirror`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Mirror {
-    /// The service, as in `https://api.pwnedpasswords.com`
+    /// Address of the service, such as `https://api.pwnedpasswords.com`
     url: String,
-    /// Kinds to fetch [default: those of KINDS]
+    /// Kinds to fetch [default: the value of KINDS]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
     kind: Vec<Kind>,
     /// Concurrent requests
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=512))]
     concurrency: u16,
-    /// Requests per second at most [default: no limit]
+    /// Maximum requests per second [default: unlimited]
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
-    /// Attempts at a range before the command gives up
+    /// Attempts for each range before the command fails
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
-    /// How long an answer may stall, in seconds
+    /// Seconds without progress after which a response is abandoned
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// PEM file of certificate authorities to trust in addition to the public ones
+    /// PEM file of additional certificate authorities to trust
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// User agent of the requests
+    /// User agent to send
     #[arg(long, value_name = "TEXT", default_value = USER_AGENT)]
     user_agent: String,
-    /// Fetch the first N ranges only, to try it out: the others stay empty, so the corpora are not
+    /// Fetch only the first N ranges, as a trial. The others are empty, so the corpora are not
     /// activated unless --activate is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=PREFIXES as i64))]
     first: Option<u32>,
-    /// Activate the new corpora: the default unless --first is given
+    /// Activate the new corpora, the default unless --first is given
     #[arg(long)]
     activate: bool,
-    /// Do not serve the new corpora yet
+    /// Do not activate the new corpora
     #[arg(long, conflicts_with = "activate")]
     no_activate: bool,
-    /// Throw away what an interrupted run has fetched
+    /// Discard what an interrupted run has fetched
     #[arg(long)]
     restart: bool,
-    /// Where the data come from, kept in the header [default: the address]
+    /// Source of the data, stored in the header [default: the address]
     #[arg(long)]
     note: Option<String>,
-    /// Report as JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Mirror {
-    /// Fetches, builds, activates, and reports each kind; `kinds` are those of the settings.
+    /// Fetches, builds, activates and reports each kind. `kinds` are those of the settings.
     pub fn run(&self, kinds: &[Kind], data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let timeout = Duration::from_secs(self.timeout);
         let ca_file = self.ca_file.as_deref();

@@ -37,19 +37,19 @@ enum Command {
     Common(CommonCommand),
     /// Build a corpus from hash lists, folders of ranges or password lists
     Build(build::Build),
-    /// Build a new corpus from an old one and more lists
+    /// Build a new corpus from an old one and further lists
     Merge(merge::Merge),
-    /// Copy another range service into corpora and serve them
+    /// Copy another range service to corpora and serve them
     Mirror(mirror::Mirror),
     /// Serve a corpus file from now on
     Activate(activate::Activate),
     /// Remove corpus files that are not in use
     Prune(prune::Prune),
-    /// Verify a whole corpus file; exit code 10 if it is damaged
+    /// Verify a corpus file. Exit code 10 if it is damaged
     Verify(verify::Verify),
     /// Show the header of a corpus file
     Info(info::Info),
-    /// Look up passwords without a server; exit code 10 if any was exposed
+    /// Look up passwords without a server. Exit code 10 if any is found
     Check(check::Check),
     /// Write a corpus as lists
     Export(export::Export),

@@ -9,19 +9,19 @@ use crate::jobs;
 /// Options of `prune`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Prune {
-    /// Corpora to keep of each kind, the one in use among them
+    /// Number of corpora of each kind to keep, including the one in use
     #[arg(long, default_value_t = 1)]
     keep: usize,
-    /// Folder in which killed builds left temporary files [default: DATA_DIR/tmp]
+    /// Folder with temporary files of killed builds [default: DATA_DIR/tmp]
     #[arg(long, value_name = "DIR")]
     tmp: Option<PathBuf>,
-    /// Remove also what an unfinished mirror has fetched
+    /// Also remove the data of an unfinished mirror
     #[arg(long)]
     unfinished: bool,
 }
 
 impl Prune {
-    /// Prunes and prints each path that is gone.
+    /// Prunes and prints each removed path.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
         let tmp = self.tmp.clone().unwrap_or_else(|| jobs::default_tmp(data_dir));
         let mut removed = Vec::new();

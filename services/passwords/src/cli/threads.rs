@@ -1,8 +1,8 @@
-//! How many threads a command works with.
+//! The default number of threads.
 
 use std::thread;
 
-/// The processors that this process may use.
+/// The number of processors available to this process.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -15,10 +15,10 @@ const DAMAGED: u8 = 10;
 /// Options of `verify`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Verify {
-    /// Check header and index only
+    /// Check only the header and the index
     #[arg(long)]
     quick: bool,
-    /// Report as JSON
+    /// Print the report as JSON
     #[arg(long)]
     json: bool,
     /// The corpus file
@@ -26,7 +26,8 @@ pub struct Verify {
 }
 
 impl Verify {
-    /// Checks the file and reports. Exit code 0 good, 10 damaged; unreadable is an error.
+    /// Checks the file and prints a report. The exit code is 0 if it is sound and 10 if it is
+    /// damaged. An unreadable file is an error.
     pub fn run(&self) -> anyhow::Result<ExitCode> {
         let findings = jobs::verify(&self.file, self.quick, cores())?;
         Output::from_json_flag(self.json).print(&findings, Text(&findings))?;
@@ -34,7 +35,7 @@ impl Verify {
     }
 }
 
-/// A line for each listed problem, and a verdict.
+/// Formats a line for each problem, and a verdict.
 struct Text<'a>(&'a Findings);
 
 impl fmt::Display for Text<'_> {

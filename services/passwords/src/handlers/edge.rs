@@ -8,7 +8,7 @@ use shell::metrics::RouteLabel;
 use super::{range, reply};
 use crate::error::Error;
 
-/// Answers every request in the order of the contract; none: it reads a page, which is routed.
+/// Applies the contract's checks in order. Returns `None` for the page, which the router handles.
 pub fn answer_first(request: &ServiceRequest, require_user_agent: bool) -> Option<HttpResponse> {
     let method = request.method();
     if method == Method::OPTIONS {

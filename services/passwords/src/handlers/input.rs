@@ -1,4 +1,4 @@
-//! What a request for a range says.
+//! Parses range requests.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use shell::media;
@@ -8,7 +8,7 @@ use crate::model::Kind;
 
 const ADD_PADDING: HeaderName = HeaderName::from_static("add-padding");
 
-/// What the headers say about padding.
+/// Returns the padding requested by the headers.
 pub fn padding(headers: &HeaderMap) -> Padding {
     match headers.get(&ADD_PADDING) {
         None => Padding::NotMentioned,
@@ -17,13 +17,13 @@ pub fn padding(headers: &HeaderMap) -> Padding {
     }
 }
 
-/// Whether the client takes gzip.
+/// Returns true if the client accepts gzip.
 pub fn takes_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).map(HeaderValue::as_bytes);
     media::accepts_coding(values, "gzip")
 }
 
-/// NTLM when the first `mode` parameter, decoded, is exactly `ntlm`; else SHA-1.
+/// Returns NTLM if the first `mode` parameter, decoded, is exactly `ntlm`. Returns SHA-1 otherwise.
 pub fn kind(query: Option<&str>) -> Kind {
     let pairs = query.unwrap_or_default().split('&');
     let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
@@ -33,7 +33,7 @@ pub fn kind(query: Option<&str>) -> Kind {
     }
 }
 
-/// Whether a form-encoded text decodes to `expected`.
+/// Returns true if the form-encoded text decodes to `expected`.
 fn is(encoded: &str, expected: &[u8]) -> bool {
     let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
     let mut rest = encoded.as_bytes();

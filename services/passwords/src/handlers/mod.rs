@@ -1,4 +1,4 @@
-//! The requests that the service answers.
+//! HTTP handlers.
 
 mod edge;
 mod input;

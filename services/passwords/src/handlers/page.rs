@@ -1,4 +1,4 @@
-//! The page at `/`, where people check a password in their browser.
+//! The page at `/`, which checks a password in the browser.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ const LOCK: &str = "M7 10V8a5 5 0 0 1 10 0v2h1a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H6a1
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Password check",
-        "Tells how often a password was exposed, without learning which one was asked for.",
+        "Looks up how often a password was exposed, without learning the password.",
         Accent::Blue,
     )
     .icon(LOCK)
@@ -32,7 +32,7 @@ static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
     SITE.fixed(&page, &CheckPage)
 });
 
-/// Answers the page.
+/// Serves the page.
 pub async fn check_page(request: HttpRequest) -> HttpResponse {
     PAGE.respond(&request)
 }

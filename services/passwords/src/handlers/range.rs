@@ -1,4 +1,4 @@
-//! `GET /range/{prefix}` and its twin for NTLM.
+//! `GET /range/{prefix}` and its variant for NTLM.
 
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::{HttpRequest, HttpResponse};
@@ -13,10 +13,10 @@ use crate::model::Kind;
 
 /// The pattern of the route.
 pub const RANGE: &str = "/range/{prefix}";
-/// The pattern of the route for clients that cannot send `mode`.
+/// The route for clients that cannot send `mode`.
 pub const NTLM_RANGE: &str = "/ntlm/range/{prefix}";
 
-/// The route of a path, and what stands where the prefix should.
+/// Returns the route of a path and the prefix in it.
 pub fn route(path: &str) -> Option<(&'static str, &str)> {
     if let Some(prefix) = path.strip_prefix("/range/") {
         return Some((RANGE, prefix));
@@ -116,8 +116,8 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     }
 }
 
-/// Whether a client has the range, by its tag or, without one, by the very date of the corpus: an
-/// older corpus may have taken the place of the one that it was told of.
+/// Returns true if the client has the current range, judged by its tag or, without one, by the
+/// exact build time. An older corpus may have replaced the one that the client knows.
 fn is_known(headers: &HeaderMap, tag: &EntityTag, current: &Current) -> bool {
     if headers.contains_key(header::IF_NONE_MATCH) {
         return shell::is_known(headers, tag, None);
@@ -125,7 +125,7 @@ fn is_known(headers: &HeaderMap, tag: &EntityTag, current: &Current) -> bool {
     headers.get(header::IF_MODIFIED_SINCE) == Some(&current.last_modified)
 }
 
-/// Whether a request asks for padding.
+/// Returns true if the request asks for padding.
 pub fn wants_padding(request: &HttpRequest) -> bool {
     input::padding(request.headers()) == Padding::Wanted
 }

@@ -1,4 +1,4 @@
-//! Answers to requests for ranges.
+//! Responses to range requests.
 
 use actix_web::HttpResponse;
 use actix_web::body::BoxBody;
@@ -34,7 +34,7 @@ pub fn ok(
     response
 }
 
-/// The answer to a client that has the range.
+/// The 304 response.
 pub fn not_modified(
     padding: Padding,
     tag: &EntityTag,
@@ -64,7 +64,7 @@ fn describe(
     add_shared_headers(headers);
 }
 
-/// The answer to `OPTIONS`.
+/// The response to `OPTIONS`.
 pub fn preflight() -> HttpResponse {
     let mut response = HttpResponse::new(StatusCode::OK);
     let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! What one worker thread has for itself, so that a request takes no lock and counts no reference.
+//! State of one worker thread, so that a request takes no lock and changes no reference count.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -13,22 +13,22 @@ use crate::app::RangeReader;
 use crate::model::Kind;
 use crate::state::{Snapshot, SnapshotReader, State};
 
-/// What one worker has for itself.
+/// The state of one worker.
 pub struct Worker {
-    /// What all share.
+    /// The state shared by all workers.
     pub state: Arc<State>,
-    /// Its view of the corpora in use.
+    /// This worker's view of the corpora in use.
     pub kinds: [KindReader; 2],
-    /// Reads bodies.
+    /// Reads response bodies.
     pub reader: RangeReader,
-    /// `Cache-Control` of answers that may be kept.
+    /// `Cache-Control` of cacheable responses.
     pub cache_control: HeaderValue,
 }
 
-/// A worker's own part of the application data.
+/// The worker state in the application data.
 pub type WorkerCell = Rc<RefCell<Worker>>;
 
-/// Adds what a worker needs to its application data; called on the worker's own thread.
+/// Adds the worker state to the application data. Runs on the worker's thread.
 pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     let max_age = format!("public, max-age={}", state.settings().max_age);
     let exchanges = state.exchanges();
@@ -44,8 +44,8 @@ pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     config.app_data(worker);
 }
 
-/// Lets a worker look at each exchange which corpora are in use: one without requests would hold an
-/// old one, in memory or as the disk space of a file that was pruned.
+/// Refreshes the view of a worker after each replacement. Otherwise an idle worker would keep an
+/// old corpus, in memory or as the disk space of a deleted file.
 async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()>) {
     while exchanges.changed().await.is_ok() {
         let Some(worker) = worker.upgrade() else { return };
@@ -55,22 +55,22 @@ async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()
     }
 }
 
-/// The corpus in use of one kind, as one worker saw it last.
+/// The corpus in use of one kind, as last seen by one worker.
 pub struct KindReader {
     latest: SnapshotReader,
     current: Option<Current>,
 }
 
-/// A corpus with what its answers say about it.
+/// A corpus with the headers of its responses.
 pub struct Current {
     /// The corpus.
     pub snapshot: Arc<Snapshot>,
-    /// When it was built, as a header.
+    /// The build time as a header value.
     pub last_modified: HeaderValue,
 }
 
 impl KindReader {
-    /// The corpus in use now.
+    /// The corpus in use.
     #[inline]
     pub fn current(&mut self) -> Option<&Current> {
         let latest = self.latest.load().as_ref()?;

@@ -1,4 +1,4 @@
-//! Makes a corpus file the one that is served.
+//! Activates a corpus file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use anyhow::Context;
 
 use crate::store::{Corpus, KindFolder, activate_all};
 
-/// Checks a file as a server would, points `CURRENT` at it and returns its path.
+/// Checks a file as a server would, points `CURRENT` to it and returns its path.
 ///
-/// A file from elsewhere is copied into the data folder first.
+/// Copies a file from outside the data folder into it first.
 ///
 /// # Errors
-/// The file is damaged, or the data folder cannot be written.
+/// The file is damaged, or the data folder is not writable.
 pub fn activate(file: &Path, data_dir: &Path) -> anyhow::Result<PathBuf> {
     let corpus = Corpus::open(file, 0)?;
     corpus.spot_check()?;

@@ -9,22 +9,22 @@ use super::source::{Lists, Source};
 use crate::model::{CountMerge, Entry, Kind};
 use crate::store::{CorpusWriter, Encoded, KindFolder, activate_all};
 
-/// A build that was asked for.
+/// The options of a build.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// Kinds to build: taken from hash lists; both for plaintext unless given.
+    /// Kinds to build. If empty: detected for hash lists, both for plaintext.
     pub kinds: Vec<Kind>,
-    /// How counts of one digest in several inputs become one.
+    /// The way to combine the counts of a digest in several inputs.
     pub on_duplicate: CountMerge,
-    /// What is read and how.
+    /// The inputs and their formats.
     pub lists: Lists,
 }
 
 impl Build {
-    /// Builds a corpus of each kind and reports each.
+    /// Builds and reports a corpus of each kind.
     ///
     /// # Errors
-    /// Bad or empty input, a full disk, or another build that is under way.
+    /// Invalid or empty input, a full disk, or another running build.
     pub fn run(
         &self,
         data_dir: &Path,
@@ -32,7 +32,8 @@ impl Build {
         mut report: impl FnMut(&Built) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let source = Source::new(&self.lists, &self.kinds, self.on_duplicate, data_dir)?;
-        // Locks first, so that a build that may not write does not read for hours.
+        // Acquire the locks first: a build without write access should fail before hours of
+        // reading.
         let folders: Vec<KindFolder> =
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
         let locks = folders.iter().map(KindFolder::lock).collect::<anyhow::Result<Vec<_>>>()?;
@@ -50,7 +51,7 @@ impl Build {
             source.require_digests(kind, !writer.is_empty(), tally)?;
             complete.push((writer.complete(&source.note, clock.unix())?, tally));
         }
-        // No kind changes unless all can.
+        // Activate all kinds or none.
         let mut named = Vec::new();
         for (corpus, tally) in complete {
             named.push((corpus.name()?, tally));

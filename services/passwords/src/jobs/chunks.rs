@@ -1,33 +1,33 @@
-//! Cuts a stream of lines into pieces that can be parsed alone.
+//! Splits a stream of lines into chunks that can be parsed independently.
 
 use std::io::Read;
 
 use anyhow::{Context, bail};
 
-/// The longest line that is waited for.
+/// The maximum length of a line.
 pub const LINE_LIMIT: usize = 16 << 20;
-/// A run of lines of one prefix that is longer than this is cut all the same.
+/// A longer run of lines with one prefix is split.
 const RUN_LIMIT: usize = 8 << 20;
 
-/// Where a piece may end.
+/// The places where a chunk may end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After any line.
     Line,
-    /// Where the first five characters of a line differ from those of the line before.
+    /// Between two lines whose first five characters differ.
     Prefix,
 }
 
-/// A piece of input made of whole lines.
+/// A chunk of complete lines.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// The lines.
     pub text: Vec<u8>,
-    /// Whether the last prefix may go on in the next piece.
+    /// True if the last prefix may continue in the next chunk.
     pub open_end: bool,
 }
 
-/// Reads pieces of about `size` bytes.
+/// Reads chunks of about `size` bytes.
 pub struct Chunks<R> {
     reader: R,
     name: String,
@@ -38,15 +38,15 @@ pub struct Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Reads from `reader`, which is called `name` in errors.
+    /// Reads from `reader`. `name` names the input in errors.
     pub fn new(reader: R, name: &str, size: usize, cut: Cut) -> Self {
         Self { reader, name: name.to_owned(), size, cut, rest: Vec::new(), ended: false }
     }
 
-    /// The next piece, none at the end.
+    /// Returns the next chunk, or `None` at the end.
     ///
     /// # Errors
-    /// The input cannot be read, or holds a line that is far too long.
+    /// The input cannot be read, or a line is too long.
     pub fn next_chunk(&mut self) -> anyhow::Result<Option<Chunk>> {
         let mut text = std::mem::take(&mut self.rest);
         let mut wanted = self.size;
@@ -93,7 +93,8 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// Where the last run of lines of one prefix begins; lines without a prefix belong to any run.
+/// Returns the start of the last run of lines with one prefix. Lines without a prefix belong to any
+/// run.
 fn start_of_last_run(text: &[u8]) -> usize {
     let mut run: Option<[u8; 5]> = None;
     let mut start = text.len();

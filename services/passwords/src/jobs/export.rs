@@ -1,4 +1,4 @@
-//! Writes a corpus as the lists it could be built from.
+//! Exports a corpus to lists from which it can be built again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IntoInnerError, Write};
@@ -20,12 +20,12 @@ pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
     let name = path.display().to_string();
     let unwritable = || format!("cannot write {name}");
     batch::refuse_overwriting(&[path], [corpus.path()])?;
-    // A pipe or a device is written as it is; a file is there whole or not at all.
+    // Write directly to a pipe or device. Replace a file atomically.
     let prefixes = if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let file = OpenOptions::new().write(true).open(path).with_context(unwritable)?;
         write_hashes(corpus, &mut BufWriter::with_capacity(1 << 20, file), &name)?
     } else {
-        // A link goes on leading to the file.
+        // Follow a link, so that it still leads to the file.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = place.parent().filter(|folder| *folder != Path::new(""));
         let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
@@ -49,16 +49,16 @@ pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
     write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
-/// Writes `PREFIX.txt` with the answer of the service, for each prefix that has one.
+/// Writes `PREFIX.txt` with the response of the service for each non-empty prefix.
 ///
 /// # Errors
-/// The corpus is damaged, or the folder cannot be written.
+/// The corpus is damaged, or the folder is not writable.
 pub fn export_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<Exported> {
     let prefixes = write_folder(corpus, folder)?;
     Ok(Exported::new(folder.to_owned(), corpus.header(), prefixes))
 }
 
-/// Writes the text of each prefix that has one, and returns how many there are.
+/// Writes the text of each non-empty prefix. Returns the number of these prefixes.
 fn each_text(
     corpus: &Corpus,
     mut write: impl FnMut(HashPrefix, &[u8]) -> anyhow::Result<()>,

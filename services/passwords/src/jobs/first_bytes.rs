@@ -1,10 +1,10 @@
-//! What the first bytes of a list say: text, text of another encoding, or a packed file.
+//! Detects byte-order marks and compressed files from the first bytes of a list.
 
 use anyhow::bail;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// First bytes of packed files, and the command that unpacks them to standard output.
+/// The first bytes of compressed formats, and a command that decompresses them to standard output.
 const PACKED: [(&[u8], &str); 5] = [
     (b"\x1F\x8B", "gzip -dc"),
     (b"\x28\xB5\x2F\xFD", "zstd -dc"),
@@ -12,19 +12,19 @@ const PACKED: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "unzip -p"),
     (b"7z\xBC\xAF\x27\x1C", "7z x -so"),
 ];
-/// What follows the first four bytes of bzip2, which are letters and a digit.
+/// Follows the first four bytes of bzip2, which are letters and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
-/// How many bytes are looked at.
+/// The number of bytes examined.
 pub const LOOKED_AT: usize = 16;
 
-/// Tells how many bytes stand in front of the first line: a byte-order mark, or none.
+/// Returns the length of the byte-order mark, or 0.
 ///
 /// # Errors
-/// The input called `name` is packed, or is text that is not UTF-8.
+/// The input is compressed, or is text that is not UTF-8. `name` names it in the error.
 pub fn check(name: &str, head: &[u8]) -> anyhow::Result<usize> {
     if let Some(unpack) = unpacker(head) {
-        bail!("{name} is packed; unpack it on the way: `{unpack} FILE | passwords build … -`");
+        bail!("{name} is compressed; decompress it first: `{unpack} FILE | passwords build … -`");
     }
     if head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF") {
         bail!(

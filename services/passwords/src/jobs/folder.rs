@@ -1,4 +1,4 @@
-//! Folders with one file per prefix, as mirroring clients keep them.
+//! Folders with one file for each prefix, as written by mirroring clients.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,42 +16,41 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form};
 use crate::model::{Entry, Kind, sort_and_add_up};
 
-/// How many files a thread reads at once.
+/// The number of files that a thread reads at once.
 const BATCH: usize = 32;
-/// What the official downloader writes beside the ranges: their tags, by which it asks for changed
-/// ones only.
+/// Files that the official downloader writes next to the ranges. They contain entity tags.
 const SIDE_FILES: [&str; 2] = ["sha1.index", "ntlm.index"];
-/// No answer of the service is as long as this.
+/// Longer than any response of the service.
 const FILE_LIMIT: u64 = 64 << 20;
 
-/// What a pass over a folder needs to know.
+/// The parameters of a pass over a folder.
 #[derive(Clone, Copy)]
 pub struct FolderPass<'a> {
     /// The folder.
     pub path: &'a Path,
-    /// What its files hold.
+    /// The kind of its files.
     pub kind: Kind,
-    /// How their lines are read.
+    /// The way to read lines.
     pub reading: Reading,
-    /// Who works.
+    /// The worker threads.
     pub pool: WorkerPool,
-    /// Where to show how far it is.
+    /// Reports the progress.
     pub progress: &'a ProgressReporter,
 }
 
-/// Reads a folder in prefix order; see [`super::ordered::read`] for `finish` and `consume`.
+/// Reads a folder in prefix order. See [`super::ordered::read`] for `finish` and `consume`.
 ///
 /// # Errors
-/// A file that cannot be read or is named for no prefix, two files of one prefix, a bad line, or
+/// An unreadable file, a file name without a prefix, two files for one prefix, an invalid line, or
 /// an error of `finish` or `consume`.
 pub fn read<T: Send>(
     pass: FolderPass<'_>,
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
     mut consume: impl FnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<Tally> {
-    let (files, beside) = files_of(pass.path)?;
-    for path in beside {
-        log::info!(target: "notice", "{} is skipped: it holds no ranges", path.display());
+    let (files, side_files) = files_of(pass.path)?;
+    for path in side_files {
+        log::info!(target: "notice", "{} is skipped: it has no ranges", path.display());
     }
     let mut files = files.into_iter();
     let produce = || {
@@ -108,17 +107,17 @@ fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// All files by prefix: `PREFIX`, `PREFIX.txt`, either with `.gz`, also one folder deep; and the side
-/// files of downloaders.
+/// Returns all files by prefix: `PREFIX` or `PREFIX.txt`, optionally with `.gz`, up to one folder
+/// deep. Also returns the side files of downloaders.
 fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
-    let (mut files, mut beside) = (BTreeMap::new(), Vec::new());
+    let (mut files, mut side_files) = (BTreeMap::new(), Vec::new());
     for path in listing(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if name.starts_with('.') {
             continue;
         }
         if SIDE_FILES.contains(&name) && path.is_file() {
-            beside.push(path);
+            side_files.push(path);
         } else if path.is_dir() {
             if name.len() != 2 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 bail!("{} is not named by the first 2 characters of prefixes", path.display());
@@ -130,7 +129,7 @@ fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec
             add(&mut files, path)?;
         }
     }
-    Ok((files, beside))
+    Ok((files, side_files))
 }
 
 fn listing(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -152,7 +151,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     Ok(())
 }
 
-/// Tells the kind of a folder from its first file that holds a digest.
+/// Detects the kind of a folder from its first file with a digest.
 ///
 /// # Errors
 /// The folder or a file cannot be read.

@@ -1,4 +1,4 @@
-//! Looks passwords up without a server.
+//! Looks up passwords without a server.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::store::{Corpus, KindFolder};
 
 const DIALECT: Dialect = Dialect { encoding: Encoding::Utf8, with_counts: false };
 
-/// Looks lines up in one corpus.
+/// Looks up passwords or hashes in a corpus.
 pub struct Lookup {
     corpus: Corpus,
-    /// Whether the lines are hashes, not passwords.
+    /// True if the lines are hashes.
     hashes: bool,
     buffer: Vec<u8>,
 }
@@ -25,16 +25,16 @@ impl Lookup {
         Self { corpus, hashes, buffer: Vec::new() }
     }
 
-    /// How often the password or hash of a line was seen.
+    /// Returns the count of the password or hash in a line.
     ///
     /// # Errors
-    /// The corpus is damaged, or the line cannot be looked up.
+    /// The corpus is damaged, or the line is invalid.
     pub fn count(&mut self, line: &[u8]) -> anyhow::Result<u32> {
         let kind = self.corpus.kind();
         let hash = self.entry(kind, line)?.hash;
         match self.corpus.find(&hash[..kind.hash_bytes()], &mut self.buffer) {
             Ok(count) => Ok(count.unwrap_or(0)),
-            // The prefix tells part of the password: it stays out of messages.
+            // The prefix reveals part of the password, so it is not in the message.
             Err(cause) => bail!("cannot look up in {}: {cause}", self.corpus.path().display()),
         }
     }
@@ -47,14 +47,14 @@ impl Lookup {
         match plaintext::line(line, DIALECT) {
             Line::Password { bytes, text, .. } => Ok(plaintext::entry(kind, &bytes, &text, 1)),
             Line::Empty | Line::NoCount => Ok(plaintext::entry(kind, b"", "", 1)),
-            // SHA-1 is over bytes; a list in another encoding may have held them.
+            // SHA-1 is computed over bytes, which may come from a list in another encoding.
             Line::NotText(bytes) if kind == Kind::Sha1 => Ok(plaintext::entry(kind, &bytes, "", 1)),
             Line::NotText(_) => bail!("the password is not UTF-8"),
         }
     }
 }
 
-/// Opens a corpus file, or else the active corpus of `kind`, or else the first one that is active.
+/// Opens a corpus file, or else the active corpus of `kind`, or else the first active corpus.
 ///
 /// # Errors
 /// There is none, or it is damaged.

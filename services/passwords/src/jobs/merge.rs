@@ -1,4 +1,4 @@
-//! Merges an old corpus with more lists into a new one.
+//! Merges a corpus with lists into a new corpus.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use super::source::{Lists, Source};
 use crate::model::{Bucket, CountMerge, Entry, PREFIXES, bucket_digest, merge_sorted};
 use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder, activate_all};
 
-/// How much of the base is copied at once.
+/// The number of bytes of the base to copy at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
 
-/// A merge that was asked for.
+/// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct Merge {
-    /// The old corpus, which stays as it is.
+    /// The old corpus, which is not modified.
     pub base: PathBuf,
-    /// What happens to the count of a digest that both have.
+    /// The way to combine the counts of a digest in both.
     pub mode: CountMerge,
-    /// What is read and how.
+    /// The inputs and their formats.
     pub lists: Lists,
 }
 
@@ -29,11 +29,11 @@ impl Merge {
     /// Merges into a new corpus.
     ///
     /// # Errors
-    /// A damaged base, bad or empty input, a full disk, or another build that is under way.
+    /// A damaged base, invalid or empty input, a full disk, or another running build.
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
-        // The inputs merge among themselves as they do with the base.
+        // Inputs are merged with each other the same way as with the base.
         let mut source = Source::new(&self.lists, &[kind], self.mode, data_dir)?;
         if self.lists.note.is_none() {
             source.note = joined_note(&base.header().note, &source.note);
@@ -62,7 +62,7 @@ fn joined_note(old: &str, new: &str) -> String {
     if old.is_empty() { new.to_owned() } else { format!("{old} + {new}") }
 }
 
-/// Goes through base and additions together in prefix order.
+/// Walks through base and additions together, in prefix order.
 struct Walk<'a> {
     base: &'a Corpus,
     writer: CorpusWriter,
@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
         Ok(Bucket::parse(self.base.kind(), bytes)?.entries(value)?)
     }
 
-    /// Copies buckets as they are once they are compared with their digests.
+    /// Copies buckets unchanged after checking their digests.
     fn copy_to(&mut self, end: usize) -> anyhow::Result<()> {
         let index = self.base.index();
         while self.next < end {

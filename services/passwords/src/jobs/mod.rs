@@ -1,4 +1,4 @@
-//! What an operator runs: building, merging, checking and inspecting corpora; reloading them.
+//! Building, merging, checking, inspecting and reloading corpora.
 
 mod activate;
 mod build;

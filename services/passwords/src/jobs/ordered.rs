@@ -1,4 +1,4 @@
-//! One pass over an ordered hash list, on all cores.
+//! Reads an ordered hash list in one pass with all threads.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,15 +12,15 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form, LineError};
 use crate::model::{Entry, Kind, add_up_sorted};
 
-/// How much a thread parses at once.
+/// The number of bytes that a thread parses at once.
 pub const CHUNK: usize = 1 << 20;
 
-/// A line that comes before the one in front of it.
+/// A line that sorts before the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disorder {
     /// The input.
     pub input: String,
-    /// Its line, counted from 1.
+    /// The line number, from 1.
     pub line: u64,
 }
 
@@ -32,20 +32,20 @@ impl fmt::Display for Disorder {
 
 impl std::error::Error for Disorder {}
 
-/// What an ordered pass needs to know.
+/// The parameters of an ordered pass.
 #[derive(Clone, Copy)]
 pub struct Pass<'a> {
     /// The list.
     pub input: &'a Input,
-    /// What it holds.
+    /// The kind of the list.
     pub kind: Kind,
-    /// How its lines are read.
+    /// The way to read lines.
     pub reading: Reading,
-    /// Who works.
+    /// The worker threads.
     pub pool: WorkerPool,
-    /// How much a thread parses at once.
+    /// The number of bytes that a thread parses at once.
     pub chunk: usize,
-    /// Where to show how far it is.
+    /// Reports the progress.
     pub progress: &'a ProgressReporter,
 }
 
@@ -59,7 +59,7 @@ struct Piece<T> {
     content: Content<T>,
 }
 
-/// Whole prefixes, finished by the thread that parsed them, or a part of one prefix.
+/// Complete prefixes, finished by the thread that parsed them, or part of one prefix.
 enum Content<T> {
     Whole(T),
     Part(Vec<Entry>),
@@ -67,8 +67,8 @@ enum Content<T> {
 
 /// Reads an ordered list.
 ///
-/// `finish` runs on the working threads over ascending entries of whole prefixes; `consume` gets
-/// its results in order.
+/// `finish` runs on the worker threads over the ascending entries of complete prefixes. `consume`
+/// receives its results in order.
 ///
 /// # Errors
 /// [`BadLine`], [`Disorder`], unreadable input, or an error of `finish` or `consume`.
@@ -114,7 +114,8 @@ fn parse<T>(
     Ok(Piece { tally, first, last, disorder, error: parsed.error, open_end, content })
 }
 
-/// Puts pieces together again: line numbers, order across pieces, prefixes that span several.
+/// Joins chunks: tracks line numbers, checks the order between chunks, and joins prefixes that span
+/// several chunks.
 struct Joint<'a> {
     name: &'a str,
     tally: Tally,

@@ -1,4 +1,4 @@
-//! Spreads entries over temporary files by their leading bits.
+//! Distributes entries to temporary files by their leading bits.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,21 +9,22 @@ use batch::TemporaryFolder;
 
 use crate::model::{Entry, Kind, RECORD_BYTES};
 
-/// The most partitions of one kind.
+/// The maximum number of partitions for one kind.
 pub const MOST: usize = 4096;
-/// How entries of one kind are spread.
+/// The number and size of partitions for one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// Two to this power is the number of partitions.
+    /// The number of partitions is 2 to this power.
     pub bits: u32,
-    /// Bytes that all write buffers together may take.
+    /// The total size of all write buffers in bytes.
     pub buffers: usize,
 }
 
 impl Spread {
     /// Chooses the number of partitions so that several fit into `memory` at once.
     ///
-    /// `input` are the bytes of all inputs if known, `records` those of their records.
+    /// `input` is the size of all inputs in bytes, if known. `records` is the size of their
+    /// records.
     pub fn choose(input: Option<u64>, records: u64, memory: u64) -> Self {
         let wanted = match input {
             Some(input) => (4 * input).max(8 * records).div_ceil(memory.max(1)),
@@ -43,7 +44,7 @@ impl Spread {
     }
 }
 
-/// Entries of one kind and one group of inputs on their way to the disk.
+/// Writes the entries of one kind from one group of inputs to partitions.
 pub struct Partitions {
     folder: PathBuf,
     kind: Kind,
@@ -51,12 +52,12 @@ pub struct Partitions {
     spread: Spread,
     room: usize,
     buffers: Vec<Vec<u8>>,
-    /// Bytes of each file.
+    /// The length of each file.
     written: Vec<u64>,
 }
 
 impl Partitions {
-    /// Begins a group.
+    /// Starts a group.
     pub fn new(folder: &TemporaryFolder, kind: Kind, group: usize, spread: Spread) -> Self {
         let room = (spread.buffers / spread.partitions()).clamp(RECORD_BYTES * 16, 256 << 10);
         let folder = folder.path().to_owned();
@@ -84,7 +85,8 @@ impl Partitions {
 
     fn write_out(&mut self, partition: usize) -> anyhow::Result<()> {
         let path = partition_path(&self.folder, self.kind, self.group, partition);
-        // Opened for each write: thousands of partitions must not need as many open files.
+        // Opened for each write, because thousands of partitions would exceed the limit of open
+        // files.
         let written = OpenOptions::new().create(true).append(true).open(&path);
         let written = written.and_then(|mut file| file.write_all(&self.buffers[partition]));
         self.written[partition] += self.buffers[partition].len() as u64;
@@ -92,7 +94,7 @@ impl Partitions {
         written.with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Writes out what is still in memory, and gives the length of each file.
+    /// Flushes all buffers and returns the length of each file.
     ///
     /// # Errors
     /// The disk is full or failing.
@@ -106,7 +108,7 @@ impl Partitions {
     }
 }
 
-/// Where the records of a partition lie.
+/// The path of a partition.
 pub fn partition_path(folder: &Path, kind: Kind, group: usize, partition: usize) -> PathBuf {
     folder.join(format!("{kind}-{group}-{partition:04}"))
 }

@@ -1,4 +1,4 @@
-//! Removes corpus files that are not in use.
+//! Removes unused corpus files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use super::source::remove_temporary_files;
 use crate::model::Kind;
 use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest files that `CURRENT` does not name, and leftovers of crashes, those in `tmp`
-/// among them.
+/// Removes the oldest corpora except those named by `CURRENT`, and the remains of crashes,
+/// including those in `tmp`.
 ///
-/// `keep` corpora of each kind stay, the one in use among them; `removed` gets each path that is
-/// gone. What an unfinished mirror has fetched stays too, unless `unfinished` is given.
+/// Keeps `keep` corpora of each kind, including the one in use. Calls `removed` with each removed
+/// path. Keeps the data of an unfinished mirror unless `unfinished` is true.
 ///
 /// # Errors
-/// Another command holds the folder, or a file cannot be removed.
+/// Another command has locked the folder, or a file cannot be removed.
 pub fn prune(
     data_dir: &Path,
     tmp: &Path,

@@ -1,4 +1,4 @@
-//! Several ordered inputs at once: each is read ahead on its own thread.
+//! Merges several ordered inputs, each read ahead by its own thread.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
@@ -8,15 +8,15 @@ use anyhow::{anyhow, bail};
 use super::tally::Tally;
 use crate::model::{CountMerge, Entry, merge_sorted};
 
-/// The most inputs that are merged at once.
+/// The maximum number of inputs merged at once.
 pub const MOST: usize = 64;
 
-/// One ordered input, read ahead by a batch.
+/// One ordered input, read ahead by one batch.
 pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
-    /// What was read, once the input was read to its end.
+    /// The totals, once the input is read to its end.
     end: Option<Tally>,
 }
 
@@ -26,7 +26,7 @@ enum Event {
 }
 
 impl ReadAhead {
-    /// Starts to read. `read` hands ascending entries of whole prefixes to its argument.
+    /// Starts reading. `read` passes the ascending entries of complete prefixes to its argument.
     pub fn start<'scope, R>(scope: &'scope Scope<'scope, '_>, read: R) -> Self
     where
         R: FnOnce(&mut dyn FnMut(Vec<Entry>) -> anyhow::Result<()>) -> anyhow::Result<Tally>
@@ -44,7 +44,7 @@ impl ReadAhead {
         Self { batches, batch: Vec::new(), at: 0, end: None }
     }
 
-    /// The next prefix, none at the end.
+    /// Returns the next prefix, or `None` at the end.
     fn prefix(&mut self) -> anyhow::Result<Option<u32>> {
         while self.at == self.batch.len() {
             if self.end.is_some() {
@@ -54,14 +54,14 @@ impl ReadAhead {
                 Ok(Ok(Event::Batch(batch))) => (self.batch, self.at) = (batch, 0),
                 Ok(Ok(Event::End(tally))) => self.end = Some(tally),
                 Ok(Err(error)) => return Err(error),
-                // A thread that panicked says nothing, which is no end.
-                Err(_) => bail!("reading stopped early"),
+                // A closed channel without totals means that the thread panicked.
+                Err(_) => bail!("a reading thread stopped early"),
             }
         }
         Ok(self.batch.get(self.at).map(Entry::prefix))
     }
 
-    /// The entries of the next prefix.
+    /// Takes the entries of the next prefix.
     fn take(&mut self, prefix: u32) -> &[Entry] {
         let begin = self.at;
         let length =
@@ -71,7 +71,7 @@ impl ReadAhead {
     }
 }
 
-/// Merges all inputs in the order of the inputs, prefix by prefix.
+/// Merges all inputs prefix by prefix. Within a prefix, inputs are merged in their order.
 ///
 /// # Errors
 /// An error of an input or of `consume`.

@@ -1,4 +1,4 @@
-//! Lists and how they are read.
+//! Opens the input lists.
 
 use std::io::{Cursor, Read};
 
@@ -10,51 +10,51 @@ use crate::model::Kind;
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::Dialect;
 
-/// How much of a stream is looked at to tell its kind.
+/// The number of bytes of a stream that are examined to detect its kind.
 const HEAD: u64 = 64 << 10;
 
-/// The shape of an input.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFormat {
     /// `HASH:COUNT` lines.
     Hashes,
-    /// One file per prefix, as the service answers it.
+    /// One file for each prefix, in the format of the service.
     Folder,
-    /// One password a line.
+    /// One password on each line.
     Plaintext,
 }
 
-/// How the lines of all inputs of a command are read.
+/// The way to read the lines of all inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Whether lines that are no entry are counted and skipped.
+    /// True if invalid lines are counted and skipped.
     pub lenient: bool,
-    /// How password lists are written.
+    /// The format of password lists.
     pub dialect: Dialect,
 }
 
-/// A line that is no entry.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{input}, line {line}: {cause}")]
 pub struct BadLine {
     /// The file.
     pub input: String,
-    /// Its line, counted from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The cause.
     pub cause: LineError,
 }
 
-/// Finds out what a path on the command line is.
+/// Finds out what is at a path from the command line.
 ///
 /// # Errors
-/// There is nothing at the path.
+/// The path does not exist.
 pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
     Input::at(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Runs `read` over an input, and refuses what it read of a file that changed meanwhile: a list that is
-/// still being written ends early.
+/// Runs `read` over an input. Fails if the file changed meanwhile, because a list that is still
+/// being written is incomplete.
 ///
 /// # Errors
 /// The file changed, or an error of `read`.
@@ -63,15 +63,15 @@ pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> 
     let before = stamp()?;
     let done = read()?;
     if stamp()? != before {
-        bail!("{input} changed while it was read; try again once it is whole");
+        bail!("{input} changed while it was read; try again when it is complete");
     }
     Ok(done)
 }
 
-/// Opens a list of lines at its first line.
+/// Opens a list at its first line.
 ///
 /// # Errors
-/// It cannot be opened, is a folder, is packed, or is not UTF-8 text.
+/// It cannot be opened, is a folder, is compressed, or is not UTF-8 text.
 pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
     if matches!(input, Input::Folder(_)) {
         bail!("{input} is a folder; give --input-format folder");
@@ -85,10 +85,10 @@ pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
     Ok(Box::new(Cursor::new(head.split_off(mark)).chain(reader)))
 }
 
-/// Opens a hash list and tells its kind from its first digest.
+/// Opens a hash list and detects its kind from its first digest.
 ///
 /// # Errors
-/// It cannot be read, or its kind is not the one that is wanted.
+/// It cannot be read, or is not of the requested kind.
 pub fn open_hashes(
     input: &Input,
     wanted: Option<Kind>,
@@ -108,7 +108,7 @@ pub fn open_hashes(
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
 }
 
-/// Names the first line that should hold a digest and does not; an empty list has none.
+/// Fails with the first line that should have a digest. An empty list has no such line.
 fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
     let mut lines = head.split(|byte| *byte == b'\n');
     match lines.position(|line| !line.trim_ascii().is_empty()) {

@@ -1,4 +1,4 @@
-//! Exchanges corpora while the service runs.
+//! Replaces corpora while the service runs.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::{BucketProblem, Corpus, CorpusError, KindFolder, Signature};
 
-/// Looks for corpora that were activated and puts them in place.
+/// Checks for newly activated corpora and loads them.
 pub struct Reloader {
     state: Arc<State>,
     folders: Vec<KindFolder>,
@@ -20,16 +20,16 @@ pub struct Reloader {
     seen: Mutex<Vec<Seen>>,
 }
 
-/// What the last look at a folder found.
+/// The result of the last check of a folder.
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,
-    /// Whether the corpus could not be read, so that the next look tries again.
+    /// True if the corpus could not be read, so that the next check retries.
     unreadable: bool,
 }
 
 impl Reloader {
-    /// A reloader for the folders of all kinds that the settings name.
+    /// Creates a reloader for the kinds in the settings.
     pub fn new(state: Arc<State>, data_dir: &Path) -> Self {
         let settings = state.settings();
         let folders: Vec<_> =
@@ -39,10 +39,10 @@ impl Reloader {
         Self { state, folders, memory_limit, seen }
     }
 
-    /// Loads what `CURRENT` names if that has changed, or in any case.
+    /// Loads the corpus named by `CURRENT` if it has changed, or always if `all` is true.
     ///
-    /// A corpus that cannot be used is logged and counted; the old one goes on. One that cannot be
-    /// read is tried again at each look, and logged and counted once.
+    /// An invalid corpus is logged and counted, and the old one stays in use. An unreadable corpus
+    /// is retried at each check, and logged and counted once.
     pub fn look(&self, all: bool) {
         let mut seen = self.seen.lock();
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {
@@ -87,8 +87,8 @@ impl Reloader {
     }
 }
 
-/// Whether the system could not read a corpus, or which one is in use: it may have lacked file
-/// descriptors, or the network of the disk.
+/// Returns true if the cause is an I/O error. It may be temporary: out of file descriptors, or a
+/// network disk.
 fn is_unreadable(error: &anyhow::Error) -> bool {
     let of_corpus = matches!(
         error.downcast_ref::<CorpusError>(),
@@ -106,23 +106,24 @@ fn announce(corpus: &Corpus) {
     metrics::describe_corpus(header);
 }
 
-/// Looks at everything on SIGHUP and at what has changed every `interval` seconds, off the workers.
+/// Reloads everything on SIGHUP and changed corpora every `interval` seconds, on a thread of its
+/// own.
 ///
-/// SIGHUP counts from the call on, not from the first time that the future runs.
+/// SIGHUP is handled from this call on, not from the first poll of the future.
 pub fn watch(reloader: Arc<Reloader>, interval: u64) -> impl Future<Output = ()> {
     let hangup = signal(SignalKind::hangup());
     async move {
         match hangup {
             Ok(hangup) => watch_with(hangup, reloader, interval).await,
             Err(error) => {
-                log::error!("SIGHUP cannot be awaited, corpora are not reloaded: {error}");
+                log::error!("cannot handle SIGHUP, corpora are not reloaded: {error}");
             }
         }
     }
 }
 
 async fn watch_with(mut hangup: Signal, reloader: Arc<Reloader>, interval: u64) {
-    // Without an interval the timer is still polled, but far in the future.
+    // With interval 0, the timer is still polled but never fires.
     let period = if interval == 0 { u64::from(u32::MAX) } else { interval };
     let period = Duration::from_secs(period);
     loop {
@@ -150,7 +151,7 @@ mod tests {
     fn what_cannot_be_read_is_tried_again_and_damage_is_not() {
         let data = tempfile::tempdir().unwrap();
         let folder = data.path().join(Kind::Sha1.name());
-        // A folder can be opened and not be read, also by root.
+        // A folder can be opened but not read, even by root.
         fs::create_dir_all(folder.join("unreadable.pwr")).unwrap();
         fs::write(folder.join("damaged.pwr"), "PWRANGE").unwrap();
         let settings = Settings { kinds: vec![Kind::Sha1], ..Settings::default() };

@@ -1,4 +1,4 @@
-//! What a build, merge or export has made.
+//! Reports of builds, merges and exports.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use crate::model::{Header, lower_hex};
 pub struct CorpusFile {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// Same content, same id.
+    /// Depends only on the content.
     pub corpus_id: String,
     /// The path of the file.
     pub path: PathBuf,
-    /// How many digests.
+    /// The number of digests.
     pub entries: u64,
     /// Length of the file.
     pub bytes: u64,
@@ -45,11 +45,11 @@ pub struct Built {
     pub smallest_bucket: u32,
     /// Entries of the largest bucket.
     pub largest_bucket: u32,
-    /// The most memory that the command ever took, in bytes, where the system tells it.
+    /// Peak memory of the process in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
-    /// Whether `CURRENT` names it now.
+    /// True if `CURRENT` names it.
     pub activated: bool,
-    /// What was read.
+    /// The totals of the inputs.
     pub read: Tally,
 }
 
@@ -72,13 +72,13 @@ impl Built {
 pub struct Exported {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// The id of the corpus; a build of the export has the same.
+    /// The id of the corpus. Building from the export gives the same id.
     pub corpus_id: String,
-    /// The file or folder that was written.
+    /// The written file or folder.
     pub path: PathBuf,
-    /// How many digests.
+    /// The number of digests.
     pub entries: u64,
-    /// How many prefixes have any.
+    /// The number of non-empty prefixes.
     pub prefixes: u32,
 }
 
@@ -90,7 +90,7 @@ impl Exported {
     }
 }
 
-/// The high-water mark of resident memory, as Linux keeps it.
+/// The peak resident memory, as reported by Linux.
 pub(super) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

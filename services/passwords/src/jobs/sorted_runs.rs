@@ -1,4 +1,4 @@
-//! Brings the records of one partition into order, in memory or by way of sorted runs.
+//! Sorts the records of one partition, in memory or by an external merge sort.
 
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -11,47 +11,45 @@ use batch::{Merge, Record, Run, RunReader, RunWriter};
 use crate::model::Entry;
 use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_add_up};
 
-/// Entries handed on at once by a merge of runs; a few more until the prefix ends.
+/// The number of entries passed on at once by a merge. A batch is extended to the end of its
+/// prefix.
 const BATCH: usize = 1 << 16;
-/// Buffers in front of files.
+/// Buffer size for files.
 const READ_BUFFER: usize = 128 << 10;
 const WRITE_BUFFER: usize = 256 << 10;
 const UNREADABLE_RUN: &str = "cannot read a sorted run";
 
-/// The records of one partition: a file per group.
+/// The records of one partition: one file for each group.
 pub struct Partition {
     /// The files in the order of their groups.
     pub files: Vec<RecordFile>,
-    /// How counts of several groups become one.
+    /// The way to combine the counts of several groups.
     pub merge: CountMerge,
-    /// The most records that may be in memory at once.
+    /// The maximum number of records in memory.
     pub limit: usize,
 }
 
-/// A file of records, which must be as long as it was written: somebody may clear folders of temporary
-/// files while a command works.
+/// A file of records with its expected length. Programs that clean temporary folders may delete or
+/// truncate it while a command runs.
 pub struct RecordFile {
-    /// Where it lies.
+    /// The path.
     pub path: PathBuf,
-    /// Its length; a file without a record was never made.
+    /// Its length. A file without records does not exist.
     pub bytes: u64,
 }
 
 impl Partition {
-    /// Length of all files together.
+    /// The total length of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Whether all records fit into memory at once.
+    /// Returns true if all records fit into memory.
     pub fn fits(&self) -> bool {
         self.bytes() / RECORD_BYTES as u64 <= self.limit as u64
     }
 
     /// Loads and sorts all records, and removes their files.
-    ///
-    /// # Errors
-    /// A file cannot be read.
     pub fn load(&self) -> anyhow::Result<Vec<Entry>> {
         let mut merged: Vec<Entry> = Vec::new();
         for file in &self.files {
@@ -99,7 +97,7 @@ impl Partition {
     }
 }
 
-/// A digest as it lies in a sorted run.
+/// An entry of a sorted run.
 #[derive(Clone, Copy)]
 struct Sorted(Entry);
 
@@ -126,8 +124,8 @@ impl Record for Sorted {
     }
 }
 
-/// Cuts a file of records into sorted runs and removes it; equal digests of a run are added up
-/// first, so that one password repeated without end stays small.
+/// Splits a file of records into sorted runs and removes it. Equal digests in a run are added up
+/// first, so that a frequent password stays small.
 fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
     let (mut runs, path) = (Vec::new(), &file.path);
     let Some(mut records) = Records::open(file)? else { return Ok(runs) };
@@ -151,7 +149,7 @@ fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>
     }
 }
 
-/// Writes a run beside the partition that it is part of.
+/// Writes a run next to its partition.
 fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>> {
     let folder = partition.parent().unwrap_or(Path::new("."));
     let write = || -> io::Result<Run<Sorted>> {
@@ -162,8 +160,8 @@ fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>>
     write().with_context(|| format!("cannot write a sorted run to {}", folder.display()))
 }
 
-/// Takes the smallest digest off all runs: adds up within a group, merges across groups. `groups`
-/// are those of the runs.
+/// Takes the smallest digest from all runs. Adds counts within a group and merges them between
+/// groups. `groups` has the group of each run.
 fn next_merged(
     runs: &mut Merge<RunReader<Sorted>>,
     groups: &[usize],
@@ -194,7 +192,7 @@ struct Records {
 }
 
 impl Records {
-    /// Opens a file; none when no record was written to it.
+    /// Opens a file. Returns `None` if it has no records.
     fn open(file: &RecordFile) -> anyhow::Result<Option<Self>> {
         let RecordFile { path, bytes } = file;
         if *bytes == 0 {

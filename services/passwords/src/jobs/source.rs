@@ -1,4 +1,4 @@
-//! The lists of a command as entries in the order of digests.
+//! Reads the input lists as entries in the order of their digests.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -16,7 +16,7 @@ use super::worker_pool::WorkerPool;
 use crate::model::plaintext::{Dialect, Encoding};
 use crate::model::{CountMerge, Entry, Kind};
 
-/// What the folders of temporary files are called, before a number.
+/// The name prefix of folders with temporary files.
 const TMP_PREFIX: &str = "build";
 
 /// Removes the temporary files of builds that were killed.
@@ -28,36 +28,36 @@ pub fn remove_temporary_files(tmp: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot remove temporary files from {}", tmp.display()))
 }
 
-/// What lists are read and how.
+/// The inputs and their formats.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    /// Shape of the inputs; `folder` for folders and else `hashes` if none is given.
+    /// Format of the inputs. If `None`: `folder` for folders, `hashes` for files.
     pub input_format: Option<InputFormat>,
-    /// Hash lists are in any order.
+    /// True if hash lists may be in any order.
     pub unordered: bool,
-    /// Lines that are no entry are counted and skipped.
+    /// True if invalid lines are counted and skipped.
     pub lenient: bool,
-    /// How password lists are written.
+    /// The character encoding of password lists.
     pub encoding: Encoding,
-    /// Password lists hold a count and one space in front of each password.
+    /// True if each line of a password list begins with a count and one space.
     pub with_counts: bool,
-    /// Memory that sorting may take.
+    /// Maximum memory for sorting.
     pub memory: ByteSize,
-    /// Folder for temporary files; `tmp` in the data folder if none is given.
+    /// Folder for temporary files. If `None`: `tmp` in the data folder.
     pub tmp: Option<PathBuf>,
-    /// Threads that parse, hash and sort.
+    /// Threads for parsing, hashing and sorting.
     pub threads: usize,
-    /// Whether the new corpus is served from now on.
+    /// True if the new corpus is served from now on.
     pub activate: bool,
-    /// Whether the inputs may be without any digest.
+    /// True if inputs without digests are accepted.
     pub allow_empty: bool,
-    /// Where the data come from; the names of the inputs if nothing is given.
+    /// Source of the data. If `None`: the names of the inputs.
     pub note: Option<String>,
     /// Files, folders, or `-` for standard input.
     pub inputs: Vec<PathBuf>,
 }
 
-/// The inputs of a command, looked at but not yet read.
+/// The examined inputs of a command.
 pub struct Source {
     inputs: Vec<Input>,
     format: InputFormat,
@@ -68,25 +68,25 @@ pub struct Source {
     tmp: PathBuf,
     pool: WorkerPool,
     allow_empty: bool,
-    /// What will be built.
+    /// The kinds to build.
     pub kinds: Vec<Kind>,
     /// The source note of the new corpus.
     pub note: String,
 }
 
-/// The entries of a source in the order of digests.
+/// Entries in the order of their digests.
 pub enum Ordered<'a> {
     /// The inputs are in order.
     Passes(&'a Source),
-    /// They were brought into order.
+    /// The inputs were sorted.
     Sorted(&'a (Partitioned, Tally)),
 }
 
 impl Source {
-    /// Looks at the inputs and finds out what they are.
+    /// Examines the inputs.
     ///
     /// # Errors
-    /// Inputs that are not there, do not fit together or do not tell their kind.
+    /// Inputs that do not exist, do not fit together, or whose kind is unknown.
     pub fn new(
         lists: &Lists,
         kinds: &[Kind],
@@ -109,7 +109,7 @@ impl Source {
             }
         } else {
             if kinds.len() > 1 {
-                bail!("a list of hashes holds one kind; give one --kind");
+                bail!("a list of hashes has one kind; give one --kind");
             }
             kinds = vec![common_kind(&inputs, kinds.first().copied())?];
         }
@@ -135,16 +135,16 @@ impl Source {
         })
     }
 
-    /// Reads inputs that are known to be in any order.
+    /// Partitions inputs that are in any order.
     ///
     /// # Errors
-    /// Bad input or a full disk.
+    /// Invalid input or a full disk.
     pub fn partition_if_needed(&self) -> anyhow::Result<Option<(Partitioned, Tally)>> {
         let needed = self.unordered || self.inputs.len() > read_ahead::MOST;
         if needed { self.partition().map(Some) } else { Ok(None) }
     }
 
-    /// Removes the temporary files of builds that were killed.
+    /// Removes the temporary files of killed builds.
     ///
     /// # Errors
     /// They cannot be removed.
@@ -167,11 +167,11 @@ impl Source {
         partitioning.run(folder)
     }
 
-    /// Runs `work` over the entries; if a list turns out not to be in order, and all lists can be
-    /// read again, sorts them and runs `work` once more.
+    /// Runs `work` over the entries. If a list is found to be unordered and all lists can be read
+    /// again, sorts them and runs `work` once more.
     ///
     /// # Errors
-    /// What `work` says.
+    /// The errors of `work`.
     pub fn with_retry<T>(
         &self,
         partitioned: Option<&(Partitioned, Tally)>,
@@ -192,12 +192,11 @@ impl Source {
         }
     }
 
-    /// Refuses inputs in which no digest of a kind was found, unless they may be empty: a producer
-    /// that failed leaves such a list, and whoever asks an empty corpus is told that no password
-    /// was ever exposed.
+    /// Rejects inputs without digests of a kind, unless this is allowed. Such a list is often the
+    /// result of a failed producer, and an empty corpus would report every password as safe.
     ///
     /// # Errors
-    /// Nothing was found, and that is not allowed.
+    /// There are no digests, and this is not allowed.
     pub fn require_digests(&self, kind: Kind, found: bool, read: Tally) -> anyhow::Result<()> {
         if found || self.allow_empty {
             return Ok(());
@@ -215,10 +214,10 @@ impl Source {
 }
 
 impl Ordered<'_> {
-    /// Gives all entries of a kind; see [`ordered::read`] for `finish` and `consume`.
+    /// Reads all entries of a kind. See [`ordered::read`] for `finish` and `consume`.
     ///
     /// # Errors
-    /// Bad input, a full disk, or an error of `finish` or `consume`.
+    /// Invalid input, a full disk, or an error of `finish` or `consume`.
     pub fn read<T: Send>(
         &self,
         kind: Kind,
@@ -252,7 +251,7 @@ impl Source {
         input: &Input,
         kind: Kind,
         pool: WorkerPool,
-        beside: usize,
+        concurrent: usize,
         finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
         consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<Tally> {
@@ -262,7 +261,7 @@ impl Source {
             let pass = FolderPass { path, kind, reading, pool, progress };
             folder::read(pass, finish, consume)?
         } else {
-            let chunk = (ordered::CHUNK / beside).max(ordered::CHUNK / 16);
+            let chunk = (ordered::CHUNK / concurrent).max(ordered::CHUNK / 16);
             let pass = Pass { input, kind, reading, pool, chunk, progress };
             reading::unchanged(input, || ordered::read(pass, finish, consume))?
         };
@@ -271,7 +270,7 @@ impl Source {
     }
 }
 
-/// Where temporary files go unless another folder is named.
+/// The default folder for temporary files.
 pub fn default_tmp(data_dir: &Path) -> PathBuf {
     data_dir.join("tmp")
 }
@@ -281,7 +280,7 @@ fn file_name(input: &Input) -> String {
     name.map_or_else(|| input.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The one kind of several hash inputs.
+/// Returns the common kind of several hash lists.
 fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
     let mut kind = wanted;
     for input in inputs {
@@ -291,5 +290,5 @@ fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
             Input::Stdin | Input::Stream(_) => kind,
         };
     }
-    kind.context("the kind cannot be told from the input; give --kind sha1 or --kind ntlm")
+    kind.context("cannot detect the kind of the input; give --kind sha1 or --kind ntlm")
 }

@@ -1,4 +1,4 @@
-//! What was read from lists.
+//! Totals of the lines read.
 
 use std::fmt;
 
@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use crate::model::lines::Parsed;
 
-/// What was read.
+/// Totals of the lines read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Lines, empty ones included.
+    /// Lines, including empty ones.
     pub lines: u64,
-    /// Lines with count 0: padding that someone saved.
+    /// Lines with count 0, which are saved padding.
     pub dropped: u64,
-    /// Lines that are no entry, skipped because `--lenient` was given.
+    /// Invalid lines skipped because of `--lenient`.
     pub skipped: u64,
-    /// Passwords whose bytes are no text in the encoding.
+    /// Passwords that are invalid in the encoding.
     pub not_text: u64,
     /// Empty passwords.
     pub empty: u64,
 }
 
 impl Tally {
-    /// Adds what another piece of input held.
+    /// Adds the totals of another part of the input.
     pub fn add(&mut self, other: Self) {
         self.lines += other.lines;
         self.dropped += other.dropped;
@@ -31,7 +31,7 @@ impl Tally {
         self.empty += other.empty;
     }
 
-    /// What a parsed piece of a hash list held.
+    /// The totals of a parsed block of a hash list.
     pub fn of(parsed: &Parsed) -> Self {
         Self {
             lines: parsed.lines,

@@ -1,4 +1,4 @@
-//! Inputs in any order: spread over partitions, then sorted one partition after the other.
+//! Reads unordered inputs: partitions them, then sorts each partition.
 
 use anyhow::anyhow;
 use batch::{Input, ProgressReporter, TemporaryFolder, Unit};
@@ -16,28 +16,28 @@ use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::{self, Line};
 use crate::model::{CountMerge, Entry, Kind, RECORD_BYTES};
 
-/// What an unordered pass needs to know.
+/// The parameters of an unordered pass.
 pub struct Partitioning<'a> {
     /// The lists.
     pub inputs: &'a [Input],
-    /// Their shape.
+    /// Their format.
     pub format: InputFormat,
-    /// What is wanted: one kind for hashes, one or both for passwords.
+    /// The kinds to read: one for hashes, one or both for passwords.
     pub kinds: &'a [Kind],
-    /// How lines are read.
+    /// The way to read lines.
     pub reading: Reading,
-    /// How counts of several inputs become one.
+    /// The way to combine the counts of several inputs.
     pub merge: CountMerge,
-    /// Bytes that sorting may take.
+    /// Maximum memory for sorting, in bytes.
     pub memory: u64,
-    /// Who works.
+    /// The worker threads.
     pub pool: WorkerPool,
 }
 
-/// All entries on disk, spread by leading bits.
+/// All entries on disk, partitioned by their leading bits.
 pub struct Partitioned {
     folder: TemporaryFolder,
-    /// The length of each file: of each group, of each kind, of each partition.
+    /// The length of each file, by group, kind and partition.
     lengths: Vec<Vec<(Kind, Vec<u64>)>>,
     spread: Spread,
     merge: CountMerge,
@@ -52,7 +52,7 @@ impl Partitioning<'_> {
     /// Unreadable input, a bad line, or a full disk.
     pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Partitioned, Tally)> {
         let spread = self.spread();
-        // Counts within one input add up, so inputs that merge otherwise are kept apart.
+        // Counts within one input are added. For other merges, each input needs its own group.
         let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
         let mut lengths = Vec::new();
@@ -75,7 +75,7 @@ impl Partitioning<'_> {
     fn spread(&self) -> Spread {
         let input: Option<u64> = self.inputs.iter().map(Input::length).sum();
         let bytes = input.unwrap_or(0);
-        // A hash line has at least 32 characters; a password line about 9.
+        // A hash line has at least 32 characters, a password line about 9.
         let records = match self.format {
             InputFormat::Plaintext => bytes / 8 * RECORD_BYTES as u64,
             InputFormat::Hashes | InputFormat::Folder => bytes / 32 * RECORD_BYTES as u64,
@@ -165,7 +165,7 @@ enum Sorted<T> {
 }
 
 impl Partitioned {
-    /// Gives all entries of a kind in order; see [`super::ordered::read`] for `finish` and
+    /// Reads all entries of a kind in order. See [`super::ordered::read`] for `finish` and
     /// `consume`.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Partitioned {
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let pool = WorkerPool { window: self.pool.threads + 1, ..self.pool };
-        // Each partition under way takes its records and about as much again when encoded.
+        // Each active partition needs memory for its records and about the same again when encoded.
         let limit = self.memory as usize / RECORD_BYTES / (2 * pool.window);
         let partitions = 1usize << self.spread.bits;
         let bytes = |partition| self.partition(kind, partition, 1).bytes();
@@ -223,7 +223,7 @@ impl Partitioned {
     }
 }
 
-/// Rejects a folder where a list of passwords is meant.
+/// Rejects folders among password lists.
 ///
 /// # Errors
 /// One of the inputs is a folder.

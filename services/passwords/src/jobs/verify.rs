@@ -1,4 +1,4 @@
-//! Reads a corpus file whole and reports every bucket that is not as it was written.
+//! Reads a whole corpus file and reports each damaged bucket.
 
 use std::path::{Path, PathBuf};
 
@@ -10,40 +10,40 @@ use super::worker_pool::{WorkerPool, in_order};
 use crate::model::{Bucket, PREFIXES, bucket_digest, lower_hex};
 use crate::store::{BucketProblem, Corpus, CorpusError};
 
-/// Prefixes that a thread checks at once.
+/// The number of prefixes that a thread checks at once.
 const BLOCK: usize = 256;
-/// Problems that a report lists.
+/// The maximum number of problems in a report.
 const MOST_LISTED: usize = 20;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default, Serialize)]
 pub struct Findings {
     /// The corpus file.
     pub file: PathBuf,
-    /// Whether nothing is damaged.
+    /// True if no problem was found.
     pub good: bool,
-    /// Same content, same id.
+    /// Depends only on the content.
     pub corpus_id: Option<String>,
-    /// How many digests it should hold.
+    /// The number of digests according to the header.
     pub entries: Option<u64>,
-    /// How many buckets were read.
+    /// The number of buckets read.
     pub buckets_checked: usize,
-    /// How many problems there are.
+    /// The number of problems.
     pub damaged: usize,
-    /// The first of them.
+    /// The first problems.
     pub problems: Vec<Problem>,
 }
 
-/// One damaged bucket, or the file.
+/// A damaged bucket, or a problem of the whole file.
 #[derive(Debug, Serialize)]
 pub struct Problem {
-    /// The prefix, or none for the file.
+    /// The prefix, or `None` for the file.
     pub prefix: Option<String>,
-    /// What is wrong.
+    /// The cause.
     pub reason: String,
 }
 
-/// Checks a file: header and index only if `quick`, else every bucket too.
+/// Checks a file: only header and index if `quick`, otherwise every bucket too.
 ///
 /// # Errors
 /// The file cannot be opened or read.
@@ -76,7 +76,7 @@ impl Findings {
     }
 }
 
-/// What a block of buckets adds up to.
+/// The totals of a block of buckets.
 struct Totals {
     entries: u64,
     smallest: u32,

@@ -1,4 +1,4 @@
-//! Work on all cores whose results arrive in the order of the input.
+//! A worker pool whose results arrive in input order.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,26 +11,27 @@ use parking_lot::Mutex;
 type Job<I> = (u64, I);
 type Done<T> = (u64, anyhow::Result<T>);
 
-/// How many threads work, and how many items may be under way at once.
+/// The size of a worker pool.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPool {
-    /// Working threads, beside the one that produces and the caller's, which consumes.
+    /// Worker threads, in addition to the producer and the calling thread, which consumes.
     pub threads: usize,
-    /// Items read but not yet consumed: what bounds memory.
+    /// Maximum number of items produced but not yet consumed. Bounds the memory.
     pub window: usize,
 }
 
 impl WorkerPool {
-    /// A pool of `threads` with a little slack between reading and writing.
+    /// A pool of `threads` with some slack between producer and consumer.
     pub fn of(threads: usize) -> Self {
         Self { threads: threads.max(1), window: 2 * threads.max(1) + 2 }
     }
 }
 
-/// Produces items on one thread, works on several, consumes on this one in the order produced.
+/// Produces items on one thread, processes them on several, and consumes the results on this thread
+/// in order.
 ///
 /// # Errors
-/// The first error of `consume`, of `work` in the order of items, or of `produce`; then no more
+/// The first error of `consume`, of `work` in item order, or of `produce`. After an error, no more
 /// items are produced.
 pub fn in_order<I: Send, T: Send>(
     pool: WorkerPool,
@@ -54,7 +55,7 @@ pub fn in_order<I: Send, T: Send>(
         }
         drop(done);
         let consumed = consume_all(results, tokens, consume);
-        let produced = producer.join().unwrap_or_else(|_| Err(anyhow!("reading stopped early")));
+        let produced = producer.join().unwrap_or_else(|_| Err(anyhow!("a reading thread stopped early")));
         consumed.and(produced)
     })
 }
@@ -83,7 +84,7 @@ fn work_all<I, T>(
     loop {
         let job = queue.lock().recv();
         let Ok((number, item)) = job else { return };
-        // Without a result for each item the others would be waited for without end.
+        // Each item needs a result, or the consumer would wait forever.
         let result = catch_unwind(AssertUnwindSafe(|| work(item)))
             .unwrap_or_else(|_| Err(anyhow!("a worker thread panicked")));
         if done.send((number, result)).is_err() {

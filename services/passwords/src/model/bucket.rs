@@ -1,29 +1,29 @@
-//! One prefix's digests and counts as they lie in the corpus file.
+//! The digests and counts of one prefix, in the layout of the corpus file.
 //!
-//! Layout: 16 ends (u16, how many entries have a first digit up to this one), the tails as one
-//! ascending column, the counts as one column of LEB128 numbers.
+//! Layout: 16 ends (u16: the number of entries whose first digit is at most this one), the tails as
+//! one ascending column, the counts as one column of LEB128 numbers.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// Length of the ends in front of a bucket that holds entries.
+/// Length of the ends at the start of a non-empty bucket.
 pub const ENDS_BYTES: usize = 32;
-/// The most entries that a bucket can hold.
+/// The maximum number of entries in a bucket.
 pub const BUCKET_LIMIT: usize = u16::MAX as usize;
 
-/// What is wrong with the bytes of a bucket.
+/// The ways in which the bytes of a bucket can be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
     /// Too short for its ends or tails.
     #[error("the bucket is cut off")]
     Length,
-    /// The ends go down, or a bucket that is stored holds nothing.
+    /// The ends decrease, or a stored bucket is empty.
     #[error("the ends are not monotone")]
     Ends,
-    /// Two tails are equal or in the wrong order.
+    /// Two tails are equal or out of order.
     #[error("the tails are not strictly ascending")]
     Tails,
-    /// A count is missing, 0, above 2147483647 or written with spare bytes.
+    /// A count is missing, 0, above 2147483647 or not in its shortest form.
     #[error("a count is not valid")]
     Count,
     /// Bytes follow the last count.
@@ -31,7 +31,7 @@ pub enum BucketError {
     Spare,
 }
 
-/// A bucket whose ends and lengths fit; its tails and counts are checked where they are read.
+/// A bucket with checked ends and lengths. Tails and counts are checked when they are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket<'a> {
     kind: Kind,
@@ -66,22 +66,22 @@ impl<'a> Bucket<'a> {
         Ok(Self { kind, ends, tails, counts })
     }
 
-    /// Which digests the bucket holds.
+    /// The kind of digest in this bucket.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// How many entries.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         usize::from(self.ends[15])
     }
 
-    /// Whether there is no entry.
+    /// Returns true if the bucket has no entries.
     pub fn is_empty(&self) -> bool {
         self.ends[15] == 0
     }
 
-    /// For each first digit, its tails one after the other.
+    /// The tails, grouped by first digit.
     pub fn groups(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
         let width = self.kind.tail_bytes();
         let mut begin = 0;
@@ -93,7 +93,7 @@ impl<'a> Bucket<'a> {
         })
     }
 
-    /// For each first digit, how many entries have one up to it.
+    /// For each first digit, the number of entries up to and including it.
     pub fn ends(&self) -> &[u16; 16] {
         &self.ends
     }
@@ -108,13 +108,13 @@ impl<'a> Bucket<'a> {
         Counts { bytes: self.counts }
     }
 
-    /// Upper bound of the length of the bucket as text.
+    /// An upper bound for the length of the rendered bucket.
     pub fn text_bound(&self) -> usize {
-        // A count of k bytes has at most 2k + 1 digits; a line adds colon, CR and LF.
+        // A count of k bytes has at most 2k + 1 digits. A line adds a colon, CR and LF.
         self.len() * (self.kind.suffix_len() + 4) + 2 * self.counts.len()
     }
 
-    /// The count of one digest, or none.
+    /// Returns the count of a digest, or `None` if the bucket does not contain it.
     ///
     /// # Errors
     /// [`BucketError::Count`].
@@ -130,10 +130,10 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// All entries of the bucket, checked.
+    /// Returns all entries of the bucket, checked.
     ///
     /// # Errors
-    /// Anything that a builder would not have written.
+    /// Any deviation from what [`encode`] writes.
     pub fn entries(&self, prefix: u32) -> Result<Vec<Entry>, BucketError> {
         let mut entries: Vec<Entry> = Vec::with_capacity(self.len());
         let mut counts = self.counts();
@@ -170,7 +170,7 @@ fn search(group: &[u8], width: usize, tail: &[u8]) -> Option<usize> {
     None
 }
 
-/// The counts of a bucket, read one after the other.
+/// An iterator over the counts of a bucket.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts<'a> {
     bytes: &'a [u8],
@@ -192,12 +192,12 @@ impl Counts<'_> {
         }
     }
 
-    /// The bytes that are left.
+    /// The remaining bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
 
-    /// Leaves out bytes that are known to be whole counts.
+    /// Skips `bytes`, which must end at the end of a count.
     pub fn skip(&mut self, bytes: usize) {
         self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }
@@ -226,9 +226,10 @@ impl Counts<'_> {
     }
 }
 
-/// Appends the bucket of ascending entries of one prefix; nothing when there is none.
+/// Appends the bucket for the ascending entries of one prefix. Appends nothing if there are no
+/// entries.
 ///
-/// Returns false, and appends nothing, above [`BUCKET_LIMIT`].
+/// Returns false and appends nothing if there are more than [`BUCKET_LIMIT`] entries.
 pub fn encode(kind: Kind, entries: &[Entry], out: &mut Vec<u8>) -> bool {
     if entries.is_empty() {
         return true;
@@ -267,7 +268,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// As many entries as a bucket can hold, with extreme digests and counts.
+    /// A full bucket with extreme digests and counts.
     pub fn as_many_as_fit() -> Vec<Entry> {
         let entry = |at: u32| {
             let mut hash = [0xFF; 20];
@@ -278,7 +279,7 @@ pub(crate) mod tests {
         (0..BUCKET_LIMIT as u32).map(entry).collect()
     }
 
-    /// Entries of one prefix, ascending, as a property test draws them.
+    /// A strategy for ascending entries of one prefix.
     pub fn some_entries(kind: Kind, most: usize) -> impl Strategy<Value = Vec<Entry>> {
         let count = prop_oneof![4 => 1..128u32, 2 => 128..100_000u32, 1 => 1..=MAX_COUNT];
         prop::collection::vec((any::<[u8; 20]>(), count), 0..most).prop_map(move |drawn| {

@@ -1,21 +1,21 @@
-//! One digest with its count, as loaders sort and merge them.
+//! A digest with its count: the record that loaders sort and merge.
 
 use std::cmp::Ordering;
 
 use super::kind::Kind;
 
-/// The largest count: many clients read it into a signed 32-bit integer.
+/// The largest count. Many clients read it into a signed 32-bit integer.
 pub const MAX_COUNT: u32 = i32::MAX as u32;
 
-/// A digest and how often it was seen.
+/// A digest and the number of times it was seen.
 ///
-/// NTLM digests fill the first 16 bytes; the rest is zero. The record is 24 bytes long in memory
-/// and in temporary files.
+/// An NTLM digest fills the first 16 bytes; the rest is zero. A record has 24 bytes, in memory and
+/// in temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The digest.
     pub hash: [u8; 20],
-    /// How often it was seen, 1 to [`MAX_COUNT`].
+    /// The number of times it was seen, 1 to [`MAX_COUNT`].
     pub count: u32,
 }
 
@@ -38,7 +38,7 @@ impl Entry {
         &self.hash[3..kind.hash_bytes()]
     }
 
-    /// Compares digests: the first eight bytes as one number decide nearly always.
+    /// Compares digests. The first eight bytes, compared as one number, almost always decide.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.leading().cmp(&other.leading()).then_with(|| self.hash[8..].cmp(&other.hash[8..]))
     }
@@ -48,7 +48,7 @@ impl Entry {
         u64::from_be_bytes([h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]])
     }
 
-    /// The record of a temporary file.
+    /// Encodes the entry for a temporary file.
     pub fn to_record(self) -> [u8; RECORD_BYTES] {
         let mut record = [0; RECORD_BYTES];
         record[..20].copy_from_slice(&self.hash);
@@ -56,7 +56,7 @@ impl Entry {
         record
     }
 
-    /// Reads a record of a temporary file.
+    /// Decodes an entry of a temporary file.
     pub fn from_record(record: &[u8; RECORD_BYTES]) -> Self {
         let mut hash = [0; 20];
         hash.copy_from_slice(&record[..20]);
@@ -65,14 +65,14 @@ impl Entry {
     }
 }
 
-/// How counts of one digest from several inputs become one.
+/// The way to combine the counts of one digest from several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountMerge {
-    /// Separate incidents: counts add up.
+    /// The inputs are separate incidents: add the counts.
     Sum,
-    /// Versions of one source: the larger count wins.
+    /// The inputs are versions of one source: take the larger count.
     Max,
-    /// The later input wins.
+    /// Take the count of the later input.
     Replace,
 }
 
@@ -87,7 +87,7 @@ impl CountMerge {
     }
 }
 
-/// Adds two counts and stops at [`MAX_COUNT`].
+/// Adds two counts, saturating at [`MAX_COUNT`].
 pub fn add_counts(a: u32, b: u32) -> u32 {
     a.saturating_add(b).min(MAX_COUNT)
 }
@@ -100,7 +100,7 @@ pub fn sort_and_add_up(entries: &mut Vec<Entry>) {
     }
 }
 
-/// Adds up the counts of equal neighbours.
+/// Adds up the counts of equal neighbors.
 pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     entries.dedup_by(|later, kept| {
         let same = later.hash == kept.hash;

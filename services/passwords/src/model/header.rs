@@ -1,11 +1,11 @@
-//! The first 4096 bytes of a corpus file.
+//! The header of a corpus file: its first 4096 bytes.
 
 use sha1::{Digest, Sha1};
 
 use super::kind::Kind;
 use super::layout::HEADER_BYTES;
 
-/// Longest source note in bytes.
+/// Maximum length of the source note in bytes.
 pub const NOTE_LIMIT: usize = 1024;
 
 const MAGIC: &[u8; 8] = b"PWRANGE\0";
@@ -14,48 +14,48 @@ const PREFIX_BITS: u32 = 20;
 const NOTE_AT: usize = 100;
 const SEAL_AT: usize = 4076;
 
-/// What a corpus says about itself.
+/// The metadata of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Which digests it lists.
+    /// The kind of digest.
     pub kind: Kind,
-    /// How many digests.
+    /// The number of digests.
     pub entries: u64,
-    /// Length of the whole file.
+    /// Length of the file.
     pub file_length: u64,
-    /// When it was built, in Unix seconds.
+    /// Build time in Unix seconds.
     pub built_at: i64,
-    /// Entries of the smallest of all 2^20 buckets.
+    /// The number of entries in the smallest of the 2^20 buckets.
     pub smallest_bucket: u32,
-    /// Entries of the largest bucket.
+    /// The number of entries in the largest bucket.
     pub largest_bucket: u32,
     /// SHA-1 of the index region.
     pub index_digest: [u8; 20],
-    /// Same content, same id, whenever built.
+    /// Depends only on the content, not on the time of the build.
     pub corpus_id: [u8; 20],
-    /// Where the data came from, in the builder's words.
+    /// The source of the data, as given to the builder.
     pub note: String,
 }
 
-/// Why 4096 bytes are no corpus header.
+/// The ways in which a header can be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The file does not begin like a corpus.
+    /// The magic number is missing.
     #[error("this is not a corpus file")]
     Magic,
-    /// The seal over the header does not fit.
+    /// The checksum of the header does not match.
     #[error("the header is damaged")]
     Seal,
-    /// Another version of the format.
+    /// An unsupported version of the format.
     #[error("the corpus has format version {0}; this program reads version 1")]
     Version(u32),
-    /// A field holds a value that no builder writes.
+    /// A field has a value that a builder never writes.
     #[error("the header field {0} is not valid")]
     Field(&'static str),
 }
 
 impl Header {
-    /// The header as it stands in the file.
+    /// Encodes the header.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend_from_slice(MAGIC);
@@ -78,7 +78,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header and checks everything that it alone can tell.
+    /// Decodes a header and checks everything that does not need the rest of the file.
     ///
     /// # Errors
     /// See [`HeaderError`].
@@ -129,7 +129,7 @@ fn note_of(bytes: &[u8; HEADER_BYTES]) -> Result<String, HeaderError> {
     }
 }
 
-/// Cuts a note to the longest whole characters that fit.
+/// Truncates a note to [`NOTE_LIMIT`] bytes at a character boundary.
 fn truncated(note: &str) -> &str {
     &note[..note.floor_char_boundary(NOTE_LIMIT)]
 }
@@ -148,7 +148,7 @@ fn u64_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u64 {
     u64::from_le_bytes(array_at(bytes, at))
 }
 
-/// Writes bytes as lower-case hexadecimal characters.
+/// Formats bytes as lower-case hexadecimal digits.
 pub fn lower_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hex_digit).collect()
 }

@@ -7,7 +7,7 @@ use domain::HashPrefix;
 use super::kind::Kind;
 use super::layout::{DATA_START, INDEX_BYTES, INDEX_ENTRY_BYTES, PREFIXES};
 
-/// Ends, and for each of 65535 entries a tail of 17 and a count of 5 bytes.
+/// The ends, and 65535 entries with a tail of 17 bytes and a count of 5 bytes each.
 const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
 
 /// First 8 bytes of the SHA-1 of a bucket.
@@ -24,23 +24,23 @@ pub fn bucket_digest(bucket: &[u8]) -> BucketDigest {
 /// The digest of a bucket without entries.
 pub const EMPTY_DIGEST: BucketDigest = [0xda, 0x39, 0xa3, 0xee, 0x5e, 0x6b, 0x4b, 0x0d];
 
-/// The index region as it stands in the file.
+/// The index region of a corpus file.
 #[derive(Debug)]
 pub struct Index(Vec<u8>);
 
-/// Why an index cannot belong to a corpus.
+/// The ways in which an index can fail to match its corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// Not as many bytes as an index has.
+    /// The region has the wrong length.
     #[error("the index is cut off")]
     Length,
-    /// The digest in the header is another.
+    /// The digest in the header differs.
     #[error("the index is damaged")]
     Digest,
-    /// The corpus id in the header does not follow from the digests.
+    /// The corpus id in the header differs from the one computed from the digests.
     #[error("the corpus id does not match the index")]
     CorpusId,
-    /// Buckets do not follow each other, or the last one does not end with the file.
+    /// Buckets are not contiguous, or the last one does not end at the end of the file.
     #[error("the offset of prefix {0:05X} is not valid")]
     Offset(usize),
 }
@@ -54,12 +54,12 @@ impl Index {
         if bytes.len() == INDEX_BYTES { Ok(Self(bytes)) } else { Err(IndexError::Length) }
     }
 
-    /// The region as it stands in the file.
+    /// The encoded region.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Begin and end of a bucket in the file.
+    /// The start and end offset of a bucket in the file.
     pub fn range(&self, prefix: HashPrefix) -> (u64, u64) {
         let at = prefix.value() as usize;
         (self.offset(at), self.offset(at + 1))
@@ -70,7 +70,7 @@ impl Index {
         self.digest_at(prefix.value() as usize)
     }
 
-    /// Where the bucket with this number begins; the last number tells the end of the file.
+    /// The start offset of a bucket. For the number after the last bucket, the end of the file.
     pub fn offset(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.eight(at * INDEX_ENTRY_BYTES))
     }
@@ -90,7 +90,7 @@ impl Index {
         Sha1::digest(&self.0).into()
     }
 
-    /// SHA-1 over the kind and the digest column: the identity of the content.
+    /// SHA-1 of the kind and the digest column: identifies the content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());
@@ -105,10 +105,10 @@ impl Index {
         hasher.finalize().into()
     }
 
-    /// Checks that buckets lie one after the other from the first byte of data to the file's end.
+    /// Checks that buckets are contiguous from the start of the data to the end of the file.
     ///
     /// # Errors
-    /// [`IndexError::Offset`] with the first prefix whose bucket does not.
+    /// [`IndexError::Offset`] with the first prefix for which this fails.
     pub fn check_offsets(&self, file_length: u64) -> Result<(), IndexError> {
         let mut before = DATA_START;
         for at in 0..=PREFIXES {
@@ -143,9 +143,9 @@ impl Default for IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Notes the next bucket; prefixes that were passed over are empty.
+    /// Records the next bucket. Skipped prefixes are empty.
     ///
-    /// Returns false, and changes nothing, when the prefix does not come after the last one.
+    /// Returns false and changes nothing if the prefix is not greater than the previous one.
     pub fn push(&mut self, prefix: u32, length: u64, digest: BucketDigest) -> bool {
         let at = prefix as usize;
         if at < self.next || at >= PREFIXES {
@@ -159,12 +159,12 @@ impl IndexBuilder {
         true
     }
 
-    /// Where the next bucket begins.
+    /// The start offset of the next bucket.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// How many buckets hold something.
+    /// The number of non-empty buckets.
     pub fn stored(&self) -> usize {
         self.stored
     }
@@ -181,7 +181,7 @@ impl IndexBuilder {
         self.bytes.extend_from_slice(&digest);
     }
 
-    /// The finished index.
+    /// Returns the finished index.
     pub fn finish(mut self) -> Index {
         self.fill_to(PREFIXES);
         self.entry([0; 8]);

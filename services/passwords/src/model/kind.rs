@@ -1,22 +1,22 @@
-//! The two digests that a corpus can hold.
+//! The two kinds of digest: SHA-1 and NTLM.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which digest of a password a corpus lists.
+/// The kind of digest that a corpus contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// SHA-1 over the bytes of the password.
+    /// SHA-1 of the bytes of the password.
     Sha1,
-    /// MD4 over the UTF-16LE form of the password.
+    /// MD4 of the UTF-16LE form of the password.
     Ntlm,
 }
 
 impl Kind {
-    /// Both kinds, in the order in which they are listed everywhere.
+    /// Both kinds, in the order of every listing.
     pub const ALL: [Self; 2] = [Self::Sha1, Self::Ntlm];
 
-    /// The number that stands for the kind in a corpus header.
+    /// The code of the kind in a corpus header.
     pub const fn code(self) -> u32 {
         match self {
             Self::Sha1 => 1,
@@ -24,7 +24,7 @@ impl Kind {
         }
     }
 
-    /// The kind with this number.
+    /// Returns the kind with this code.
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
@@ -37,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of a whole digest.
+    /// Length of a digest in bytes.
     pub const fn hash_bytes(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -45,12 +45,12 @@ impl Kind {
         }
     }
 
-    /// Bytes of a digest after the first three.
+    /// Length of a digest in bytes without its first three bytes.
     pub const fn tail_bytes(self) -> usize {
         self.hash_bytes() - 3
     }
 
-    /// Hexadecimal characters of a digest after the prefix.
+    /// Length of the suffix in hexadecimal characters.
     pub const fn suffix_len(self) -> usize {
         self.hash_bytes() * 2 - 5
     }
@@ -78,7 +78,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Text that names no kind.
+/// The text is not the name of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the kind must be sha1 or ntlm")]
 pub struct KindError;

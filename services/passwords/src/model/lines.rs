@@ -1,53 +1,53 @@
-//! Lines of hash lists: `HASH:COUNT`, or `SUFFIX:COUNT` in a file that holds one prefix.
+//! Parses hash lists: lines of `HASH:COUNT`, or of `SUFFIX:COUNT` in a file for one prefix.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// Why a line is no entry.
+/// The ways in which a line can be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The part in front of the colon is not a digest of this kind.
+    /// The part before the colon is not a digest of this kind.
     #[error("expected {0} hexadecimal characters")]
     Digest(usize),
-    /// The digest belongs to the other kind.
-    #[error("this is a digest of another kind than the lines before")]
+    /// The digest is of the other kind.
+    #[error("the digest is of another kind than those in earlier lines")]
     Mixture,
-    /// What follows the colon is not a number.
+    /// The part after the colon is not a number.
     #[error("the count must contain only digits")]
     Count,
-    /// A password list with counts has a line without one.
-    #[error("expected a count and one space in front of the password")]
+    /// A line in a password list with counts has no count.
+    #[error("expected a count and one space before the password")]
     NoCount,
 }
 
-/// What the digests of a file lack.
+/// The form of the digests in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing: each line holds a whole digest.
+    /// Each line has a whole digest.
     Whole,
-    /// The prefix, which is this.
+    /// Each line has a suffix; the prefix is this number.
     Suffix(u32),
 }
 
-/// What a piece of input holds.
+/// The result of parsing a block of lines.
 #[derive(Debug, Default)]
 pub struct Parsed {
-    /// Its entries in the order of the lines.
+    /// The entries in input order.
     pub entries: Vec<Entry>,
-    /// How many lines, empty ones included.
+    /// The number of lines, including empty ones.
     pub lines: u64,
-    /// Lines with count 0: padding that someone saved.
+    /// The number of lines with count 0, which are saved padding.
     pub dropped: u64,
-    /// Lines that are no entry, if such are skipped.
+    /// The number of invalid lines, if the parser skips them.
     pub skipped: u64,
-    /// The first entry that does not come after the one before, as index of `entries`, with its
-    /// line counted from 0.
+    /// The first entry that is not greater than the previous one: its index in `entries` and its
+    /// line number from 0.
     pub disorder: Option<(usize, u64)>,
-    /// The first line that is no entry, counted from 0, if such are not skipped.
+    /// The first invalid line, numbered from 0, unless the parser skips invalid lines.
     pub error: Option<(u64, LineError)>,
 }
 
-/// Tells the kind of a list from its first line that holds a digest.
+/// Detects the kind of a list from its first line with a digest.
 pub fn kind_of(text: &[u8], form: Form) -> Option<Kind> {
     text.split(|byte| *byte == b'\n').find_map(|line| {
         let digest = line.split(|byte| *byte == b':').next().unwrap_or_default().trim_ascii_end();
@@ -66,7 +66,7 @@ fn digits(kind: Kind, form: Form) -> usize {
     }
 }
 
-/// Parses whole lines; the last one may lack its end.
+/// Parses complete lines. The last line may lack its line ending.
 pub fn parse(text: &[u8], kind: Kind, form: Form, lenient: bool) -> Parsed {
     match kind {
         Kind::Sha1 => parse_kind::<20>(text, kind, form, lenient),
@@ -128,7 +128,7 @@ impl Parsed {
     }
 }
 
-/// Reads a line in the form that nearly all have; none of the others is judged here.
+/// Parses a line in the most common form. Returns `None` for any other line without judging it.
 #[inline(always)]
 fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)> {
     if form != Form::Whole {
@@ -161,7 +161,7 @@ fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)>
     None
 }
 
-/// Turns eight digits into four bytes; the second value tells whether all were digits.
+/// Converts eight digits to four bytes. The second value is false if one of them is not a digit.
 #[inline(always)]
 fn join(x: u64) -> (u32, bool) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -178,7 +178,7 @@ fn join(x: u64) -> (u32, bool) {
     ((halves | halves >> 16) as u32, valid)
 }
 
-/// Reads one line without its line feed; none when it is empty.
+/// Parses one line without its line feed. Returns `None` if it is empty.
 ///
 /// # Errors
 /// See [`LineError`].
@@ -201,7 +201,7 @@ pub fn line(line: &[u8], kind: Kind, form: Form) -> Result<Option<Entry>, LineEr
     Ok(Some(Entry { hash: hash_of(digest, form), count }))
 }
 
-/// Digits only, saturating at [`MAX_COUNT`].
+/// Parses a decimal count, saturating at [`MAX_COUNT`].
 ///
 /// # Errors
 /// [`LineError::Count`].
@@ -214,7 +214,7 @@ pub fn read_count(digits: &[u8]) -> Result<u32, LineError> {
     Ok(digits.iter().fold(0, read).min(MAX_COUNT))
 }
 
-/// Without trailing spaces, tabs and the CR of a CR LF: old releases pad their lines.
+/// Trims trailing spaces, tabs and the CR of a CR LF. Old releases pad their lines.
 fn trimmed(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     end.map_or(&[], |end| &line[..=end])

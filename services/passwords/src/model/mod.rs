@@ -1,6 +1,6 @@
-//! The rules of the service: how a corpus is laid out, rendered, compressed and parsed.
+//! The rules of the service: the layout, rendering, compression and parsing of a corpus.
 //!
-//! Nothing here knows HTTP or opens a file.
+//! This module has no HTTP and opens no files.
 
 pub mod bucket;
 mod entry;

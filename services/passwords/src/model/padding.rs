@@ -1,20 +1,20 @@
-//! How many lines a padded answer has, and unpredictable bytes for the lines that fill it.
+//! Padding: the number of lines of a padded response, and random bytes for the added lines.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::kind::Kind;
 
-/// The fewest lines of a padded answer.
+/// The minimum number of lines in a padded response.
 pub const FEWEST: usize = 800;
-/// The most lines of a padded answer whose bucket allows it.
+/// The maximum number of lines in a padded response, unless the bucket itself is larger.
 pub const MOST: usize = 1000;
 /// Above [`MOST`], answers are rounded to bands of this many lines.
 const BAND: usize = 200;
-/// A new seed is taken after this many padding lines.
+/// The generator is reseeded after this number of padding lines.
 const LINES_PER_SEED: u32 = 1 << 20;
 
-/// The smallest and largest number of lines of a padded answer over `n` real ones.
+/// The smallest and largest number of lines of a padded response with `n` real lines.
 pub fn bounds(n: usize) -> (usize, usize) {
     match n {
         0..=FEWEST => (FEWEST, MOST),
@@ -26,9 +26,9 @@ pub fn bounds(n: usize) -> (usize, usize) {
     }
 }
 
-/// The source of padding: a cipher keyed by the operating system.
+/// The source of padding: a stream cipher seeded by the operating system.
 ///
-/// A client sees what the generator puts out, so earlier output must not tell later output.
+/// Clients see the output, so it must be impossible to predict later output from it.
 pub struct Padder {
     random: ChaCha12Rng,
     lines_left: u32,
@@ -36,24 +36,24 @@ pub struct Padder {
 }
 
 impl Padder {
-    /// Seeds a generator.
+    /// Seeds the generator.
     ///
     /// # Errors
-    /// The operating system gives no random bytes.
+    /// The operating system returned no random bytes.
     pub fn new() -> Result<Self, getrandom::Error> {
         Ok(Self { random: seeded()?, lines_left: LINES_PER_SEED, bytes: Vec::new() })
     }
 
-    /// Draws the number of padding lines for an answer over `n` real ones.
+    /// Draws the number of padding lines for a response with `n` real lines.
     pub fn draw(&mut self, n: usize) -> usize {
         let (low, high) = bounds(n);
         low - n + self.below((high - low + 1) as u32) as usize
     }
 
-    /// Random bytes for `lines` padding lines: a digit byte and a tail for each.
+    /// Returns random bytes for `lines` padding lines: a first-digit byte and a tail for each.
     ///
     /// # Errors
-    /// The operating system gives no random bytes for the new seed that is due.
+    /// The generator must be reseeded and the operating system returned no random bytes.
     pub fn bytes(&mut self, kind: Kind, lines: usize) -> Result<&[u8], getrandom::Error> {
         let drawn = u32::try_from(lines).unwrap_or(u32::MAX);
         if self.lines_left < drawn {
@@ -66,7 +66,7 @@ impl Padder {
         Ok(&self.bytes)
     }
 
-    /// A number below `bound`, each equally likely: values of the uneven rest are drawn again.
+    /// Returns a uniformly distributed number below `bound`, by rejection sampling.
     fn below(&mut self, bound: u32) -> u32 {
         let even = u32::MAX - (u32::MAX % bound + 1) % bound;
         loop {

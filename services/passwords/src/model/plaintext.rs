@@ -1,4 +1,4 @@
-//! Lines of password lists.
+//! Parses the lines of password lists.
 
 use domain::{NtlmDigest, Sha1Digest};
 
@@ -6,48 +6,48 @@ use super::entry::Entry;
 use super::kind::Kind;
 use super::lines::read_count;
 
-/// How the bytes of a password list stand for characters.
+/// The character encoding of a password list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8; other lines are skipped.
+    /// UTF-8. Invalid lines are skipped.
     Utf8,
-    /// ISO 8859-1; every line is text.
+    /// ISO 8859-1. Every line is valid.
     Latin1,
 }
 
-/// What a password list is written in.
+/// The format of a password list.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// How bytes stand for characters.
+    /// The character encoding.
     pub encoding: Encoding,
-    /// Whether lines begin with a count and one space.
+    /// True if each line begins with a count and one space.
     pub with_counts: bool,
 }
 
-/// What one line holds.
+/// The content of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A password with its count.
     Password {
-        /// Its bytes as they stand in the list.
+        /// The bytes of the password.
         bytes: Vec<u8>,
-        /// Its characters.
+        /// The characters of the password.
         text: String,
-        /// How often it was seen; 0 for saved padding.
+        /// The number of times it was seen; 0 for saved padding.
         count: u32,
     },
     /// An empty password.
     Empty,
-    /// Bytes that are not UTF-8; decoded where `$HEX[…]` spells them.
+    /// Bytes that are not UTF-8, decoded if the line has the form `$HEX[…]`.
     NotText(Vec<u8>),
-    /// A line without the count that it should begin with.
+    /// The line has no count although the format demands one.
     NoCount,
 }
 
-/// Reads a line without its line feed.
+/// Parses a line without its line feed.
 ///
-/// One CR before the line feed belongs to the line end; nothing else is stripped, for spaces
-/// belong to passwords. `$HEX[…]` stands for the bytes that it spells.
+/// Removes one CR before the line feed. Everything else is part of the password, including spaces.
+/// Decodes `$HEX[…]`.
 pub fn line(line: &[u8], dialect: Dialect) -> Line {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (count, password) = if dialect.with_counts && !line.is_empty() {
@@ -76,7 +76,7 @@ pub fn line(line: &[u8], dialect: Dialect) -> Line {
     }
 }
 
-/// The bytes of `$HEX[…]`, if the password is written that way.
+/// Decodes a password of the form `$HEX[…]`.
 fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     let digits = password.strip_prefix(b"$HEX[")?.strip_suffix(b"]")?;
     let (pairs, rest) = digits.as_chunks::<2>();
@@ -87,7 +87,7 @@ fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     pairs.iter().map(|[a, b]| Some((digit(*a)? << 4 | digit(*b)?) as u8)).collect()
 }
 
-/// The entry of a password in a corpus of this kind.
+/// Returns the corpus entry for a password.
 pub fn entry(kind: Kind, bytes: &[u8], text: &str, count: u32) -> Entry {
     let mut hash = [0; 20];
     match kind {

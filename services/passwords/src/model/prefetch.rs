@@ -1,20 +1,19 @@
-//! Prefetches bytes before they are read.
+//! Prefetches buckets into the CPU cache.
 //!
-//! Buckets are asked for at random, so that none is in a cache, and each takes 15 KB: whoever reads
-//! one waits longer for its bytes than for anything else. What this brings was measured:
-//! docs/decisions/0300.
+//! Requests hit random buckets of about 15 KB, so none is cached, and waiting for memory dominates
+//! the time of a request. See docs/decisions/0300 for the measured gain.
 //!
-//! Unsafe code is for the prefetch instruction.
+//! `unsafe` is needed for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// How far ahead is prefetched, in bytes: about 120 lines.
+/// Prefetch distance in bytes: about 120 lines.
 const AHEAD: usize = 2048;
-/// Where the counts of a bucket are, in bytes from its end: those of about 1,000 lines.
+/// Length of the counts at the end of a bucket, in bytes: about 1,000 lines.
 const COUNTS: usize = 1024;
-/// What memory is read in, in bytes.
+/// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Prefetches what is read first of a bucket: its counts, which lie at its end, and its first tails.
+/// Prefetches the parts of a bucket that are read first: the counts at its end and the first tails.
 #[inline]
 pub fn ends(bucket: &[u8]) {
     let counts = &bucket[bucket.len().saturating_sub(COUNTS)..];
@@ -24,7 +23,7 @@ pub fn ends(bucket: &[u8]) {
     }
 }
 
-/// Prefetches what comes [`AHEAD`] bytes after a tail that is read now.
+/// Prefetches the bytes [`AHEAD`] of a tail.
 #[inline(always)]
 pub fn behind(tail: &[u8]) {
     ask(tail.as_ptr().wrapping_add(AHEAD));

@@ -1,4 +1,4 @@
-//! Two ways to the bytes of a corpus: from memory, or one positioned read per request.
+//! Access to the bytes of a corpus: from memory, or by one positioned read per request.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,12 +6,12 @@ use std::os::unix::fs::FileExt;
 
 use crate::model::{DATA_START, prefetch};
 
-/// Gives bytes of the data region.
+/// Reads bytes of the data region.
 pub trait Access: Send + Sync {
-    /// The bytes from `begin` to `end`, offsets in the file; `buffer` may be used to hold them.
+    /// Returns the bytes between two file offsets. May use `buffer` to hold them.
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
 
-    /// Says that the bytes from `begin` to `end` will be asked for soon.
+    /// Announces that these bytes will be read soon.
     fn prefetch(&self, _begin: u64, _end: u64) {}
 }
 
@@ -19,7 +19,7 @@ pub trait Access: Send + Sync {
 pub struct InMemory(Vec<u8>);
 
 impl InMemory {
-    /// Reads the rest of the file from where the data begin.
+    /// Reads the file from the start of the data to its end.
     pub fn read(mut file: &File, length: u64) -> io::Result<Self> {
         let mut data = vec![0; usize::try_from(length).map_err(io::Error::other)?];
         file.read_exact(&mut data)?;
@@ -42,7 +42,7 @@ impl Access for InMemory {
     }
 }
 
-/// An open file; a truncated or failing disk gives an error and nothing worse.
+/// An open file. Truncation or a failing disk is reported as an error.
 pub struct Positioned(pub File);
 
 impl Access for Positioned {

@@ -1,5 +1,4 @@
-//! Makes `CURRENT` name another corpus file; no name changes before everything is written for all
-//! folders.
+//! Activates corpus files by replacing `CURRENT`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,14 +9,14 @@ use batch::AtomicFile;
 use super::corpus::{Corpus, CorpusError};
 use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name};
 
-/// Makes the `CURRENT` of each folder name a corpus file of that folder.
+/// Activates a corpus file in each folder.
 ///
-/// A reader sees the old or the new name. Each file is opened and checked as a server does it, and
-/// everything that needs room on the disk is written, before the first name changes, so that neither a
-/// damaged file nor a full disk changes any.
+/// Readers see either the old or the new name. All files are checked as by a server, and all data
+/// is written, before the first name changes. A damaged file or a full disk therefore changes
+/// nothing.
 ///
 /// # Errors
-/// A file is no sound corpus of its folder, or a folder cannot be written.
+/// A file is not a valid corpus of its folder, or a folder is not writable.
 pub fn activate_all<'a>(
     all: impl Iterator<Item = (&'a KindFolder, &'a FolderLock, &'a Path)>,
 ) -> anyhow::Result<()> {
@@ -29,7 +28,7 @@ pub fn activate_all<'a>(
     Ok(())
 }
 
-/// Writes what `CURRENT` will say beside it.
+/// Writes the new content of `CURRENT` to a temporary file.
 fn prepare(folder: &KindFolder, corpus: &Path) -> anyhow::Result<(AtomicFile, PathBuf)> {
     let name = corpus.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if !is_corpus_name(name) || corpus.parent() != Some(folder.path()) {

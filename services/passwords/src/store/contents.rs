@@ -1,4 +1,4 @@
-//! What stands in front of the buckets of a file that is being written.
+//! The header and index of a corpus file that is being written.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use crate::model::{BucketDigest, HEADER_BYTES, Header, Index, IndexBuilder, Kind, PREFIXES};
 
-/// Positions, digests and sizes of the buckets that were written.
+/// The offsets, digests and sizes of the written buckets.
 #[derive(Debug)]
 pub struct Contents {
     kind: Kind,
@@ -24,20 +24,20 @@ impl Contents {
         Self { kind, index: IndexBuilder::default(), entries: 0, smallest: u32::MAX, largest: 0 }
     }
 
-    /// Where the next bucket begins.
+    /// The start offset of the next bucket.
     pub fn offset(&self) -> u64 {
         self.index.offset()
     }
 
-    /// Whether no bucket holds anything.
+    /// Returns true if all buckets so far are empty.
     pub fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
-    /// Notes a bucket that holds something.
+    /// Records a non-empty bucket.
     ///
     /// # Errors
-    /// It does not come after all that were noted before.
+    /// Its prefix is not greater than all recorded before.
     pub fn note(
         &mut self,
         prefix: u32,
@@ -54,7 +54,7 @@ impl Contents {
         Ok(())
     }
 
-    /// The finished index and the header that belongs to it.
+    /// Returns the index and the header.
     pub fn finish(self, note: &str, built_at: i64) -> (Index, Header) {
         let file_length = self.index.offset();
         let smallest = if self.index.stored() < PREFIXES { 0 } else { self.smallest };
@@ -74,8 +74,8 @@ impl Contents {
     }
 }
 
-/// Writes the index, and zeros where the header will stand: without it a file is no corpus, and
-/// once this is on the disk the header needs no more room.
+/// Writes the index, and zeros in place of the header. Without a header the file is not a corpus.
+/// After this call the header needs no further disk space.
 ///
 /// # Errors
 /// The disk is full or failing.
@@ -86,7 +86,7 @@ pub fn write_index(file: &File, index: &Index, length: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes the header and makes the file a corpus.
+/// Writes the header, which makes the file a corpus.
 ///
 /// # Errors
 /// The disk is failing.
@@ -95,7 +95,7 @@ pub fn write_header(file: &File, header: &Header) -> io::Result<()> {
     file.sync_all()
 }
 
-/// How many entries a bucket holds, as its last end says.
+/// Returns the number of entries in a bucket.
 pub fn entries_of(bucket: &[u8]) -> u32 {
     bucket.get(30..32).map_or(0, |end| u32::from(end[0]) | u32::from(end[1]) << 8)
 }

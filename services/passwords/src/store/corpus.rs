@@ -1,4 +1,4 @@
-//! One open corpus file.
+//! An open corpus file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,10 +14,10 @@ use crate::model::{
     IndexError, Kind, PREFIXES, bucket_digest,
 };
 
-/// How many buckets are read and compared with their digest before a corpus is served.
+/// The number of buckets that are compared with their digest before a corpus is served.
 const SPOT_CHECKS: usize = 64;
 
-/// Why a file cannot be used as a corpus.
+/// The reasons for which a file cannot be used as a corpus.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The file cannot be opened or read.
@@ -25,73 +25,73 @@ pub enum CorpusError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// The file has no valid header, or one of another version.
+    /// The header is invalid or has another version.
     #[error("{path}: {cause}")]
     Header {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         cause: HeaderError,
     },
-    /// The index does not fit.
+    /// The index does not match the file.
     #[error("{path}: {cause}")]
     Index {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         cause: IndexError,
     },
-    /// The file is not as long as its header says.
+    /// The length of the file differs from its header.
     #[error("{path} has {actual} bytes, but its header says {stated}")]
     Length {
         /// The file.
         path: PathBuf,
-        /// Its length.
+        /// The length of the file.
         actual: u64,
         /// The length in the header.
         stated: u64,
     },
-    /// The corpus holds the other kind.
+    /// The corpus is of the other kind.
     #[error("{path} holds {} digests", found.label())]
     Kind {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// The kind of the corpus.
         found: Kind,
     },
-    /// A bucket is not what the index says.
+    /// A bucket does not match the index.
     #[error("{path}: prefix {prefix}: {cause}")]
     Bucket {
         /// The file.
         path: PathBuf,
-        /// Whose bucket.
+        /// The prefix of the bucket.
         prefix: HashPrefix,
-        /// What is wrong with it.
+        /// The cause.
         cause: BucketProblem,
     },
 }
 
-/// Why a bucket cannot be used.
+/// The reasons for which a bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BucketProblem {
     /// It cannot be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// Its bytes are not those that were written.
+    /// The digest of its bytes differs.
     #[error("the digest does not match")]
     Digest,
-    /// Its bytes are no bucket.
+    /// Its bytes are not a valid bucket.
     #[error(transparent)]
     Content(#[from] BucketError),
-    /// The operating system gives no random bytes, which spot checks and padding need.
+    /// The operating system returned no random bytes, which spot checks and padding need.
     #[error("no random bytes: {0}")]
     Random(#[from] getrandom::Error),
 }
 
-/// A corpus file whose header and index are sound.
+/// A corpus file with a valid header and index.
 pub struct Corpus {
     path: PathBuf,
     header: Header,
@@ -101,9 +101,9 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Opens a file and checks header, length and index.
+    /// Opens a file and checks its header, length and index.
     ///
-    /// A file of at most `memory_limit` bytes is read whole into memory.
+    /// A file of at most `memory_limit` bytes is read into memory.
     ///
     /// # Errors
     /// See [`CorpusError`].
@@ -153,7 +153,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Says which bucket of this file has a problem.
+    /// Adds the file and prefix to a problem.
     pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
         let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
         match prefix {
@@ -169,7 +169,7 @@ impl Corpus {
         &self.path
     }
 
-    /// What the corpus says about itself.
+    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -179,7 +179,7 @@ impl Corpus {
         &self.index
     }
 
-    /// Which digests it lists.
+    /// The kind of the corpus.
     pub fn kind(&self) -> Kind {
         self.header.kind
     }
@@ -189,22 +189,22 @@ impl Corpus {
         self.index.digest(prefix)
     }
 
-    /// What is known of the texts of the buckets.
+    /// The known trailers of rendered buckets.
     pub fn trailers(&self) -> &Trailers {
         &self.trailers
     }
 
-    /// Says that a bucket will be read soon, so that the memory fetches it meanwhile.
+    /// Prefetches a bucket that will be read soon.
     #[inline]
     pub fn prefetch(&self, prefix: HashPrefix) {
         let (begin, end) = self.index.range(prefix);
         self.access.prefetch(begin, end);
     }
 
-    /// The bytes of a bucket as they lie in the file.
+    /// Returns the bytes of a bucket without checking its digest.
     ///
     /// # Errors
-    /// The file cannot be read there.
+    /// The file cannot be read.
     #[inline]
     pub fn bytes<'a>(
         &'a self,
@@ -215,7 +215,7 @@ impl Corpus {
         if begin == end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
     }
 
-    /// The bytes of a bucket once they are compared with its digest.
+    /// Returns the bytes of a bucket after checking its digest.
     ///
     /// # Errors
     /// [`BucketProblem::Read`] and [`BucketProblem::Digest`].
@@ -232,10 +232,10 @@ impl Corpus {
         }
     }
 
-    /// The buckets of `first..last` as they lie in the file, one after the other.
+    /// Returns the concatenated bytes of the buckets `first..last`.
     ///
     /// # Errors
-    /// The file cannot be read there.
+    /// The file cannot be read.
     pub fn slice<'a>(
         &'a self,
         first: usize,
@@ -247,7 +247,7 @@ impl Corpus {
         if begin >= end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
     }
 
-    /// The count of a whole digest, or none.
+    /// Returns the count of a digest, or `None`.
     ///
     /// # Errors
     /// The bucket cannot be read or is damaged.

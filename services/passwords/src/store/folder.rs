@@ -1,4 +1,4 @@
-//! The folder of one kind: corpus files, and `CURRENT`, which names the one in use.
+//! The folder of one kind: its corpus files, and `CURRENT`, the name of the corpus in use.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,25 +12,25 @@ use crate::model::{Kind, lower_hex};
 pub(super) const CURRENT: &str = "CURRENT";
 pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
-/// Ending of corpus files.
+/// Extension of corpus files.
 const EXTENSION: &str = "pwr";
-/// Ending of the tags of mirrored corpora, without the dot.
+/// Extension of the tags of mirrored corpora, without the dot.
 const TAGS: &str = "tags";
 
-/// Where the corpora of one kind lie.
+/// The folder of one kind.
 #[derive(Clone, Debug)]
 pub struct KindFolder {
     path: PathBuf,
     kind: Kind,
 }
 
-/// Held while a command changes the folder; the system frees it when the process ends.
+/// Held while a command changes the folder. The operating system releases it when the process ends.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
 }
 
-/// What tells one state of `CURRENT` and its corpus from another.
+/// Identifies a state of `CURRENT` and its corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     name: Option<String>,
@@ -48,20 +48,20 @@ impl KindFolder {
         &self.path
     }
 
-    /// Which kind it holds.
+    /// The kind of its corpora.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The path that a corpus with this id has.
+    /// Returns the path for a corpus with this id.
     pub fn corpus_path(&self, corpus_id: &[u8; 20]) -> PathBuf {
         self.path.join(format!("{}.{EXTENSION}", lower_hex(corpus_id)))
     }
 
-    /// The file that `CURRENT` names, if there is one.
+    /// Returns the file named by `CURRENT`, if it exists.
     ///
     /// # Errors
-    /// `CURRENT` cannot be read or names no file of this folder.
+    /// `CURRENT` cannot be read, or does not name a file in this folder.
     pub fn current(&self) -> io::Result<Option<PathBuf>> {
         let text = match fs::read_to_string(self.path.join(CURRENT)) {
             Ok(text) => text,
@@ -75,7 +75,7 @@ impl KindFolder {
         Ok(Some(self.path.join(name)))
     }
 
-    /// What has to change before a server looks again.
+    /// Returns a signature. A server reloads if it changes.
     pub fn signature(&self) -> Signature {
         let path = self.current().ok().flatten();
         let file = path.as_ref().and_then(|path| fs::metadata(path).ok());
@@ -85,10 +85,10 @@ impl KindFolder {
         }
     }
 
-    /// Makes the folder, takes its lock and removes what a crash left behind.
+    /// Creates the folder, acquires its lock and removes the remains of a crash.
     ///
     /// # Errors
-    /// Another build holds the lock, or the folder cannot be written.
+    /// Another build holds the lock, or the folder is not writable.
     pub fn lock(&self) -> anyhow::Result<FolderLock> {
         fs::create_dir_all(&self.path)
             .with_context(|| format!("cannot create the folder {}", self.path.display()))?;
@@ -111,7 +111,7 @@ impl KindFolder {
         Ok(FolderLock { _file: file })
     }
 
-    /// Unfinished files, which only the holder of the lock writes, and tags without their corpus.
+    /// Lists unfinished files, which only the holder of the lock writes, and tags without a corpus.
     fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(|name| {
             let corpus = name.strip_suffix(TAGS).map(|stem| format!("{stem}{EXTENSION}"));
@@ -121,10 +121,7 @@ impl KindFolder {
         })
     }
 
-    /// All finished corpus files.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
+    /// Lists all finished corpus files.
     pub fn corpora(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(is_corpus_name)
     }

@@ -1,4 +1,4 @@
-//! Corpus files and the folders that hold them.
+//! Corpus files and their folders.
 
 mod access;
 mod activation;

@@ -1,8 +1,8 @@
-//! A corpus that grows range by range over several runs of a mirror.
+//! A corpus that a mirror fills range by range, over several runs.
 //!
-//! Two files beside the corpora: `mirror.data` has the shape of a corpus that lacks index and
-//! header, `mirror.log` tells which buckets of it are whole. A record is written once its bucket is
-//! on the disk, so that after a crash the log never says too much.
+//! It has two files next to the corpora. `mirror.data` is a corpus without index and header.
+//! `mirror.log` has a record for each complete bucket, written after its bucket was synced. After a
+//! crash the log may miss buckets, but never lists a missing one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
@@ -21,10 +21,10 @@ use crate::model::{BucketDigest, DATA_START, EMPTY_DIGEST, Header, bucket_digest
 const DATA: &str = "mirror.data";
 const LOG: &str = "mirror.log";
 const BUFFER: usize = 1 << 20;
-/// A kill loses what was fetched after the last checkpoint.
+/// A kill loses the ranges fetched since the last checkpoint.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
 
-/// A corpus under way, open for appending.
+/// An unfinished corpus, open for appending.
 pub struct PartialCorpus {
     folder: KindFolder,
     data: BufWriter<File>,
@@ -37,10 +37,10 @@ pub struct PartialCorpus {
 }
 
 impl PartialCorpus {
-    /// Goes on with what an earlier run fetched from this source, or begins anew.
+    /// Resumes an earlier run that fetched from this source, or starts anew.
     ///
     /// # Errors
-    /// The folder cannot be read or written, or holds what was fetched from another source.
+    /// The folder cannot be read or written, or holds ranges from another source.
     pub fn open(folder: &KindFolder, _lock: &FolderLock, source: &str) -> anyhow::Result<Self> {
         let (data_path, log_path) = paths(folder);
         match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {
@@ -78,17 +78,17 @@ impl PartialCorpus {
         })
     }
 
-    /// The prefix of the first range that is missing; as many are there.
+    /// The prefix of the first missing range, which is also the number of ranges fetched.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// How many ranges a crash would leave.
+    /// The number of ranges that would survive a crash.
     pub fn kept(&self) -> u32 {
         self.kept
     }
 
-    /// Whether no range holds anything so far.
+    /// Returns true if all ranges so far are empty.
     pub fn is_empty(&self) -> bool {
         self.contents.is_empty()
     }
@@ -105,7 +105,7 @@ impl PartialCorpus {
         self.add(&encoded.data, entries, digest, tag)
     }
 
-    /// Appends the next range as it stands in another corpus.
+    /// Appends the next range with the bucket of another corpus.
     ///
     /// # Errors
     /// As [`Self::append`].
@@ -128,7 +128,7 @@ impl PartialCorpus {
         if self.checkpoints.is_due() { self.checkpoint() } else { Ok(()) }
     }
 
-    /// Brings everything to the disk: buckets first, then what the log says of them.
+    /// Syncs everything: first the buckets, then their log records.
     ///
     /// # Errors
     /// The disk is full or failing.
@@ -149,8 +149,8 @@ impl PartialCorpus {
         Ok(())
     }
 
-    /// Writes the index of a corpus whose further ranges are empty; what is left to do needs no
-    /// more room on the disk. Called again after a crash, it does the same again.
+    /// Writes the index, with the remaining ranges empty. The steps left need no further disk
+    /// space. After a crash, this can be repeated.
     ///
     /// # Errors
     /// The disk is full or failing.
@@ -162,7 +162,8 @@ impl PartialCorpus {
         let data = self.data.into_inner().map_err(IntoInnerError::into_error);
         let data = data.with_context(unwritable)?;
         contents::write_index(&data, &index, header.file_length).with_context(unwritable)?;
-        // The tags are there before the corpus is: one without the other would fetch all again.
+        // Write the tags before the corpus: a corpus without its tags would have to be fetched
+        // again.
         let path = self.folder.corpus_path(&header.corpus_id);
         batch::copy_atomically(&log_path, &tags_path(&path)).with_context(unwritable)?;
         Ok(CompleteMirror { folder: self.folder, data, header, path })
@@ -178,7 +179,7 @@ pub struct CompleteMirror {
 }
 
 impl CompleteMirror {
-    /// Makes it a corpus and gives it its name. Returns its path and header.
+    /// Writes the header and renames the file. Returns its path and header.
     ///
     /// # Errors
     /// The disk is failing.
@@ -195,7 +196,8 @@ impl CompleteMirror {
     }
 }
 
-/// Reads what is there: contents, how many ranges, and how long the whole part of the log is.
+/// Reads the state of an earlier run: contents, number of ranges, and length of the intact part of
+/// the log.
 fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)> {
     let (data_path, log_path) = paths(folder);
     let mut data = match File::open(&data_path) {
@@ -213,7 +215,7 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     };
     let mut whole = log.whole();
     while let Some(record) = log.next_record()? {
-        // Less or other data than the log says: from here on the ranges are fetched again.
+        // The data is shorter than the log or differs: fetch the ranges again from here.
         if !holds(data.as_mut(), &record, &mut bucket)?
             || note(&mut contents, next, &record).is_err()
         {
@@ -225,7 +227,7 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     Ok((contents, next, whole))
 }
 
-/// Whether the next bytes are the bucket that a record is of.
+/// Returns true if the next bytes are the bucket of this record.
 fn holds(
     data: Option<&mut BufReader<File>>,
     record: &TagRecord,
@@ -245,7 +247,7 @@ fn note(contents: &mut Contents, prefix: u32, record: &TagRecord) -> anyhow::Res
     contents.note(prefix, u64::from(record.length), record.entries, record.digest)
 }
 
-/// Removes what an unfinished mirror has fetched; returns what is gone.
+/// Removes the files of an unfinished mirror and returns their paths.
 ///
 /// # Errors
 /// A file cannot be removed.
@@ -264,7 +266,7 @@ pub fn remove_partial(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result
     Ok(removed)
 }
 
-/// Where the tags of a mirrored corpus lie.
+/// The path of the tags of a mirrored corpus.
 pub fn tags_path(corpus: &Path) -> PathBuf {
     corpus.with_extension("tags")
 }

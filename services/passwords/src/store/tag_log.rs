@@ -1,7 +1,7 @@
-//! Which entity tag another service gave to each range: the memory of a mirror.
+//! The entity tag of each range, as sent by the mirrored service.
 //!
-//! A head, then one record for each prefix in prefix order, each closed by a CRC-32; whatever
-//! follows the last whole record was being written when the process was killed.
+//! A header is followed by one record for each prefix in order, each with a CRC-32. Bytes after the
+//! last intact record were being written when the process was killed.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -10,29 +10,29 @@ use std::path::Path;
 use crate::model::{BucketDigest, Kind, PREFIXES};
 
 const MAGIC: &[u8; 8] = b"PWTAGS\0\x01";
-/// Kind and length of the source.
+/// Kind, and length of the source.
 const HEAD_FIELDS: usize = 8;
 const SOURCE_LIMIT: usize = 4096;
-/// Length and entries of the bucket, its digest, length of the tag.
+/// Length and entries of the bucket, its digest, and length of the tag.
 const RECORD_FIELDS: usize = 18;
 const CRC_BYTES: usize = 4;
-/// A longer tag is not kept: the range is asked for without it.
+/// A longer tag is not stored, so the range is always fetched in full.
 pub const TAG_LIMIT: usize = 256;
 
-/// What is known of one range.
+/// The record of one range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagRecord {
-    /// Length of its bucket in bytes.
+    /// Length of the bucket in bytes.
     pub length: u32,
-    /// How many digests it holds.
+    /// The number of digests.
     pub entries: u32,
-    /// The digest of its bucket.
+    /// The digest of the bucket.
     pub digest: BucketDigest,
-    /// Its entity tag as the other service wrote it; empty if it gave none.
+    /// The entity tag verbatim, or empty if the service sent none.
     pub tag: Vec<u8>,
 }
 
-/// The head of a log: which ranges of which service.
+/// Encodes the header of a log.
 pub fn head(kind: Kind, source: &str) -> Vec<u8> {
     let source = &source.as_bytes()[..source.floor_char_boundary(SOURCE_LIMIT)];
     let mut head = MAGIC.to_vec();
@@ -64,7 +64,7 @@ fn crc_of(prefix: u32, record: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The source of which a log tells; none if there is no log, or none with a whole head.
+/// Returns the source of a log, or `None` if there is no log with an intact header.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -83,7 +83,7 @@ pub fn source_of(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(source).ok().filter(|_| whole))
 }
 
-/// Reads a log to its end, or to where a crash cut it off.
+/// Reads a log up to its end or the first damaged record.
 pub struct TagLog<R> {
     reader: R,
     next: u32,
@@ -91,7 +91,7 @@ pub struct TagLog<R> {
 }
 
 impl TagLog<BufReader<File>> {
-    /// Opens the log of these ranges; none if it is of others, or no log.
+    /// Opens a log. Returns `None` if it does not exist or belongs to another kind or source.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -112,7 +112,7 @@ impl<R: Read> TagLog<R> {
         Ok(fits.then(|| Self { reader, next: 0, whole: found.len() as u64 }))
     }
 
-    /// The next record, in prefix order.
+    /// Reads the next record, in prefix order.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -142,7 +142,7 @@ impl<R: Read> TagLog<R> {
         }))
     }
 
-    /// How many bytes of the log are whole, up to here.
+    /// Length of the intact part of the log read so far.
     pub fn whole(&self) -> u64 {
         self.whole
     }
@@ -154,7 +154,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     part
 }
 
-/// Fills the buffer; false if the input ends before.
+/// Fills the buffer. Returns false if the input ends first.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match reader.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -163,7 +163,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// The tags of all ranges in memory, each with the digest of the bucket that it stands for.
+/// The tags of all ranges in memory, each with the digest of its bucket.
 pub struct Tags {
     digests: Vec<BucketDigest>,
     ends: Vec<u32>,
@@ -171,7 +171,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Reads what a log holds.
+    /// Reads the rest of a log.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -185,7 +185,7 @@ impl Tags {
         Ok(all)
     }
 
-    /// The tag of a prefix, if the service gave one for a bucket with this digest.
+    /// Returns the tag of a prefix if it belongs to a bucket with this digest.
     pub fn get(&self, prefix: u32, digest: BucketDigest) -> Option<&[u8]> {
         let at = prefix as usize;
         let begin = if at == 0 { 0 } else { *self.ends.get(at - 1)? };

@@ -1,4 +1,4 @@
-//! What was found out about the texts of a corpus, so that a packed answer need not write its text.
+//! A cache of gzip trailers, so that a compressed response need not render its text.
 
 use std::iter::repeat_with;
 use std::sync::OnceLock;
@@ -9,19 +9,19 @@ use domain::HashPrefix;
 use crate::model::PREFIXES;
 use crate::model::gzip::Trailer;
 
-/// The gzip trailers of texts that were packed before: 8 bytes a prefix, from the first packed
-/// answer on.
+/// The trailers of texts compressed before, 8 bytes for each prefix, allocated with the first
+/// compressed response.
 #[derive(Default)]
 pub struct Trailers(OnceLock<Box<[AtomicU64]>>);
 
 impl Trailers {
-    /// The trailer of the text of a prefix, if it is known. An empty text is never known.
+    /// Returns the cached trailer of a prefix. Empty texts are never cached.
     pub fn get(&self, prefix: HashPrefix) -> Option<Trailer> {
         let known = self.0.get()?.get(prefix.value() as usize)?.load(Ordering::Relaxed);
         (known != 0).then(|| Trailer::from_bytes(known.to_le_bytes()))
     }
 
-    /// Remembers the trailer of the text of a prefix.
+    /// Caches the trailer of a prefix.
     pub fn keep(&self, prefix: HashPrefix, trailer: Trailer) {
         let all = self.0.get_or_init(|| repeat_with(AtomicU64::default).take(PREFIXES).collect());
         if let Some(known) = all.get(prefix.value() as usize) {

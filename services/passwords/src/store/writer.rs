@@ -13,7 +13,7 @@ use crate::model::{BucketDigest, DATA_START, Entry, Header, Kind, bucket_digest}
 
 const BUFFER: usize = 1 << 20;
 
-/// Buckets made ready to be written, by whichever thread had them.
+/// Encoded buckets, ready to be written.
 #[derive(Debug, Default)]
 pub struct Encoded {
     pub(super) data: Vec<u8>,
@@ -32,7 +32,7 @@ impl Encoded {
     /// Encodes ascending entries without duplicates.
     ///
     /// # Errors
-    /// A bucket would hold more entries than the format can count.
+    /// A bucket would exceed the maximum number of entries.
     pub fn of(kind: Kind, entries: &[Entry]) -> anyhow::Result<Self> {
         let mut encoded =
             Self { data: Vec::with_capacity(entries.len() * 19), buckets: Vec::new() };
@@ -57,7 +57,7 @@ impl Encoded {
     }
 }
 
-/// A corpus file that does not have its name yet; dropped unfinished, it removes itself.
+/// An unnamed corpus file. Removed if it is dropped unfinished.
 #[derive(Debug)]
 pub struct CorpusWriter {
     folder: KindFolder,
@@ -66,10 +66,10 @@ pub struct CorpusWriter {
 }
 
 impl CorpusWriter {
-    /// Opens an unnamed file in the folder of its kind.
+    /// Creates an unnamed file in the folder of its kind.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The folder is not writable.
     pub fn create(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result<Self> {
         let tmp = folder.path().join(format!(".{}.tmp", folder.kind()));
         let file = AtomicFile::create_as(tmp.clone());
@@ -82,7 +82,7 @@ impl CorpusWriter {
         })
     }
 
-    /// Appends buckets, which must come after all that were appended before.
+    /// Appends buckets, which must follow all buckets appended before.
     ///
     /// # Errors
     /// The disk is full or failing, or the buckets are out of order.
@@ -94,7 +94,7 @@ impl CorpusWriter {
         self.write(&encoded.data)
     }
 
-    /// Appends a bucket as it stands in another corpus.
+    /// Appends a bucket of another corpus.
     ///
     /// # Errors
     /// As [`Self::append`].
@@ -112,12 +112,12 @@ impl CorpusWriter {
         written.with_context(|| unwritable(self.file.get_ref().path()))
     }
 
-    /// Whether no bucket holds anything so far.
+    /// Returns true if all buckets so far are empty.
     pub fn is_empty(&self) -> bool {
         self.contents.is_empty()
     }
 
-    /// Writes all but the header; what is left needs no more room on the disk.
+    /// Writes everything except the header. The steps left need no further disk space.
     ///
     /// # Errors
     /// The disk is full or failing.
@@ -133,7 +133,7 @@ impl CorpusWriter {
     }
 }
 
-/// A corpus file that lacks its header and its name; dropped, it removes itself.
+/// A corpus file without header and name. Removed if it is dropped.
 #[derive(Debug)]
 pub struct CompleteCorpus {
     file: AtomicFile,
@@ -142,7 +142,7 @@ pub struct CompleteCorpus {
 }
 
 impl CompleteCorpus {
-    /// Makes the file a corpus and gives it its name. Returns its path and header.
+    /// Writes the header and renames the file. Returns its path and header.
     ///
     /// # Errors
     /// The disk is failing.

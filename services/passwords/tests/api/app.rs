@@ -1,4 +1,4 @@
-//! The service under test: corpora, commands, servers.
+//! Test harness: corpora, commands and servers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use passwords::{Passwords, Settings};
 use shell::ShellSettings;
 use testkit::{Program, Ran, Random, RawAnswer, TestServer};
 
-/// A data folder, with the binary that works on it; removed at the end of the test.
+/// A data folder and the binary. Removed at the end of the test.
 pub struct Data(Program);
 
 impl Data {
@@ -36,7 +36,7 @@ impl Data {
         self.0.run(arguments)
     }
 
-    /// Runs a command that must succeed and gives what it prints.
+    /// Runs a command that must succeed and returns its output.
     pub fn done(&self, arguments: &[&str]) -> String {
         self.0.done(arguments)
     }
@@ -46,7 +46,7 @@ impl Data {
         self.0.pipe(arguments, input)
     }
 
-    /// Runs a command that must succeed and gives the path that it prints.
+    /// Runs a command that must succeed and returns the path that it prints.
     pub fn path_of(&self, arguments: &[&str]) -> PathBuf {
         PathBuf::from(self.0.done(arguments).trim())
     }
@@ -62,7 +62,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// The whole digest as lists spell it.
+/// The digest as written in lists.
 pub fn digest(kind: Kind, entry: &Entry) -> String {
     hex(&entry.hash[..kind.hash_bytes()])
 }
@@ -72,7 +72,7 @@ pub fn hash_list(kind: Kind, entries: &[Entry]) -> String {
     entries.iter().map(|entry| format!("{}:{}\n", digest(kind, entry), entry.count)).collect()
 }
 
-/// What the service must answer for a prefix.
+/// The expected response for a prefix.
 pub fn expected_range(kind: Kind, entries: &[Entry], prefix: u32) -> String {
     let of_prefix = entries.iter().filter(|entry| entry.prefix() == prefix);
     let lines: Vec<String> =
@@ -80,7 +80,7 @@ pub fn expected_range(kind: Kind, entries: &[Entry], prefix: u32) -> String {
     lines.join("\r\n")
 }
 
-/// Random entries, the same in every run.
+/// Reproducible random entries.
 pub struct Numbers(Random);
 
 impl Numbers {
@@ -109,7 +109,7 @@ impl Numbers {
         Entry { hash, count }
     }
 
-    /// Ascending entries: so many for each prefix.
+    /// Ascending entries: a number of them for each prefix.
     pub fn entries(&mut self, kind: Kind, sizes: &[(u32, usize)]) -> Vec<Entry> {
         let mut entries = Vec::new();
         for (prefix, n) in sizes {
@@ -161,7 +161,7 @@ impl App {
         self.server.admin(path).send().await.unwrap().status().as_u16()
     }
 
-    /// Sends bytes as they are and reads until the server closes.
+    /// Sends raw bytes and reads until the server closes the connection.
     pub async fn raw(&self, request: &str) -> RawAnswer {
         self.server.raw(request).await
     }

@@ -1,4 +1,4 @@
-//! Building from every shape of input, and every rule of parsing.
+//! Building from every format, and every parsing rule.
 
 use std::io::Write;
 
@@ -53,7 +53,7 @@ fn doubled(entries: &[Entry]) -> Vec<Entry> {
 }
 
 #[test]
-fn every_way_to_write_a_list_gives_the_same_corpus() {
+fn equal_lists_in_different_formats_build_the_same_corpus() {
     for kind in Kind::ALL {
         let data = Data::new();
         let entries = entries(kind);
@@ -106,14 +106,14 @@ fn an_export_builds_the_same_corpus() {
             let built = id(&data, &["build", output]);
             assert_eq!(built.as_str(), id_of, "{format}");
         }
-        // A suffix may be taken for a whole digest of no kind, so folders tell their kind.
+        // A suffix can look like a digest of neither kind, so a folder needs `--kind`.
         let named = id(&data, &["build", "--kind", kind.name(), folder.to_str().unwrap()]);
         assert_eq!(named.as_str(), id_of);
     }
 }
 
 #[test]
-fn folders_may_be_nested_packed_and_without_ending() {
+fn folder_build_accepts_nested_compressed_and_bare_files() {
     let data = Data::new();
     let entries = Numbers::new(2).entries(Kind::Sha1, &[(0x00001, 4), (0x00002, 3), (0xABCDE, 5)]);
     let list = data.write("list.txt", hash_list(Kind::Sha1, &entries));
@@ -127,16 +127,16 @@ fn folders_may_be_nested_packed_and_without_ending() {
     data.write("ranges/ab/abcde.txt.gz", packed.finish().unwrap());
     data.write("ranges/.DS_Store", "x");
     assert_eq!(id(&data, &["build", folder.to_str().unwrap()]), expected);
-    // The official downloader keeps the tags of the ranges beside them.
+    // The official downloader stores the tags of the ranges in these files.
     for name in ["sha1.index", "ntlm.index"] {
         data.write(&format!("ranges/{name}"), "00001 \"0x8DD\"\n");
     }
-    let beside = data.run(&["build", folder.to_str().unwrap()]);
-    assert_eq!(beside.code, Some(0), "{}", beside.errors);
-    assert!(beside.out.contains(&expected), "{}", beside.out);
+    let skipped = data.run(&["build", folder.to_str().unwrap()]);
+    assert_eq!(skipped.code, Some(0), "{}", skipped.errors);
+    assert!(skipped.out.contains(&expected), "{}", skipped.out);
     for name in ["sha1.index", "ntlm.index"] {
-        let said = format!("{name} is skipped: it holds no ranges");
-        assert_eq!(beside.errors.matches(&said).count(), 1, "{}", beside.errors);
+        let said = format!("{name} is skipped: it has no ranges");
+        assert_eq!(skipped.errors.matches(&said).count(), 1, "{}", skipped.errors);
     }
     data.write("ranges/ABCDE", body(0xABCDE));
     let twice = data.run(&["build", folder.to_str().unwrap()]);
@@ -173,7 +173,7 @@ fn a_line_that_is_no_entry_is_named_and_can_be_skipped(#[case] line: &str, #[cas
         let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!((&report["entries"], &report["read"]["skipped"]), (&1.into(), &1.into()));
     }
-    // Nothing but the finished corpus is left.
+    // Only the finished corpus remains.
     let left: Vec<String> = std::fs::read_dir(data.path().join("sha1"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -209,7 +209,7 @@ fn counts_of_several_inputs_add_up_or_the_larger_one_wins() {
 }
 
 #[test]
-fn a_list_in_disorder_is_sorted_when_it_can_be_read_again() {
+fn unordered_file_is_sorted_on_a_second_pass() {
     let data = Data::new();
     let text = format!("{}:1\n{}:2\n", "B".repeat(40), "A".repeat(40));
     let list = data.write("list.txt", &text);
@@ -226,7 +226,7 @@ fn a_list_in_disorder_is_sorted_when_it_can_be_read_again() {
 }
 
 #[test]
-fn kinds_do_not_mix() {
+fn list_with_both_kinds_is_rejected() {
     let data = Data::new();
     let sha1 = data.write("sha1.txt", SHA1);
     let ntlm = data.write("ntlm.txt", NTLM);
@@ -248,7 +248,7 @@ fn kinds_do_not_mix() {
 }
 
 #[test]
-fn passwords_build_both_kinds_at_once() {
+fn plaintext_builds_both_kinds_at_once() {
     let data = Data::new();
     let text = "password\r\n\npassword\n$HEX[70617373776f7264]\n spaced \np\u{fc}\n";
     let mut text = text.as_bytes().to_vec();
@@ -279,7 +279,7 @@ fn passwords_build_both_kinds_at_once() {
 }
 
 #[test]
-fn passwords_may_come_with_counts() {
+fn plaintext_with_counts_is_accepted() {
     let data = Data::new();
     let list = data.write("counted.txt", "7 password\n3 password\n0 other\n2  x\n");
     let arguments = ["build", "--input-format", "plaintext", "--with-counts", "--kind", "sha1"];
@@ -321,7 +321,7 @@ fn a_full_disk_leaves_no_temporary_files() {
     let data = Data::new();
     let list = data.write("list.txt", hash_list(Kind::Sha1, &entries(Kind::Sha1)));
     for extra in ["", "--unordered"] {
-        // A limit on the size of files fails as a full disk does: while writing, late.
+        // A file size limit fails like a full disk: late, while writing.
         let script = format!(
             "trap '' XFSZ; ulimit -f 8000; exec {} build {extra} {}",
             env!("CARGO_BIN_EXE_passwords"),
@@ -351,7 +351,7 @@ fn digests_in_reports_are_those_of_the_list() {
 }
 
 #[test]
-fn a_mark_is_skipped_and_what_is_no_list_is_told_apart() {
+fn byte_order_mark_is_skipped_and_compressed_input_is_rejected() {
     let data = Data::new();
     let list = |content: &[u8]| data.write("list.txt", content).to_str().unwrap().to_owned();
     let marked = list(format!("\u{feff}{SHA1}:3\r\n").as_bytes());
@@ -365,7 +365,7 @@ fn a_mark_is_skipped_and_what_is_no_list_is_told_apart() {
         (
             &b"\x1F\x8B\x08\0\0\0\0\0"[..],
             &[][..],
-            "list.txt is packed; unpack it on the way: `gzip -dc",
+            "list.txt is compressed; decompress it first: `gzip -dc",
         ),
         (b"\x28\xB5\x2F\xFD\0\0", &["--input-format", "plaintext"], "is packed"),
         (b"\xFF\xFE5\0B\0", &[], "is UTF-16 text"),
@@ -385,7 +385,7 @@ fn a_mark_is_skipped_and_what_is_no_list_is_told_apart() {
 fn both_kinds_of_a_password_list_are_activated_or_none() {
     let data = Data::new();
     let list = data.write("list.txt", "password\n");
-    // What cannot be replaced stands for a disk that is full at the second kind.
+    // A folder in place of `CURRENT` simulates a disk that is full at the second kind.
     let blocked = data.path().join("ntlm/CURRENT");
     std::fs::create_dir_all(&blocked).unwrap();
     let build = ["build", "--input-format", "plaintext", "--activate", list.to_str().unwrap()];

@@ -54,7 +54,7 @@ fn check_counts_passwords_and_hashes_from_standard_input() {
 }
 
 #[test]
-fn check_finds_bytes_of_another_encoding_however_they_are_spelled() {
+fn check_finds_bytes_of_another_encoding_raw_and_as_hex() {
     let data = Data::new();
     let list = data.write("list.txt", b"p\xFCss\n");
     let build = ["build", "--input-format", "plaintext", "--encoding", "latin1", "--activate"];
@@ -175,19 +175,19 @@ fn an_export_reports_what_it_wrote() {
     assert_eq!(report["path"], target.to_str().unwrap());
     assert_eq!((&report["entries"], &report["prefixes"]), (&5.into(), &2.into()));
     assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 5);
-    // The lists themselves go to standard output there.
+    // The lists themselves are printed to standard output.
     let output = data.run(&["export", "--format", "hashes", "--json", file]);
     assert_eq!(output.code, Some(2));
 }
 
 #[test]
-fn healthcheck_fails_where_nobody_serves() {
+fn healthcheck_fails_without_a_server() {
     let output = Data::new().run(&["healthcheck", "--admin-bind", "127.0.0.1:1"]);
     assert_eq!(output.code, Some(1));
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn closed_output_pipe_is_success() {
     let data = Data::new();
     let entries = Numbers::new(1).entries(Kind::Sha1, &[(5, 9000)]);
     let path = data.activate(Kind::Sha1, &entries);
@@ -211,7 +211,7 @@ fn with_data(mut command: std::process::Command, data: &Data) -> std::process::C
 }
 
 #[test]
-fn an_export_does_not_write_over_the_corpus_that_it_reads() {
+fn export_refuses_to_overwrite_its_corpus() {
     let data = Data::new();
     let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
     let before = std::fs::read(&path).unwrap();
@@ -232,7 +232,7 @@ fn an_export_does_not_write_over_the_corpus_that_it_reads() {
         assert!(exported.errors.contains(said), "{}", exported.errors);
         assert!(std::fs::read(&path).unwrap() == before);
     }
-    // A link goes on leading to the file that is written.
+    // A link still leads to the written file.
     let target = data.write("target.txt", "old");
     let link = data.path().join("link");
     std::os::unix::fs::symlink(&target, &link).unwrap();
@@ -242,7 +242,7 @@ fn an_export_does_not_write_over_the_corpus_that_it_reads() {
 }
 
 #[test]
-fn a_list_that_is_checked_is_not_appended_to() {
+fn check_refuses_its_input_as_output() {
     let data = Data::new();
     let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
     let list = data.write("list", "a\nb\n");

@@ -1,9 +1,9 @@
-//! The document in the tree, and what the service is built from.
+//! The committed OpenAPI document matches the code.
 
 use passwords::Passwords;
 
 #[test]
-fn openapi_json_is_what_the_code_says() {
+fn openapi_json_matches_the_code() {
     testkit::assert_openapi_matches::<Passwords>(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/openapi.json"

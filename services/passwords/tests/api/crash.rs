@@ -1,4 +1,4 @@
-//! What a crash leaves: each row of the table, and kills at random moments.
+//! Recovery after a crash: the table of the specification, and kills at random moments.
 
 use std::io::Write;
 use std::process::{Child, Stdio};
@@ -17,7 +17,7 @@ fn entries(seed: u64) -> Vec<Entry> {
     Numbers::new(seed).entries(Kind::Sha1, &PREFIXES.map(|prefix| (prefix, 50)))
 }
 
-/// Which of several lists the corpus in use holds, whole.
+/// Returns the index of the list whose digests the corpus in use has.
 fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
     let service = Passwords::open(&Settings::default(), data.path());
     let served = service.state().snapshot(Kind::Sha1)?;
@@ -33,7 +33,7 @@ fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
     })
 }
 
-/// Waits for something that a child is about to do.
+/// Waits for an action of a child process.
 fn await_that(child: &mut Child, done: impl Fn() -> bool) {
     let begin = Instant::now();
     while !done() {
@@ -70,7 +70,7 @@ fn files(path: &std::path::Path, wanted: impl Fn(&str) -> bool) -> usize {
 }
 
 #[test]
-fn while_partitioning_the_old_corpus_serves_and_the_next_command_clears_up() {
+fn kill_while_partitioning_keeps_the_old_corpus() {
     let data = Data::new();
     let old = entries(1);
     data.activate(Kind::Sha1, &old);
@@ -95,7 +95,7 @@ fn while_partitioning_the_old_corpus_serves_and_the_next_command_clears_up() {
 }
 
 #[test]
-fn while_writing_the_header_is_zero_and_the_next_command_removes_the_file() {
+fn kill_while_writing_leaves_a_file_without_header() {
     let data = Data::new();
     let old = entries(1);
     data.activate(Kind::Sha1, &old);
@@ -114,7 +114,7 @@ fn while_writing_the_header_is_zero_and_the_next_command_removes_the_file() {
 }
 
 #[test]
-fn before_the_rename_a_complete_file_is_not_in_use_and_removed_later() {
+fn kill_before_the_rename_leaves_an_unnamed_file() {
     let data = Data::new();
     let (old, new) = (entries(1), entries(2));
     data.activate(Kind::Sha1, &old);
@@ -128,7 +128,7 @@ fn before_the_rename_a_complete_file_is_not_in_use_and_removed_later() {
 }
 
 #[test]
-fn after_the_rename_the_corpus_waits_for_its_activation() {
+fn kill_after_the_rename_leaves_an_inactive_corpus() {
     let data = Data::new();
     let (old, new) = (entries(1), entries(2));
     data.activate(Kind::Sha1, &old);
@@ -143,7 +143,7 @@ fn after_the_rename_the_corpus_waits_for_its_activation() {
 }
 
 #[actix_web::test]
-async fn serving_and_reloading_write_nothing() {
+async fn serving_and_reloading_write_no_files() {
     let data = Data::new();
     data.activate(Kind::Sha1, &entries(1));
     let state = || {
@@ -168,7 +168,7 @@ async fn serving_and_reloading_write_nothing() {
 }
 
 #[test]
-fn two_builds_at_once_are_refused() {
+fn second_concurrent_build_is_refused() {
     let data = Data::new();
     let (mut child, joined) = endless_build(&data, &[]);
     let tmp = data.path().join("sha1/.sha1.tmp");
@@ -183,13 +183,13 @@ fn two_builds_at_once_are_refused() {
     assert!(data.run(&["build", list.to_str().unwrap()]).code == Some(0));
 }
 
-/// Rounds of kills: 200 in full, `PASSWORDS_KILL_ROUNDS` sets another number.
+/// Number of kills: 200 in full. `PASSWORDS_KILL_ROUNDS` overrides it.
 fn rounds() -> u64 {
     std::env::var("PASSWORDS_KILL_ROUNDS").map_or(24, |rounds| rounds.parse().unwrap())
 }
 
 #[test]
-fn killed_at_any_moment_the_old_or_the_new_corpus_serves_whole() {
+fn kill_at_any_moment_leaves_the_old_or_the_new_corpus() {
     let data = Data::new();
     let lists = [entries(1), entries(2)];
     let names = [
@@ -218,7 +218,7 @@ fn killed_at_any_moment_the_old_or_the_new_corpus_serves_whole() {
         let aim = [1, 0, 2][round as usize % 3];
         let mut child =
             data.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The moment itself is what the test draws.
+        // The random moment is the subject of this test.
         thread::sleep(whole.mul_f64((numbers.next() % 1200) as f64 / 1000.0));
         child.kill().unwrap();
         child.wait().unwrap();

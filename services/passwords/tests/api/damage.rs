@@ -1,4 +1,4 @@
-//! Damaged corpora: every change is found, none makes a program panic.
+//! Damaged corpora: each change is detected, and none causes a panic.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -11,14 +11,15 @@ use crate::app::{App, Data, Numbers};
 
 const DATA_START: u64 = 4096 + 16 * ((1 << 20) + 1);
 
-/// A corpus of three small buckets at both ends of the file and in its middle.
+/// A corpus of three small buckets: at the start, in the middle and at the end of the file.
 fn small(data: &Data, kind: Kind) -> std::path::PathBuf {
     let mut entries = Numbers::new(3).entries(kind, &[(0, 2), (0x5BAA6, 3), (0xFFFFF, 1)]);
     entries[1].count = 300;
     data.activate(kind, &entries)
 }
 
-/// Whether the library finds damage when it opens the file or reads its buckets, as `verify` does.
+/// Returns true if the library detects damage on opening the file or reading its buckets, as
+/// `verify` does.
 fn is_damaged(path: &Path) -> bool {
     Corpus::open(path, 0).map_or(true, |corpus| has_damaged_bucket(&corpus))
 }
@@ -36,7 +37,7 @@ fn has_damaged_bucket(corpus: &Corpus) -> bool {
     })
 }
 
-/// What `check` does with each entry and `serve` with each bucket, without looking at digests.
+/// Reads each entry as `check` does and each bucket as `serve` does, without verifying digests.
 fn use_all(corpus: &Corpus) {
     let mut buffer = Vec::new();
     for value in [0, 0x5BAA6, 0xFFFFF] {
@@ -51,14 +52,14 @@ fn use_all(corpus: &Corpus) {
 }
 
 #[test]
-fn every_changed_byte_of_header_and_buckets_is_found() {
+fn every_changed_byte_of_header_and_buckets_is_detected() {
     for kind in Kind::ALL {
         let data = Data::new();
         let path = small(&data, kind);
         assert!(!is_damaged(&path));
         let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let length = file.metadata().unwrap().len();
-        // A corpus once open reads its buckets from the file each time.
+        // An open corpus reads buckets from the file each time.
         let open = Corpus::open(&path, 0).unwrap();
         for at in (0..4096).chain(DATA_START..length) {
             let mut byte = [0];
@@ -77,7 +78,7 @@ fn every_changed_byte_of_header_and_buckets_is_found() {
 }
 
 #[test]
-fn changed_bytes_all_over_the_index_are_found() {
+fn changed_bytes_of_the_index_are_detected() {
     let data = Data::new();
     let path = small(&data, Kind::Sha1);
     let file = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
@@ -94,7 +95,7 @@ fn changed_bytes_all_over_the_index_are_found() {
 }
 
 #[test]
-fn every_truncation_is_found() {
+fn every_truncation_is_detected() {
     let data = Data::new();
     let path = small(&data, Kind::Ntlm);
     let whole = fs::metadata(&path).unwrap().len();
@@ -135,7 +136,7 @@ fn verify_names_the_prefix_and_the_reason_and_exits_with_10() {
 }
 
 #[actix_web::test]
-async fn a_damaged_corpus_is_not_loaded_and_the_old_one_goes_on() {
+async fn damaged_corpus_is_not_loaded_and_the_old_one_stays() {
     let data = Data::new();
     small(&data, Kind::Sha1);
     let server = App::start(&data).await;
@@ -168,7 +169,7 @@ fn damage(path: &Path, prefix: u32) {
 }
 
 #[test]
-fn a_merge_copies_no_damaged_bucket() {
+fn merge_refuses_a_damaged_base() {
     let data = Data::new();
     let sizes: Vec<(u32, usize)> = (0..500).map(|at| (at * 2000, 20)).collect();
     let base = data.activate(Kind::Sha1, &Numbers::new(5).entries(Kind::Sha1, &sizes));
@@ -191,7 +192,7 @@ fn a_merge_copies_no_damaged_bucket() {
 }
 
 #[test]
-fn a_damaged_corpus_takes_the_place_of_no_earlier_export() {
+fn export_of_a_damaged_corpus_keeps_the_earlier_export() {
     let data = Data::new();
     let sizes: Vec<(u32, usize)> = (0..50).map(|at| (at * 2000, 20)).collect();
     let path = data.activate(Kind::Sha1, &Numbers::new(5).entries(Kind::Sha1, &sizes));

@@ -1,4 +1,4 @@
-//! Inputs without any digest: a producer that failed never empties the corpus in use.
+//! Inputs without digests: a failed producer never empties the corpus in use.
 
 use passwords::Corpus;
 use passwords::model::{Entry, Kind};
@@ -12,7 +12,7 @@ fn entries(kind: Kind) -> Vec<Entry> {
     Numbers::new(1).entries(kind, &[(0x5BAA6, 3)])
 }
 
-/// A data folder in which both kinds are active.
+/// A data folder with both kinds active.
 fn active() -> Data {
     let data = Data::new();
     for kind in Kind::ALL {
@@ -21,7 +21,7 @@ fn active() -> Data {
     data
 }
 
-/// For each kind the names of all files, and what `CURRENT` says.
+/// For each kind, the names of all files and the content of `CURRENT`.
 fn state(data: &Data) -> [(Vec<String>, String); 2] {
     Kind::ALL.map(|kind| {
         let folder = data.path().join(kind.name());
@@ -62,7 +62,7 @@ fn a_list_without_a_digest_changes_nothing_unless_that_is_meant(
 }
 
 #[test]
-fn a_pipe_a_folder_and_several_lists_without_a_digest_are_refused() {
+fn inputs_without_digests_are_refused() {
     let data = active();
     let before = state(&data);
     let build = ["build", "--activate", "--kind", "sha1"];
@@ -85,7 +85,7 @@ fn a_pipe_a_folder_and_several_lists_without_a_digest_are_refused() {
 }
 
 #[test]
-fn a_merge_with_nothing_is_refused_unless_that_is_meant() {
+fn merge_of_an_empty_list_needs_allow_empty() {
     let data = active();
     let base = data.activate(Kind::Sha1, &entries(Kind::Sha1));
     let before = state(&data);
@@ -101,7 +101,7 @@ fn a_merge_with_nothing_is_refused_unless_that_is_meant() {
 }
 
 #[test]
-fn a_mirror_of_nothing_is_refused() {
+fn mirror_of_an_empty_service_is_refused() {
     let origin = active();
     let server = origin.program().serve(&["--reload-interval", "0"]);
     let url = format!("http://{}", server.http());

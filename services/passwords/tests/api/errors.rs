@@ -1,4 +1,4 @@
-//! The table of errors: status, headers and body of each.
+//! All errors: status, headers and body.
 
 use std::os::unix::fs::FileExt;
 
@@ -6,7 +6,7 @@ use passwords::model::Kind;
 
 use crate::app::{App, Data, Numbers};
 
-/// The start of a request, or what it is for.
+/// The start of each request.
 const REQUESTS: [(&str, &str); 8] = [
     ("another path", "GET /other HTTP/1.1\r\nuser-agent: x"),
     ("no prefix", "GET /range/ HTTP/1.1\r\nuser-agent: x"),
@@ -19,7 +19,7 @@ const REQUESTS: [(&str, &str); 8] = [
 ];
 
 #[actix_web::test]
-async fn each_error_has_its_status_its_headers_and_its_text() {
+async fn errors_have_their_status_headers_and_text() {
     let data = Data::new();
     let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(0x21BD1, 3)]));
     let app = App::start_with(&data, |settings, _| {
@@ -28,7 +28,7 @@ async fn each_error_has_its_status_its_headers_and_its_text() {
     })
     .await;
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // The counts of the bucket end without their last byte.
+    // Cut the last byte off the counts of the bucket.
     let end = file.metadata().unwrap().len();
     file.write_all_at(&[0xFF], end - 1).unwrap();
     let mut table = String::new();

@@ -1,4 +1,4 @@
-//! What the log of the real binary shows of requests, and what it never shows.
+//! The log of the real binary: what it contains and what it must never contain.
 
 use std::net::SocketAddr;
 
@@ -52,12 +52,12 @@ async fn the_log_shows_patterns_of_routes_at_any_level() {
 }
 
 #[test]
-fn what_is_not_http_is_answered_without_a_line_of_level_error() {
+fn non_http_bytes_are_answered_without_an_error_line() {
     let data = Data::new();
     for level in ["error", "info"] {
         let mut command = data.command(&["--tls-mode", "off", "serve"]);
         command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0");
-        // The server says at level info where it is.
+        // At level info, the server logs its address.
         command.env("RUST_LOG", format!("{level},shell::server=info"));
         let served = Served::start(command);
         for (request, status) in [
@@ -73,7 +73,7 @@ fn what_is_not_http_is_answered_without_a_line_of_level_error() {
 }
 
 #[test]
-fn every_line_is_json_when_that_is_asked_for() {
+fn json_log_format_makes_every_line_json() {
     let data = Data::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Behaviour of the password range service.
+//! Integration tests of the password range service.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod app;

@@ -1,4 +1,4 @@
-//! Memory of builds.
+//! Memory use of builds.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -9,7 +9,7 @@ use passwords::model::Kind;
 
 use crate::app::{Data, Numbers};
 
-/// The largest resident memory of a build in bytes, which its report tells.
+/// Peak resident memory of a build in bytes, from its report.
 fn peak(data: &Data, arguments: &[&str]) -> u64 {
     let output = data.run(arguments);
     assert!(output.code == Some(0), "{}", output.errors);
@@ -53,7 +53,7 @@ fn an_ordered_build_needs_less_than_64_mib() {
 }
 
 #[test]
-fn one_password_repeated_without_end_is_sorted_in_runs() {
+fn frequent_password_is_sorted_in_runs() {
     let data = Data::new();
     let list = data.path().join("list.txt");
     std::fs::write(&list, "password\n".repeat(600_000)).unwrap();

@@ -1,4 +1,4 @@
-//! Mirrors of our own server: whole, changed, interrupted, behind a bad network.
+//! Mirrors of our own server: complete, changed, interrupted, over a bad network.
 
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -24,7 +24,7 @@ fn entries(kind: Kind, seed: u64) -> Vec<Entry> {
     entries
 }
 
-/// A range service over these entries.
+/// A range service with these entries.
 struct Origin {
     data: Data,
     server: Served,
@@ -44,7 +44,7 @@ impl Origin {
         format!("http://{}", self.server.http())
     }
 
-    /// Serves other entries from now on.
+    /// Replaces the entries.
     fn change(&mut self, kind: Kind, entries: &[Entry]) {
         self.data.activate(kind, entries);
         self.server.process().signal("HUP");
@@ -58,7 +58,7 @@ impl Origin {
     }
 }
 
-/// Mirrors the first ranges and gives the report of each kind.
+/// Mirrors the first ranges and returns the report of each kind.
 fn mirror(data: &Data, url: &str, extra: &[&str]) -> Vec<Value> {
     let count = RANGES.to_string();
     let arguments = [&["mirror", url, "--first", &count, "--activate", "--json"], extra].concat();
@@ -77,7 +77,7 @@ fn numbers(report: &Value, names: [&str; 3]) -> [u64; 3] {
 }
 
 #[test]
-fn both_kinds_are_copied_and_later_only_what_changed() {
+fn second_mirror_fetches_only_changed_ranges() {
     let lists = Kind::ALL.map(|kind| (kind, entries(kind, 1)));
     let mut origin = Origin::new(&[(lists[0].0, &lists[0].1), (lists[1].0, &lists[1].1)]);
     let data = Data::new();
@@ -104,7 +104,7 @@ fn both_kinds_are_copied_and_later_only_what_changed() {
 }
 
 #[test]
-fn a_killed_mirror_goes_on_and_a_change_in_the_middle_comes_with_the_next() {
+fn killed_mirror_resumes_and_the_next_run_fetches_later_changes() {
     let (old, new) = (entries(Kind::Sha1, 1), entries(Kind::Sha1, 2));
     let mut origin = Origin::new(&[(Kind::Sha1, &old)]);
     let (data, url) = (Data::new(), origin.url());
@@ -115,7 +115,7 @@ fn a_killed_mirror_goes_on_and_a_change_in_the_middle_comes_with_the_next() {
     until_blocking("the mirror has begun", || length() > 0);
     let begun = length();
     assert!(process.kill_when(|| length() > begun), "it was killed in the middle");
-    // What was being written when a machine goes down is anything.
+    // A power failure can leave arbitrary bytes at the end of a file.
     for path in [&log, &data.path().join("sha1/mirror.data")] {
         let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(&[0xA5; 700]).unwrap();
@@ -128,7 +128,7 @@ fn a_killed_mirror_goes_on_and_a_change_in_the_middle_comes_with_the_next() {
     let [changed, unchanged, resumed] = numbers(report, ["changed", "unchanged", "resumed"]);
     assert_eq!((changed + resumed, unchanged), (RANGES.into(), 0));
     assert!(resumed > 0 && changed > 0);
-    // Each range is wholly the old or the new one, and all that was kept is used.
+    // Each range is either the old or the new one, and all kept ranges are used.
     let corpus =
         passwords::Corpus::open(&PathBuf::from(report["path"].as_str().unwrap()), 0).unwrap();
     for value in 0..RANGES {
@@ -145,7 +145,7 @@ fn a_killed_mirror_goes_on_and_a_change_in_the_middle_comes_with_the_next() {
 }
 
 #[test]
-fn a_bad_network_costs_retries_and_nothing_else() {
+fn network_faults_are_retried() {
     const FAULTS: &[Fault] = &[
         Fault::None,
         Fault::None,
@@ -164,7 +164,7 @@ fn a_bad_network_costs_retries_and_nothing_else() {
     let report = &mirror(&data, &url, &["--kind", "sha1"])[0];
     assert!(report["retries"].as_u64().unwrap() > u64::from(RANGES) / 4);
     assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
-    // A stall takes the time limit; so there are few.
+    // Each stall takes the full timeout, so there are few.
     let data = Data::new();
     let url = proxy(origin.server.http(), &[Fault::None, Fault::Stalled, Fault::None]);
     let stalled = ["--kind", "sha1", "--timeout", "1", "--first", "9", "--json"];
@@ -192,7 +192,7 @@ fn what_is_no_range_service_is_one_clear_error(
 }
 
 #[test]
-fn a_kind_that_the_service_lacks_is_told_at_once() {
+fn missing_kind_fails_before_any_fetch() {
     let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 1))]);
     let data = Data::new();
     let output = data.run(&["mirror", &origin.url(), "--attempts", "1"]);
@@ -205,7 +205,7 @@ fn a_kind_that_the_service_lacks_is_told_at_once() {
 }
 
 #[test]
-fn https_is_trusted_by_the_file_of_an_own_authority() {
+fn ca_file_is_trusted_for_https() {
     let origin = Data::new();
     let list = entries(Kind::Sha1, 4);
     origin.activate(Kind::Sha1, &list);
@@ -232,10 +232,10 @@ fn https_is_trusted_by_the_file_of_an_own_authority() {
 }
 
 #[test]
-fn a_full_disk_keeps_what_it_says() {
+fn full_disk_keeps_the_reported_ranges() {
     let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 5))]);
     let data = Data::new();
-    // A limit on the size of files fails as a full disk does: here in the first buckets.
+    // A file size limit fails like a full disk, here in the first buckets.
     let script = format!(
         "trap '' XFSZ; ulimit -f 16400; exec {} mirror {} --kind sha1 --first {RANGES}",
         env!("CARGO_BIN_EXE_passwords"),
@@ -253,7 +253,7 @@ fn a_full_disk_keeps_what_it_says() {
 }
 
 #[test]
-fn what_a_killed_mirror_kept_is_fetched_again_from_where_it_is_damaged() {
+fn damaged_partial_mirror_is_fetched_again_from_the_damage() {
     let list = entries(Kind::Sha1, 6);
     let origin = Origin::new(&[(Kind::Sha1, &list)]);
     let (data, url) = (Data::new(), origin.url());
@@ -266,7 +266,7 @@ fn what_a_killed_mirror_kept_is_fetched_again_from_where_it_is_damaged() {
     assert!(process.kill_when(|| length() > begun), "it was killed in the middle");
     let kept = data.path().join("sha1/mirror.data");
     let file = std::fs::OpenOptions::new().read(true).write(true).open(kept).unwrap();
-    // The first range is empty; this byte is of the second one.
+    // The first range is empty. This byte belongs to the second one.
     let at = 4096 + 16 * ((1 << 20) + 1) + 40;
     let mut byte = [0];
     file.read_exact_at(&mut byte, at).unwrap();

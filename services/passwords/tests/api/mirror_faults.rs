@@ -1,31 +1,31 @@
-//! A proxy in front of a range service that fails in every way a network does.
+//! A proxy in front of a range service that injects network faults.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What happens to an answer.
+/// A fault of a response.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     None,
-    /// Too many requests: the client is asked to wait.
+    /// 429 with `Retry-After`.
     Busy,
-    /// Half of it is sent.
+    /// Half of the response, then the end of the connection.
     Cut,
-    /// Half of it is sent, then nothing more.
+    /// Half of the response, then silence.
     Stalled,
-    /// The connection is closed at once.
+    /// The connection is closed without a response.
     Closed,
-    /// It is the page of something that is no range service.
+    /// A page of another kind of server.
     Foreign,
-    /// It does not tell its length.
+    /// The response has no length.
     Endless,
     Moved,
     Missing,
 }
 
-/// Starts a proxy whose answers have these faults in turn.
+/// Starts a proxy that applies these faults to its responses in turn.
 pub fn proxy(to: SocketAddr, faults: &'static [Fault]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -56,7 +56,7 @@ fn serve(mut client: TcpStream, to: SocketAddr, fault: Fault) -> Option<()> {
     };
     client.write_all(&answer[..sent]).ok()?;
     if matches!(fault, Fault::Stalled) {
-        // Until the client has lost patience.
+        // Wait for the client to time out.
         let _ = client.read(&mut [0]);
     }
     Some(())

@@ -84,7 +84,7 @@ async fn head_has_the_headers_of_get_and_no_body() {
 }
 
 #[actix_web::test]
-async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
+async fn gzip_matches_the_plain_text_and_small_responses_stay_plain() {
     let data = Data::new();
     let mut numbers = Numbers::new(3);
     let mut sizes = SIZES.to_vec();
@@ -98,7 +98,7 @@ async fn gzip_unpacks_to_the_plain_answer_and_small_answers_stay_plain() {
         for (prefix, n) in &sizes {
             let path = format!("/range/{prefix:05X}{query}");
             let plain = server.text(&path).await;
-            // What the first answer found out about the text, the second one uses.
+            // The second response uses what the first cached.
             for padded in ["", "false", "true", "true"] {
                 let request = server.get(&path).header("accept-encoding", "br, gzip");
                 let packed = request.header("add-padding", padded).send().await.unwrap();
@@ -132,7 +132,7 @@ async fn gzip_can_be_switched_off() {
     assert!(header(&answer, "etag").unwrap().starts_with('"'));
 }
 
-/// Lines of padded answers: 10 000 requests over all sizes.
+/// Counts the lines of padded responses: 10,000 requests over all sizes.
 #[actix_web::test]
 async fn padded_answers_hide_the_number_of_lines() {
     const BOUNDS: [(u32, usize, usize, usize); 8] = [
@@ -180,7 +180,7 @@ async fn padded_answers_hide_the_number_of_lines() {
                 );
             }
             let possible = high - low + 1;
-            // 625 draws leave a value of 201 out with a chance of 5 %: nearly all must come.
+            // Each of 201 values is missed by 625 draws with a probability of 5 %.
             assert!(totals.len() * 100 >= possible * 88, "{n}: {} of {possible}", totals.len());
             if possible > 1 {
                 assert!(totals.iter().min() < Some(&(low + possible / 8)));
@@ -246,7 +246,7 @@ async fn a_known_tag_is_304_in_every_form() {
     assert_eq!(conditional("if-modified-since", modified.clone()).await.status(), 304);
     let long_ago = "Sun, 06 Nov 1994 08:49:37 GMT".to_owned();
     assert_eq!(conditional("if-modified-since", long_ago).await.status(), 200);
-    // Of a later corpus, which an older one has taken the place of since.
+    // The time of a newer corpus that an older one has replaced.
     let later = "Fri, 31 Dec 9999 23:59:59 GMT".to_owned();
     assert_eq!(conditional("if-modified-since", later).await.status(), 200);
     assert_eq!(conditional("if-modified-since", "yesterday".to_owned()).await.status(), 200);
@@ -259,7 +259,7 @@ async fn a_known_tag_is_304_in_every_form() {
 }
 
 #[actix_web::test]
-async fn after_a_merge_only_the_changed_bucket_has_another_tag() {
+async fn merge_changes_only_the_tag_of_the_changed_bucket() {
     let data = Data::new();
     let mut numbers = Numbers::new(8);
     let entries = numbers.entries(Kind::Sha1, &SIZES);

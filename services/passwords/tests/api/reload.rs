@@ -1,4 +1,4 @@
-//! Corpora exchanged under load, by signal and by interval.
+//! Corpora replaced under load, by signal and by interval.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,12 +13,12 @@ use testkit::{Served, exchange, until, until_blocking};
 
 use crate::app::{App, Data, Numbers, expected_range};
 
-/// Seconds of load: 60 in full, `PASSWORDS_RELOAD_SECONDS` sets another number.
+/// Seconds of load: 60 in full. `PASSWORDS_RELOAD_SECONDS` overrides it.
 fn seconds() -> u64 {
     std::env::var("PASSWORDS_RELOAD_SECONDS").map_or(4, |seconds| seconds.parse().unwrap())
 }
 
-/// One answer on a connection that stays open.
+/// Sends a request on an open connection and reads the response.
 fn ask(stream: &mut BufReader<TcpStream>) -> (u16, String) {
     stream.get_mut().write_all(b"GET /range/5BAA6 HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let (mut status, mut length) = (0, 0);
@@ -87,7 +87,7 @@ async fn no_request_fails_while_corpora_are_exchanged() {
 }
 
 #[actix_web::test]
-async fn workers_without_requests_let_go_of_an_old_corpus() {
+async fn idle_workers_release_a_replaced_corpus() {
     let data = Data::new();
     let lists = [1, 2].map(|seed| Numbers::new(seed).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
     data.activate(Kind::Sha1, &lists[0]);
@@ -113,7 +113,7 @@ fn await_body(served: &Served, expected: &str) {
 }
 
 #[test]
-fn a_signal_or_the_interval_brings_the_new_corpus() {
+fn signal_and_interval_load_the_new_corpus() {
     let data = Data::new();
     let lists = [1, 2, 3].map(|seed| Numbers::new(seed).entries(Kind::Sha1, &[(0x5BAA6, 5)]));
     let texts = lists.each_ref().map(|list| expected_range(Kind::Sha1, list, 0x5BAA6));
@@ -125,7 +125,7 @@ fn a_signal_or_the_interval_brings_the_new_corpus() {
     assert_eq!(body(&by_signal), texts[0]);
     by_signal.process().signal("HUP");
     await_body(&by_signal, &texts[1]);
-    // What is served may be pruned: the open file goes on until it is exchanged.
+    // The served file can be pruned: it stays open until it is replaced.
     data.activate(Kind::Sha1, &lists[2]);
     assert!(data.run(&["prune"]).code == Some(0));
     assert_eq!(body(&by_signal), texts[1]);

@@ -1,4 +1,4 @@
-//! Each row of the table of request handling, by raw socket.
+//! Request handling over raw sockets, row by row of the specification.
 
 use passwords::model::Kind;
 use rstest::rstest;
@@ -136,7 +136,7 @@ async fn another_method_is_405_before_the_prefix_is_read() {
 }
 
 #[actix_web::test]
-async fn mode_is_the_first_one_and_exactly_ntlm() {
+async fn first_mode_must_be_exactly_ntlm() {
     let data = data();
     let server = server(&data, false).await;
     for query in ["?mode=ntlm", "?mode=nt%6Cm", "?a=b&mode=ntlm&mode=sha1", "?mode=ntlm&mode=x"] {
@@ -217,7 +217,7 @@ async fn plain_http_is_redirected_before_anything_but_health() {
 }
 
 #[actix_web::test]
-async fn documents_are_reached_by_get_and_head_alone() {
+async fn documents_allow_only_get_and_head() {
     let data = data();
     let server = server(&data, false).await;
     for target in ["/", "/openapi.json", "/docs/"] {

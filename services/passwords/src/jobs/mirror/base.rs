@@ -1,4 +1,4 @@
-//! What an earlier mirror of the same service has fetched.
+//! The ranges fetched by an earlier mirror of the same service.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -16,7 +16,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// The corpus in use if it mirrors this service, else the newest one that does.
+    /// Finds the corpus in use if it mirrors this service, or else the newest one that does.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -42,7 +42,7 @@ impl Base {
         self.tags.get(prefix.value(), self.corpus.digest(prefix))
     }
 
-    /// The bucket of a range and its digest.
+    /// Returns the bucket of a range and its digest.
     ///
     /// # Errors
     /// It cannot be read or is damaged.

@@ -1,4 +1,4 @@
-//! Asks for ranges until they are there.
+//! Fetches ranges with retries.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,24 +11,24 @@ use super::pace::Pace;
 use super::upstream::{Answer, Failure, Upstream};
 use crate::model::Kind;
 
-/// Time before a range is asked for again for the first time; it doubles from then on.
+/// The first backoff. It doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// How often a range is asked for as long as no answer was good.
+/// Attempts for a range as long as no response was successful.
 const AT_THE_START: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// How much is asked of the other service.
+/// Limits for the requests to the other service.
 #[derive(Clone, Copy, Debug)]
 pub struct Politeness {
     /// Concurrent requests.
     pub concurrency: usize,
-    /// Requests a second, if they have a bound.
+    /// Requests per second, if limited.
     pub per_second: Option<u32>,
-    /// How often one range is asked for before the mirror gives up.
+    /// Attempts for one range before the mirror fails.
     pub attempts: u32,
 }
 
-/// Asks for the ranges of one kind.
+/// Fetches the ranges of one kind.
 pub struct Fetcher {
     upstream: Upstream,
     politeness: Politeness,
@@ -39,7 +39,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher that has not asked for anything yet.
+    /// Creates a fetcher.
     pub fn new(upstream: Upstream, politeness: Politeness) -> Self {
         Self {
             upstream,
@@ -51,25 +51,25 @@ impl Fetcher {
         }
     }
 
-    /// The service that is asked.
+    /// The mirrored service.
     pub fn upstream(&self) -> &Upstream {
         &self.upstream
     }
 
-    /// How much is asked of it.
+    /// The request limits.
     pub fn politeness(&self) -> Politeness {
         self.politeness
     }
 
-    /// How often a range had to be asked for again.
+    /// The number of retries so far.
     pub fn retries(&self) -> u64 {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// Asks for a range, with a tag only for a changed one, as often as it takes.
+    /// Fetches a range, with retries. With a tag, fetches it only if it has changed.
     ///
     /// # Errors
-    /// Asking again does not help, or did not help often enough.
+    /// The failure is permanent, or all attempts failed.
     pub async fn fetch(
         &self,
         kind: Kind,
@@ -89,7 +89,7 @@ impl Fetcher {
                     }
                     cause
                 }
-                // Where nothing is ever answered, the address or the certificate is wrong.
+                // If no request has succeeded, the address or the certificate is probably wrong.
                 Err(Failure::Broken(cause)) => {
                     if attempt >= AT_THE_START && !self.answered.load(Ordering::Relaxed) {
                         bail!("{}: {cause}", self.upstream.source());
@@ -122,7 +122,7 @@ impl Fetcher {
     }
 }
 
-/// Half of the time that has doubled with each attempt, and up to as much again by chance.
+/// Exponential backoff: half of the delay is fixed, half is random.
 fn wait(attempt: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(1 << (attempt - 1).min(16)).min(LONGEST_WAIT);
     let chance = f64::from(getrandom::u32().unwrap_or(u32::MAX)) / f64::from(u32::MAX);

@@ -1,4 +1,4 @@
-//! Copies another range service into corpora.
+//! Copies another range service to corpora.
 
 mod base;
 mod fetcher;

@@ -1,21 +1,21 @@
-//! When the next request may be sent.
+//! The rate limiter of a mirror.
 
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// No pause that another service asks for is longer.
+/// The maximum pause that the other service can demand.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
-/// Spreads requests over time, and stops all of them when the other side asks for a pause.
+/// Spaces requests, and stops all of them during a pause demanded by the other service.
 pub struct Pace {
     next: Mutex<Instant>,
     between: Duration,
 }
 
 impl Pace {
-    /// At most so many requests a second.
+    /// Allows this number of requests per second.
     pub fn new(per_second: Option<u32>) -> Self {
         let between =
             per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
@@ -34,7 +34,7 @@ impl Pace {
         turn
     }
 
-    /// Lets nobody send anything for this time.
+    /// Delays all requests by this time.
     pub fn pause(&self, time: Duration) {
         self.pause_from(Instant::now(), time);
     }
@@ -49,7 +49,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// When requests that all want to be sent at once are sent.
+    /// The send times of requests that all become ready at `now`.
     fn turns<const N: usize>(pace: &Pace, now: Instant) -> [Duration; N] {
         [(); N].map(|()| pace.claim(now) - now)
     }

@@ -1,4 +1,4 @@
-//! What a mirror has made.
+//! The report of a mirror.
 
 use std::path::PathBuf;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 use crate::jobs::report::{CorpusFile, peak_memory};
 use crate::model::Header;
 
-/// What was asked for and what came.
+/// The requests and their results.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Traffic {
-    /// Ranges that an interrupted run had fetched.
+    /// Ranges fetched by an interrupted run.
     pub resumed: u32,
-    /// Ranges that were sent.
+    /// Ranges fetched.
     pub changed: u32,
-    /// Ranges that the last mirror had already.
+    /// Ranges unchanged since the last mirror.
     pub unchanged: u32,
-    /// Bytes of the ranges that were sent, as they were sent.
+    /// Bytes received for fetched ranges, as transferred.
     pub received: u64,
-    /// How often a range had to be asked for again.
+    /// The number of retries.
     pub retries: u64,
 }
 
@@ -28,12 +28,12 @@ pub struct Mirrored {
     /// Its file.
     #[serde(flatten)]
     pub file: CorpusFile,
-    /// What it took.
+    /// The traffic.
     #[serde(flatten)]
     pub traffic: Traffic,
-    /// The most memory that the command ever took, in bytes, where the system tells it.
+    /// Peak memory of the process in bytes, if the system reports it.
     pub peak_memory: Option<u64>,
-    /// Whether `CURRENT` names it now.
+    /// True if `CURRENT` names it.
     pub activated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Fetches every range in order, then builds and activates.
+//! Fetches all ranges in order, then builds and activates the corpora.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// For each request under way, so many ranges may wait for an earlier one.
+/// For each concurrent request, the number of ranges that may wait for an earlier one.
 const AHEAD: usize = 16;
-/// However many requests are under way, no more ranges wait.
+/// The maximum number of waiting ranges.
 const MOST_AHEAD: usize = 1024;
 
-/// A mirror that was asked for.
+/// The options of a mirror.
 #[derive(Clone, Debug)]
 pub struct Mirror {
-    /// What to fetch.
+    /// The kinds to fetch.
     pub kinds: Vec<Kind>,
-    /// How much is asked of the other service.
+    /// The request limits.
     pub politeness: Politeness,
-    /// How many ranges to fetch; those behind stay empty.
+    /// The number of ranges to fetch. The others are empty.
     pub ranges: u32,
-    /// Throws away what an interrupted run has fetched.
+    /// True to discard what an interrupted run has fetched.
     pub restart: bool,
-    /// Whether the new corpora are served from now on.
+    /// True if the new corpora are served from now on.
     pub activate: bool,
-    /// Where the data come from; the address if nothing is given.
+    /// Source of the data. If `None`: the address.
     pub note: Option<String>,
 }
 
@@ -42,8 +42,8 @@ impl Mirror {
     /// Mirrors each kind, activates all at once and reports each.
     ///
     /// # Errors
-    /// The service does not answer as a range service does, the disk is full, or another command
-    /// changes the folder. What was fetched is kept for the next run.
+    /// The service does not respond like a range service, the disk is full, or another command has
+    /// locked the folder. Fetched ranges are kept for the next run.
     pub fn run(
         &self,
         upstream: Upstream,
@@ -87,7 +87,7 @@ impl Mirror {
         fetcher: &Arc<Fetcher>,
         runtime: &Runtime,
     ) -> anyhow::Result<Vec<(PartialCorpus, Traffic)>> {
-        // A kind that the service lacks is told before hours go into the other one.
+        // Report a kind that the service lacks before spending hours on the other one.
         for kind in &self.kinds {
             let Some(first) = HashPrefix::from_value(0) else { continue };
             runtime.block_on(fetcher.fetch(*kind, first, None)).context(kind.label())?;
@@ -114,14 +114,14 @@ impl Mirror {
         let mut walk = Walk { kind: folder.kind(), fetcher, base, corpus: &mut corpus, traffic };
         let outcome = runtime.block_on(walk.fetch_all(self.ranges));
         let traffic = Traffic { retries: fetcher.retries() - retries, ..walk.traffic };
-        // Also after a failure: the next run goes on from here.
+        // Also after a failure, so that the next run can resume.
         let outcome = outcome.and(corpus.checkpoint());
         outcome.with_context(|| {
             let kept = corpus.kept();
-            format!("{kept} ranges are kept; run the same command again to go on")
+            format!("{kept} ranges are kept; run the same command again to continue")
         })?;
         if corpus.is_empty() {
-            // Whoever asks such a corpus is told that no password was ever exposed.
+            // An empty corpus would report every password as safe.
             bail!(
                 "{source} has no {} digest in {}, so nothing was built; see whether it is the \
                  service that you mean, and give --restart to fetch them again",
@@ -133,7 +133,7 @@ impl Mirror {
     }
 }
 
-/// Which ranges were asked for, in words.
+/// Describes the requested ranges.
 fn asked(ranges: u32) -> String {
     if ranges as usize >= PREFIXES {
         return "any range".to_owned();
@@ -141,7 +141,7 @@ fn asked(ranges: u32) -> String {
     format!("the first {ranges} ranges")
 }
 
-/// Goes through the ranges of one kind in order.
+/// Walks through the ranges of one kind in order.
 struct Walk<'a> {
     kind: Kind,
     fetcher: &'a Arc<Fetcher>,
@@ -187,7 +187,7 @@ impl Walk<'_> {
                         show(&progress, corpus, traffic, fetcher);
                         continue;
                     }
-                    // Ours is damaged: the whole range, whatever its tag.
+                    // Our copy is damaged: fetch the range without a tag.
                     whole(fetcher, kind, prefix).await?
                 }
             };

@@ -1,4 +1,4 @@
-//! The service that is mirrored: one request, one range.
+//! A client of the mirrored service. One request fetches one range.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,55 +16,55 @@ use crate::model::lines::{self, Form};
 use crate::model::{Kind, sort_and_add_up};
 use crate::store::Encoded;
 
-/// No range is longer: 65535 lines of at most 48 characters.
+/// The maximum length of a range: 65535 lines of at most 48 characters.
 const TEXT_LIMIT: usize = 4 << 20;
-/// A longer first line of an error is not shown.
+/// The first line of an error response is shown up to this length.
 const LONGEST_LINE: usize = 100;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// An answer that trickles in is given up after so many times the time limit.
+/// A slow response is abandoned after this multiple of the timeout.
 const WHOLE_ANSWER: u32 = 5;
 
-/// A range service, with the client that asks it.
+/// A range service and its HTTP client.
 pub struct Upstream {
     client: Client,
     ranges: Url,
     source: String,
 }
 
-/// What the service says of a range.
+/// A successful response for a range.
 pub enum Answer {
-    /// It is the one whose tag was sent.
+    /// The range still has the tag that was sent.
     Same,
-    /// It is this one.
+    /// The range has changed, or no tag was sent.
     Range(Range),
 }
 
-/// A range as it will stand in the corpus.
+/// A fetched range.
 pub struct Range {
-    /// Its bucket.
+    /// The encoded bucket.
     pub encoded: Encoded,
     /// Its entity tag.
     pub tag: Vec<u8>,
-    /// How many bytes were sent.
+    /// The number of bytes transferred.
     pub received: u64,
 }
 
-/// Why there is no answer.
+/// The ways in which a request can fail.
 #[derive(Debug)]
 pub enum Failure {
-    /// The service is busy or slow; it may have said for how long.
+    /// The service is busy or slow. The duration is its `Retry-After`.
     Busy(String, Option<Duration>),
-    /// The connection or the answer is not as it should be.
+    /// The connection failed or the response is malformed.
     Broken(String),
-    /// Asking again would not help.
+    /// A retry would not help.
     Final(String),
 }
 
 impl Upstream {
-    /// A client of the service at `url`, which trusts the authorities in `ca_file` as well.
+    /// Creates a client for the service at `url`. Also trusts the authorities in `ca_file`.
     ///
     /// # Errors
-    /// The address is none of a service, or the file holds no certificates.
+    /// The address is invalid, or the file has no certificates.
     pub fn new(
         url: &str,
         ca_file: Option<&Path>,
@@ -79,7 +79,7 @@ impl Upstream {
             .read_timeout(timeout)
             .timeout(timeout * WHOLE_ANSWER)
             .redirect(reqwest::redirect::Policy::none())
-            // Unpacked here, so that a cut answer is noticed by its length.
+            // Decompressed here, so that a truncated response is detected by its length.
             .no_gzip()
             .no_brotli()
             .build()
@@ -87,12 +87,12 @@ impl Upstream {
         Ok(Self { client, ranges, source })
     }
 
-    /// The address without credentials, as it may be stored and shown.
+    /// The address without credentials, for storage and display.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Asks for a range; with a tag only if it has another by now.
+    /// Requests a range. With a tag, the service sends the range only if it has changed.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -124,7 +124,7 @@ impl Upstream {
     }
 }
 
-/// The address below which ranges lie, and the one to show.
+/// Returns the base address of the ranges, and the address to display.
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
     let mut base = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
@@ -171,7 +171,7 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     let counted =
         response.content_length().is_some() || headers.contains_key(header::TRANSFER_ENCODING);
     if !packed && !counted {
-        let cause = "the answers have no length, so that a cut one cannot be told from a whole one";
+        let cause = "responses have no length, so a truncated one cannot be detected";
         return Err(Failure::Final(cause.to_owned()));
     }
     let tag = headers.get(header::ETAG).map_or(Vec::new(), |tag| tag.as_bytes().to_vec());
@@ -226,7 +226,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     }
 }
 
-/// What an answer says, if it says it to people in a few words.
+/// Returns the first line of a response if it is short text.
 fn first_line(body: &[u8]) -> Option<&str> {
     let line = body.split(|byte| *byte == b'\n').next()?.trim_ascii();
     let plain = (1..=LONGEST_LINE).contains(&line.len())
@@ -234,7 +234,7 @@ fn first_line(body: &[u8]) -> Option<&str> {
     if plain { std::str::from_utf8(line).ok() } else { None }
 }
 
-/// Seconds, or a date.
+/// Parses seconds or a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     if let Ok(seconds) = value.trim().parse() {

@@ -1,11 +1,11 @@
-//! Writes codes bit by bit.
+//! A bit writer.
 
 use super::code::Code;
 
-/// Twice the room that the longest line takes: 17 bytes of digest and 55 bits of ending.
+/// Twice the length of the longest line: 17 bytes of digest and 55 bits of ending.
 pub const WINDOW: usize = 64;
 
-/// A row of bytes filled bit by bit; up to 7 bits wait for the rest of their byte.
+/// A byte buffer that is filled bit by bit. Holds up to 7 bits of an unfinished byte.
 pub struct Bits<'a> {
     pub out: &'a mut [u8],
     pub at: usize,
@@ -13,7 +13,7 @@ pub struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Adds up to 56 bits; what does not fit into `out` is lost.
+    /// Appends up to 56 bits. Bits that do not fit into `out` are dropped.
     #[inline(always)]
     pub fn push(&mut self, code: Code) {
         if let Some(mut window) = self.window() {
@@ -22,7 +22,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Room for the next line; its end is where these bits go on.
+    /// Returns space for the next line. Writing continues at its end.
     #[inline(always)]
     pub fn window(&mut self) -> Option<Window<'_>> {
         let room = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut)?;
@@ -35,7 +35,7 @@ impl Bits<'_> {
         run
     }
 
-    /// Takes the last `bits` bits back.
+    /// Removes the last `bits` bits.
     pub fn take_back(&mut self, bits: u32) {
         let position = self.at * 8 + self.held.length as usize - bits as usize;
         self.at = position / 8;
@@ -45,7 +45,7 @@ impl Bits<'_> {
     }
 }
 
-/// Room for one line, so that its pieces need no check of their own.
+/// Space for one line, so that writing its parts needs no bounds checks.
 pub struct Window<'a> {
     room: &'a mut [u8; WINDOW],
     begin: usize,
@@ -54,7 +54,7 @@ pub struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// Adds up to 56 bits.
+    /// Appends up to 56 bits.
     #[inline(always)]
     pub fn push(&mut self, code: Code) {
         let all = self.held.then(code);

@@ -1,6 +1,6 @@
-//! Codes of one or more symbols.
+//! Huffman codes of one or more symbols.
 
-/// Bits in the order in which they are sent, the first one lowest.
+/// The bits of a code in transmission order, first bit lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     pub bits: u64,

@@ -1,4 +1,4 @@
-//! Encodes lines, with any way to turn digits into codes.
+//! Encodes lines, generic over the conversion from digits to codes.
 
 use super::bits::Bits;
 use super::code::Code;
@@ -7,24 +7,24 @@ use crate::model::bucket::{Bucket, BucketError, Counts};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// The lines of a bucket and of the padding behind them, as far as they are not encoded.
+/// The lines of a bucket and its padding that are not encoded yet.
 pub struct Lines<'a> {
     pub bucket: &'a Bucket<'a>,
     pub padding: &'a [u8],
-    /// Lines of the bucket that are encoded.
+    /// The number of encoded lines of the bucket.
     pub done: usize,
-    /// The counts of the others.
+    /// The counts of the remaining lines.
     pub counts: Counts<'a>,
 }
 
 impl<'a> Lines<'a> {
-    /// All of them.
+    /// All lines of a bucket and its padding.
     pub fn of(bucket: &'a Bucket<'a>, padding: &'a [u8]) -> Self {
         Self { bucket, padding, done: 0, counts: bucket.counts() }
     }
 }
 
-/// The portable encoder of lines, which every other one is compared with.
+/// The portable encoder, the reference for the others.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -38,7 +38,7 @@ pub fn portable(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError
     })
 }
 
-/// Encodes lines with the given way to turn 16 bytes into four codes of eight digits each.
+/// Encodes lines with a function that converts 16 bytes to four codes of eight digits each.
 #[inline(always)]
 pub fn by_kind(
     lines: Lines<'_>,
@@ -77,7 +77,7 @@ fn encode<const TAIL: usize>(
     Ok(())
 }
 
-/// A line is its first digit, words of four bytes, one byte, and the ending.
+/// Encodes a line: its first digit, words of four bytes, one byte, and the ending.
 #[inline(always)]
 fn line<const TAIL: usize>(
     tables: &Tables,

@@ -1,9 +1,9 @@
-//! Gzip for the one text that this service serves.
+//! A gzip encoder for the responses of this service.
 //!
-//! The text is hexadecimal from 16 equally likely digits, so a search for matches finds nothing
-//! and one fixed code is near optimal: 4 bits for `0` to `9`, `A` and `B`, 5 bits for the other
-//! four digits, colon, CR, LF and the end of the block. The whole answer is one deflate block;
-//! its header never changes, and each byte of a digest becomes the joint code of its two digits.
+//! The text consists of hexadecimal digits that are equally likely, so there are no matches to find
+//! and one fixed code is close to optimal: 4 bits for `0` to `9`, `A` and `B`; 5 bits for the other
+//! four digits, colon, CR, LF and the end of the block. A response is one deflate block with a
+//! constant header. Each byte of a digest becomes the joint code of its two digits.
 
 mod bits;
 mod code;
@@ -20,24 +20,24 @@ use super::bucket::{Bucket, BucketError};
 
 pub use self::trailer::Trailer;
 
-/// Shorter texts go out as they are: the block header alone is about 40 bytes.
+/// Shorter texts are sent uncompressed, because the block header alone has about 40 bytes.
 pub const SHORTEST: usize = 512;
 
-/// CR and LF, 5 bits each, which follow every line but the last.
+/// CR and LF, 5 bits each, after every line except the last.
 const SEPARATOR_BITS: u32 = 10;
 
-/// Room that a text of this length needs.
+/// Returns the buffer size for a text of this length.
 ///
-/// Five bits a character at most, headers, trailer and the slack of the last window.
+/// Counts 5 bits a character, the headers, the trailer and the slack of the last window.
 pub fn room(text_length: usize) -> usize {
     text_length * 5 / 8 + TABLES.head.len() + WINDOW + 8
 }
 
-/// Compresses the text of a bucket and of the padding that follows it.
+/// Compresses the text of a bucket followed by its padding.
 ///
-/// `trailer` is that of what both render to, without a separator after the last line; `padding` are the
-/// random bytes of the padding lines. Returns the length of the answer at the front of `out`,
-/// which must be as long as [`room`] says.
+/// `trailer` is the trailer of the rendered text, without a separator after the last line.
+/// `padding` has the random bytes of the padding lines. `out` must have the size given by [`room`].
+/// Returns the length of the response at the start of `out`.
 ///
 /// # Errors
 /// [`BucketError::Count`].

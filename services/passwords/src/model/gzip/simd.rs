@@ -1,10 +1,10 @@
-//! Chooses the encoder of lines for the processor; has the one for SSSE3 and BMI2.
+//! The line encoder for SSSE3 and BMI2, and the choice of an encoder at run time.
 //!
-//! It takes eight digits at once: a shuffle looks up the code of each digit and the mask of its length, a
-//! parallel bit extract (`PEXT`) closes the gaps between the codes.
+//! This encoder processes eight digits at a time: a shuffle looks up the code and the length mask
+//! of each digit, and a parallel bit extract (`PEXT`) closes the gaps between the codes.
 //!
-//! Unsafe code is for calls of functions that need a processor feature, each behind the test for
-//! that feature, and for unaligned loads and stores of arrays whose length is part of their type.
+//! `unsafe` is needed to call functions that require a processor feature, always after a check for
+//! it, and for unaligned loads and stores of fixed-size arrays.
 #![allow(unsafe_code)]
 
 use super::bits::Bits;
@@ -13,7 +13,7 @@ use super::eights;
 use super::lines::{self, Lines};
 use crate::model::bucket::{Bucket, BucketError};
 
-/// Encodes the lines of a bucket and of padding in the fastest way that this processor has.
+/// Encodes the lines of a bucket and its padding with the fastest encoder for this processor.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -27,11 +27,11 @@ pub fn encode_lines(
     {
         let mut lines = lines;
         if eights::is_there() {
-            // SAFETY: the processor has the features that the function asks for.
+            // SAFETY: the check above found all features that the function requires.
             unsafe { eights::encode(&mut lines, bits) };
         }
         if x86::is_fast() {
-            // SAFETY: the processor has the three features that the function asks for.
+            // SAFETY: the check above found all three features that the function requires.
             return unsafe { x86::encode_lines(lines, bits) };
         }
         lines::portable(lines, bits)
@@ -53,7 +53,7 @@ mod x86 {
     use crate::model::gzip::lines;
     use crate::model::gzip::tables::TABLES;
 
-    /// AMD's family 19h (Zen 3) is the first whose `PEXT` is not a slow micro-program.
+    /// On AMD processors before family 19h (Zen 3), `PEXT` is slow microcode.
     const FAST_AMD_FAMILY: u32 = 0x19;
     static FAST: LazyLock<bool> = LazyLock::new(|| {
         std::arch::is_x86_feature_detected!("ssse3")
@@ -83,7 +83,7 @@ mod x86 {
         lines::by_kind(lines, bits, |bytes| words(codes, masks, bytes))
     }
 
-    /// The codes of 16 bytes, eight digits in each.
+    /// Returns the codes of 16 bytes, eight digits in each.
     #[inline]
     #[target_feature(enable = "ssse3,bmi2,popcnt")]
     fn words(codes: __m128i, masks: __m128i, bytes: &[u8; 16]) -> [Code; 4] {
@@ -106,7 +106,7 @@ mod x86 {
         [pressed(codes[0], masks[0]), pressed(codes[1], masks[1])]
     }
 
-    /// The bits of `codes` that `masks` names, without the gaps between them.
+    /// Extracts the bits of `codes` selected by `masks`, without gaps.
     #[inline]
     #[target_feature(enable = "bmi2,popcnt")]
     fn pressed(codes: u64, masks: u64) -> Code {
@@ -156,13 +156,14 @@ mod tests {
     fn in_eights(mut lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
         #[cfg(target_arch = "x86_64")]
         if eights::is_there() {
-            // SAFETY: the processor has the features that the function asks for.
+            // SAFETY: the check above found all features that the function requires.
             unsafe { eights::encode(&mut lines, bits) };
         }
         lines::portable(lines, bits)
     }
 
-    /// How many lines of a bucket are encoded in eights; the 144 bytes that are read leave some.
+    /// The number of lines that are encoded in groups of eight. The encoder reads 144 bytes at a
+    /// time and leaves the last lines.
     #[cfg(target_arch = "x86_64")]
     fn assert_done(bucket: &Bucket<'_>) {
         if !eights::is_there() {
@@ -172,7 +173,7 @@ mod tests {
         let mut out = vec![0; bucket.text_bound() + 512];
         let mut bits = Bits { out: &mut out, at: 0, held: Code::default() };
         let mut lines = Lines::of(bucket, &[]);
-        // SAFETY: the processor has the features that the function asks for.
+        // SAFETY: the check above found all features that the function requires.
         unsafe { eights::encode(&mut lines, &mut bits) };
         let left = if bucket.kind() == Kind::Sha1 { 1 } else { 4 };
         let least = if bucket.kind() == Kind::Sha1 { 9 } else { 12 };
@@ -183,7 +184,7 @@ mod tests {
     fn by_extract(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
         #[cfg(target_arch = "x86_64")]
         if x86::is_fast() {
-            // SAFETY: the processor has the three features that the function asks for.
+            // SAFETY: the check above found all three features that the function requires.
             return unsafe { x86::encode_lines(lines, bits) };
         }
         lines::portable(lines, bits)
@@ -201,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Entries whose digits all have codes of 4 bits, or of 5.
+    /// Entries whose digits all have 4-bit codes, or all 5-bit codes.
     fn entries_of(kind: Kind, long: bool, firsts: &[u8], counts: &[u32], n: usize) -> Vec<Entry> {
         let (low, base) = if long { (0xC, 4) } else { (0, 10) };
         let mut entries: Vec<Entry> = (0..n)
@@ -264,8 +265,8 @@ mod tests {
         }
     }
 
-    /// The shortest and the longest lines, counts on both sides of each limit, first digits that change within
-    /// eight lines and that no line has.
+    /// Covers the shortest and longest lines, counts on both sides of each limit, first digits that
+    /// change within a group of eight lines, and first digits without lines.
     #[test]
     fn lines_of_every_length_are_encoded_alike() {
         let counts: [&[u32]; 7] = [
@@ -318,7 +319,7 @@ mod tests {
                 bytes[counts + at] = wrong;
                 let bucket = Bucket::parse(kind, &bytes).unwrap();
                 let portable = encoded(lines::portable, &bucket, &[], Code::default());
-                // A byte above 127 makes one count of two, so that the last one is missing.
+                // A byte above 127 joins two counts, so the last count is missing.
                 assert_eq!(portable, Err(BucketError::Count));
                 assert_eq!(encoded(in_eights, &bucket, &[], Code::default()), portable);
             }

@@ -1,4 +1,4 @@
-//! The one code of all answers, and their head.
+//! The constant Huffman code and the constant start of every response.
 
 use std::sync::LazyLock;
 
@@ -7,24 +7,26 @@ use super::code::{Code, canonical};
 
 const END_OF_BLOCK: usize = 256;
 const SHORT_COUNTS: u32 = 1000;
-/// Bits of the ending of a small count at most: those of colon, three digits, CR and LF.
+/// Maximum length of the ending of a small count: a colon, three digits, CR and LF.
 pub const COUNT_BITS: u32 = 27;
 
 pub static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
 
-/// Everything about the code that never changes.
+/// The constant tables.
 pub struct Tables {
-    /// Gzip header and block header, with the bits of the last, unfinished byte.
+    /// The gzip header and block header, without the bits of the last, unfinished byte.
     pub head: Vec<u8>,
-    /// What is left of the last byte of the head.
+    /// The bits of the unfinished last byte.
     pub head_rest: Code,
-    /// The end of the block.
+    /// The end-of-block code.
     pub end: Code,
     /// The codes of the hexadecimal digits.
     pub digits: [Code; 16],
-    /// The joint code of a byte's two digits: bits in the lower, length in the upper half.
+    /// The joint code of the two digits of each byte: bits in the lower half, length in the upper
+    /// half.
     bytes: [u32; 256],
-    /// Colon, count, CR and LF for small counts; their length is above the lowest [`COUNT_BITS`] bits.
+    /// Colon, count, CR and LF for small counts. The length is above the lowest [`COUNT_BITS`]
+    /// bits.
     pub endings: Vec<u32>,
     /// CR and LF.
     separator: Code,
@@ -62,7 +64,7 @@ impl Tables {
         tables
     }
 
-    /// The joint code of a byte's two digits.
+    /// The joint code of the two digits of a byte.
     #[inline(always)]
     pub fn byte(&self, byte: u8) -> Code {
         let joint = self.bytes[usize::from(byte)];
@@ -80,7 +82,7 @@ impl Tables {
         }
     }
 
-    /// Colon, up to ten digits of 4 bits, CR and LF: 55 bits at most.
+    /// Encodes a colon, up to ten digits of 4 bits, CR and LF: at most 55 bits.
     #[cold]
     fn long_ending(&self, count: u32) -> Code {
         let mut code = self.separator;
@@ -95,7 +97,7 @@ impl Tables {
     }
 }
 
-/// Gzip header and deflate block header.
+/// Encodes the gzip header and the deflate block header.
 fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
     let mut room = vec![0; 256];
     room[..10].copy_from_slice(&[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]);
@@ -104,7 +106,7 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
     for (value, length) in [(1, 1), (2, 2), (0, 5), (0, 5), (15, 4)] {
         bits.push(Code { bits: value, length });
     }
-    // The length code gives 3 bits to eight symbols, so that it is complete; 2 is never sent.
+    // The length code assigns 3 bits to eight symbols, so it is complete. Symbol 2 is never sent.
     let mut of_lengths = [0u8; 19];
     for symbol in [0, 1, 2, 4, 5, 16, 17, 18] {
         of_lengths[symbol] = 3;
@@ -113,7 +115,8 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
         bits.push(Code { bits: u64::from(of_lengths[symbol]), length: 3 });
     }
     let codes = canonical(&of_lengths);
-    // One distance code of one bit, never used: some decoders refuse a block without any.
+    // One unused distance code of one bit, because some decoders reject a block without distance
+    // codes.
     let all: Vec<u8> = lengths.iter().copied().chain([1]).collect();
     let mut rest = &all[..];
     while let Some(first) = rest.first() {

@@ -1,6 +1,6 @@
-//! What gzip says about a text behind its packed form: the trailer of RFC 1952.
+//! The gzip trailer of RFC 1952: checksum and length of the uncompressed text.
 
-/// Checksum and length of a text.
+/// The checksum and length of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trailer {
     crc: u32,
@@ -13,7 +13,7 @@ impl Trailer {
         Self::default().and(text)
     }
 
-    /// The trailer of the text that goes on with `more`.
+    /// Returns the trailer of this text followed by `more`.
     #[must_use]
     pub fn and(self, more: &[u8]) -> Self {
         let mut hasher = crc32fast::Hasher::new_with_initial(self.crc);
@@ -26,14 +26,14 @@ impl Trailer {
         self.length as usize
     }
 
-    /// The last eight bytes of a gzip file: checksum, length.
+    /// Encodes the last eight bytes of a gzip file: checksum, then length.
     pub fn to_bytes(self) -> [u8; 8] {
         let [a, b, c, d] = self.crc.to_le_bytes();
         let [e, f, g, h] = self.length.to_le_bytes();
         [a, b, c, d, e, f, g, h]
     }
 
-    /// What [`Trailer::to_bytes`] made.
+    /// Decodes the bytes of [`Trailer::to_bytes`].
     pub fn from_bytes([a, b, c, d, e, f, g, h]: [u8; 8]) -> Self {
         Self { crc: u32::from_le_bytes([a, b, c, d]), length: u32::from_le_bytes([e, f, g, h]) }
     }

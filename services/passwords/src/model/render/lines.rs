@@ -1,17 +1,17 @@
-//! Writes lines through a window of fixed length, with any way to write digits.
+//! Renders lines through a fixed-size window, generic over the hexadecimal conversion.
 
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// A line is written through a window of this length, so that no write needs a check of its own.
+/// Length of the window for one line. Writing into a window needs no bounds checks.
 pub(super) const WINDOW: usize = 64;
-/// Counts below this have their ending in a table.
+/// Counts below this have precomputed endings.
 const SHORT_COUNTS: usize = 1000;
 
-/// Upper-case hexadecimal digits of each byte.
+/// The upper-case hexadecimal digits of each byte.
 static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
-/// What follows a suffix: colon, count, CR, LF in the lower bytes, their number in the highest.
+/// The ending of a line: colon, count, CR and LF in the lower bytes, their length in the highest.
 static SHORT_ENDINGS: [u64; SHORT_COUNTS] = short_endings();
 
 const fn short_endings() -> [u64; SHORT_COUNTS] {
@@ -44,7 +44,7 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
     pairs
 }
 
-/// The portable renderer, which every other one is compared with.
+/// The portable renderer, the reference for the others.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -52,7 +52,7 @@ pub(super) fn portable(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, Buc
     by_kind(bucket, out, portable_hex)
 }
 
-/// Renders with the given way to write 16 bytes as 32 digits.
+/// Renders a bucket with a function that converts 16 bytes to 32 digits.
 #[inline(always)]
 pub(super) fn by_kind(
     bucket: &Bucket<'_>,
@@ -86,7 +86,7 @@ fn lines<const TAIL: usize>(
     Ok(at)
 }
 
-/// Renders padding with the given way to write 16 bytes as 32 digits.
+/// Renders padding with a function that converts 16 bytes to 32 digits.
 #[inline(always)]
 pub(super) fn padding_by_kind(
     kind: Kind,
@@ -119,7 +119,7 @@ fn padding_lines<const TAIL: usize>(
     at
 }
 
-/// Writes one line at the front of the window and returns its length.
+/// Writes one line to the start of the window and returns its length.
 #[inline(always)]
 pub(super) fn write_line<const TAIL: usize>(
     digit: u8,
@@ -148,7 +148,7 @@ pub(super) fn write_line<const TAIL: usize>(
     }
 }
 
-/// Writes colon, count, CR and LF, and returns their length: 13 at most.
+/// Writes a colon, the count, CR and LF. Returns the length, at most 13.
 #[cold]
 fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
@@ -162,7 +162,7 @@ fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     digits + 3
 }
 
-/// Writes 16 bytes as 32 upper-case digits, four bytes at a time in one 64-bit word.
+/// Converts 16 bytes to 32 upper-case digits, four bytes at a time in a 64-bit word.
 #[inline(always)]
 pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     for (four, eight) in bytes.as_chunks::<4>().0.iter().zip(digits.as_chunks_mut::<8>().0) {
@@ -170,14 +170,14 @@ pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     }
 }
 
-/// Turns four bytes into their eight digits: nibbles spread to bytes, then to characters.
+/// Converts four bytes to eight digits: spreads nibbles to bytes, then maps them to characters.
 #[inline(always)]
 fn spread(four: u32) -> u64 {
     let x = u64::from(four);
     let x = (x | x << 16) & 0x0000_FFFF_0000_FFFF;
     let x = (x | x << 8) & 0x00FF_00FF_00FF_00FF;
     let nibbles = (x >> 4 | x << 8) & 0x0F0F_0F0F_0F0F_0F0F;
-    // Adding 6 carries into bit 4 exactly where the nibble is above 9.
+    // Adding 6 carries into bit 4 exactly if the nibble is above 9.
     let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     nibbles + 0x3030_3030_3030_3030 + letters * 7
 }

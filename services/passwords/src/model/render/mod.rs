@@ -1,4 +1,4 @@
-//! Buckets and padding as the text that clients read: `SUFFIX:COUNT`, CR LF between lines.
+//! Renders buckets and padding as the response text: `SUFFIX:COUNT` lines separated by CR LF.
 
 mod lines;
 mod simd;
@@ -10,19 +10,19 @@ use super::kind::Kind;
 /// Length of the separator between lines.
 const SEPARATOR: usize = 2;
 
-/// Room that a bucket and a number of padding lines need, with the slack of the last window.
+/// Returns the buffer size for a bucket and padding lines, including the slack of the last window.
 pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
     bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
 }
 
-/// The length of a text once the separator after its last line is taken off.
+/// Returns the length of a text without the separator after its last line.
 pub fn without_last_separator(length: usize) -> usize {
     length.saturating_sub(SEPARATOR)
 }
 
-/// Writes all lines of a bucket, each with its separator, and returns their length.
+/// Writes all lines of a bucket, each followed by a separator. Returns their length.
 ///
-/// `out` must be as long as [`room`] says; lines that do not fit are left out.
+/// `out` must have the size given by [`room`]. Lines that do not fit are dropped.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -30,14 +30,14 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
     simd::bucket(bucket, out)
 }
 
-/// Writes padding lines, each with its separator, and returns their length.
+/// Writes padding lines, each followed by a separator. Returns their length.
 ///
-/// `random` holds for each line one byte for the first digit and one tail.
+/// `random` has one byte for the first digit and one tail for each line.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     simd::padding(kind, random, out)
 }
 
-/// A whole bucket as text.
+/// Returns the text of a bucket.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -56,7 +56,7 @@ mod tests {
     use crate::model::bucket::{encode, tests::some_entries};
     use crate::model::entry::{Entry, MAX_COUNT};
 
-    /// The text of entries, written without any of the code under test.
+    /// Formats entries without using the code under test.
     fn plain_text(kind: Kind, entries: &[Entry]) -> Vec<u8> {
         let lines: Vec<String> = entries
             .iter()

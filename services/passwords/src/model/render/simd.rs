@@ -1,17 +1,17 @@
-//! The renderers for processors with SSSE3 and with AVX2, chosen at run time.
+//! Renderers for processors with SSSE3 and AVX2, chosen at run time.
 //!
-//! Unsafe code is for calls of functions that need a processor feature, each behind the test for
-//! that feature, and for unaligned loads and stores of arrays whose length is part of their type.
+//! `unsafe` is needed to call functions that require a processor feature, always after a check for
+//! it, and for unaligned loads and stores of fixed-size arrays.
 //!
-//! AVX-512 with its permutation of bytes writes a line by one store of 64 bytes; measured on Zen 5
-//! it is no faster than AVX2, so it is left out: see docs/decisions/0300.
+//! There is no AVX-512 renderer. One was measured on Zen 5 and is not faster than AVX2: see
+//! docs/decisions/0300.
 #![allow(unsafe_code)]
 
 use super::lines;
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 
-/// Writes the lines of a bucket in the fastest way that this processor has.
+/// Writes the lines of a bucket with the fastest renderer for this processor.
 ///
 /// # Errors
 /// [`BucketError::Count`].
@@ -19,22 +19,22 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, which is all that the function asks for.
+            // SAFETY: the check above found AVX2, the only feature that the function requires.
             return unsafe { x86::bucket_avx2(bucket, out) };
         }
         if std::arch::is_x86_feature_detected!("ssse3") {
-            // SAFETY: the processor has SSSE3, which is all that the function asks for.
+            // SAFETY: the check above found SSSE3, the only feature that the function requires.
             return unsafe { x86::bucket_ssse3(bucket, out) };
         }
     }
     lines::portable(bucket, out)
 }
 
-/// Writes padding lines in the fastest way that this processor has.
+/// Writes padding lines with the fastest renderer for this processor.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which is all that the function asks for.
+        // SAFETY: the check above found AVX2, the only feature that the function requires.
         return unsafe { x86::padding_avx2(kind, random, out) };
     }
     lines::padding_by_kind(kind, random, out, lines::portable_hex)
@@ -68,7 +68,8 @@ mod x86 {
         lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits))
     }
 
-    /// Each byte becomes a word, its upper four bits below its lower four: all 32 digits in order.
+    /// Expands each byte to a 16-bit word with the upper nibble first, so that all 32 digits are in
+    /// order.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn hex_avx2(bytes: &[u8; 16], digits: &mut [u8; 32]) {
@@ -142,12 +143,12 @@ mod tests {
 
     type Renderer = fn(&Bucket<'_>, &mut [u8]) -> Result<usize, BucketError>;
 
-    /// The chosen one, and every one that this processor can run.
+    /// The chosen renderer and every renderer that this processor supports.
     fn renderers() -> Vec<Renderer> {
         let mut all: Vec<Renderer> = vec![bucket];
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("ssse3") {
-            // SAFETY: the processor has SSSE3, which is all that the function asks for.
+            // SAFETY: the check above found SSSE3, the only feature that the function requires.
             all.push(|bucket, out| unsafe { x86::bucket_ssse3(bucket, out) });
         }
         all

@@ -1,4 +1,4 @@
-//! The digits of eight lines become codes.
+//! Converts the digits of eight lines to codes.
 
 use std::arch::x86_64::{
     __m512i, _mm_cvtsi64_si128, _mm512_add_epi64, _mm512_cvtepu8_epi64, _mm512_madd_epi16,
@@ -13,21 +13,21 @@ use super::lanes::{Lanes, four_times, load, load_front};
 use super::rows::Eight;
 use crate::model::gzip::tables::Tables;
 
-/// Bytes of tails that are read for eight lines.
+/// The number of tail bytes read for eight lines.
 pub const READ: usize = 4 * 4 + 2 * 64;
 
-/// What turns digits into codes.
+/// The tables that convert digits to codes.
 pub struct Codes {
-    /// The code of each digit, four times, for a look-up takes six bits.
+    /// The code of each digit, repeated four times because a lookup uses six bits.
     codes: __m512i,
     lengths: __m512i,
-    /// Two to the power of the length.
+    /// 2 to the power of each code length.
     factors: __m512i,
-    /// Where the first four bytes of each tail are.
+    /// Selects the first four bytes of each tail.
     fours: __m512i,
-    /// Where the digits of four bytes are, the first one first.
+    /// Selects the digits of four bytes, first digit first.
     digits: __m512i,
-    /// The same, but each second digit replaced by the one before it.
+    /// As `digits`, with each second digit replaced by the one before it.
     before: __m512i,
 }
 
@@ -57,7 +57,7 @@ impl Codes {
         let sixty_four = _mm512_set1_epi64(64);
         let ending = self.two_digits(self.four_bytes(tails, TAIL / 4)).then(endings);
 
-        // 36 to 45 bits, then 32 to 40 more, some of which are the first of the second word.
+        // 36 to 45 bits, then 32 to 40 more, some of which belong to the second word.
         let Lanes { bits: a, lengths: at } =
             self.one_digit(firsts).then(self.eight_digits(self.four_bytes(tails, 0)));
         let next = self.eight_digits(self.four_bytes(tails, 1));
@@ -83,7 +83,7 @@ impl Codes {
         Eight { words: [a, b, c, d], lengths: _mm512_add_epi64(before, ending.lengths) }
     }
 
-    /// Four bytes of each tail, in the lower half of its lane.
+    /// Returns four bytes of each tail, in the lower half of its lane.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn four_bytes(&self, tails: &[u8; READ], word: usize) -> __m512i {
@@ -91,7 +91,7 @@ impl Codes {
         _mm512_permutex2var_epi8(load_front(front), self.fours, load_front(back))
     }
 
-    /// The codes of digits that are the first bytes of lanes.
+    /// Returns the codes of the digits in the first byte of each lane.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn one_digit(&self, digits: u64) -> Lanes {
@@ -103,7 +103,7 @@ impl Codes {
         }
     }
 
-    /// The codes of the two digits of each byte, in 16 bits.
+    /// Returns the codes of the two digits of each byte, in 16 bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn pairs(&self, bytes: __m512i) -> Lanes {
@@ -136,7 +136,7 @@ impl Codes {
     fn eight_digits(&self, bytes: __m512i) -> Lanes {
         let Lanes { bits, lengths } = self.pairs(bytes);
         let one = _mm512_set1_epi16(1);
-        // What each second pair is multiplied with: two to the power of the length of the first.
+        // The factor for each second pair: 2 to the power of the length of the first pair.
         let factors = _mm512_sllv_epi16(one, _mm512_slli_epi32::<16>(lengths));
         let bits = _mm512_madd_epi16(bits, factors);
         let lengths = _mm512_madd_epi16(lengths, one);
@@ -152,7 +152,8 @@ impl Codes {
     }
 }
 
-/// Where the first four bytes of each tail are; the upper half of a lane repeats them.
+/// Returns the positions of the first four bytes of each tail, repeated in the upper half of a
+/// lane.
 const fn fours(tail: usize) -> [u8; 64] {
     let mut places = [0; 64];
     let mut at = 0;

@@ -1,7 +1,7 @@
-//! The endings of eight lines: colon, count, CR and LF.
+//! Encodes the endings of eight lines: colon, count, CR and LF.
 //!
-//! Unsafe code is for an unaligned load of an array whose length is part of its type, and for looking up
-//! eight numbers in a table at indices that were compared with its length.
+//! `unsafe` is needed for an unaligned load of a fixed-size array and for a gather from a table
+//! whose indices were checked against its length.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -15,24 +15,24 @@ use super::lanes::{LINES, Lanes, load_words};
 use crate::model::bucket::Counts;
 use crate::model::gzip::tables::{COUNT_BITS, Tables};
 
-/// A longer ending does not fit into 64 bits with the two digits before it.
+/// A longer ending and the two digits before it exceed 64 bits.
 const LONGEST: u32 = 54;
 
-/// The endings of the next eight lines, if all their counts are valid and fit.
+/// Returns the endings of the next eight lines if all their counts are valid and short enough.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
     short_endings(tables, counts).or_else(|| long_endings(tables, counts))
 }
 
-/// Endings of counts of one or two bytes that are in the table.
+/// Returns endings for counts of one or two bytes that are in the table.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 fn short_endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
     let bytes = counts.bytes().first_chunk::<16>()?;
     // SAFETY: the array has the 16 bytes that are read; the load needs no alignment.
     let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
-    // A byte above 127 is followed by another one of the same count.
+    // A byte above 127 is followed by another byte of the same count.
     let followed = u32::from(_mm_movepi8_mask(bytes));
     let last = !followed & 0xFFFF;
     let eighth = _pdep_u32(1 << (LINES - 1), last);
@@ -52,7 +52,7 @@ fn short_endings(tables: &Tables, counts: &mut Counts<'_>) -> Option<Lanes> {
         return None;
     }
     counts.skip(taken.count_ones() as usize);
-    // SAFETY: each index is less than the length of the table.
+    // SAFETY: the check above found each index below the length of the table.
     let packed = unsafe { _mm256_i32gather_epi32::<4>(tables.endings.as_ptr().cast(), count) };
     let packed = _mm512_cvtepu32_epi64(packed);
     Some(Lanes {

@@ -1,6 +1,6 @@
-//! Registers of eight lanes.
+//! 512-bit registers as eight 64-bit lanes.
 //!
-//! Unsafe code is for unaligned loads and stores of arrays whose length is part of their type.
+//! `unsafe` is needed for unaligned loads and stores of fixed-size arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -8,10 +8,10 @@ use std::arch::x86_64::{
     _mm512_or_si512, _mm512_setzero_si512, _mm512_sllv_epi64, _mm512_storeu_si512,
 };
 
-/// Lines that are encoded at once, each in a lane.
+/// The number of lines that are encoded at once, one in each lane.
 pub const LINES: usize = 8;
 
-/// Codes in the lanes, and their lengths.
+/// The codes in the lanes and their lengths.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     pub bits: __m512i,
@@ -19,7 +19,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Appends `next`; together at most 64 bits.
+    /// Appends `next`. The result has at most 64 bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn then(self, next: Self) -> Self {
@@ -37,7 +37,7 @@ pub fn four_times(table: [u8; 16]) -> __m512i {
     _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
 }
 
-/// The first 64 of more bytes.
+/// Loads the first 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn load_front(bytes: &[u8]) -> __m512i {

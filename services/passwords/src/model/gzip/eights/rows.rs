@@ -1,6 +1,6 @@
-//! Eight encoded lines are written one behind the other.
+//! Writes eight encoded lines one after the other.
 //!
-//! Unsafe code is for unaligned stores of arrays whose length is part of their type.
+//! `unsafe` is needed for unaligned stores of fixed-size arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -14,18 +14,18 @@ use std::arch::x86_64::{
 
 use super::lanes::{LINES, words};
 
-/// Room for eight lines: one has at most 229 bits, and 32 bytes are written of each.
+/// Buffer size for eight lines: a line has at most 229 bits, and each store writes 32 bytes.
 pub const ROOM: usize = 256 + 32;
 
-/// Eight lines of up to 229 bits: their first words, their second, ...
+/// Eight lines of up to 229 bits: all first words, all second words, and so on.
 pub struct Eight {
     pub words: [__m512i; 4],
     pub lengths: __m512i,
 }
 
 impl Eight {
-    /// Writes the lines after the `held` bits of an unfinished byte, which are in lane 7 of `carried`. Returns
-    /// the new unfinished byte in the same lane, and the number of bits, `held` included.
+    /// Writes the lines after the `held` bits of an unfinished byte in lane 7 of `carried`. Returns
+    /// the new unfinished byte in the same lane, and the number of bits including `held`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     pub fn write(self, room: &mut [u8; ROOM], carried: __m512i, held: u32) -> (__m512i, usize) {
@@ -42,7 +42,7 @@ impl Eight {
         let b = _mm512_shldv_epi64(b, a, shifts);
         let a = _mm512_sllv_epi64(a, shifts);
 
-        // The last byte of each line, as far as it goes, is where the next one begins.
+        // The next line begins in the last, partial byte of each line.
         let used = _mm512_add_epi64(lengths, shifts);
         let in_second = _mm512_cmplt_epu64_mask(used, _mm512_set1_epi64(128));
         let in_fourth = _mm512_cmpge_epu64_mask(used, _mm512_set1_epi64(192));
