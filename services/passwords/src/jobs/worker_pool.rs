@@ -55,7 +55,8 @@ pub fn in_order<I: Send, T: Send>(
         }
         drop(done);
         let consumed = consume_all(results, tokens, consume);
-        let produced = producer.join().unwrap_or_else(|_| Err(anyhow!("a reading thread stopped early")));
+        let produced =
+            producer.join().unwrap_or_else(|_| Err(anyhow!("a reading thread stopped early")));
         consumed.and(produced)
     })
 }

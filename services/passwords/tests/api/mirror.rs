@@ -178,7 +178,7 @@ fn network_faults_are_retried() {
 #[case(&[Fault::Moved], "301 Moved Permanently: the service is elsewhere, see https://new.example/")]
 #[case(&[Fault::Missing], "404 Not Found")]
 #[case(&[Fault::Foreign], "line 1 of the answer: expected 35 hexadecimal characters")]
-#[case(&[Fault::Endless], "the answers have no length")]
+#[case(&[Fault::Endless], "responses have no length")]
 #[case(&[Fault::Busy], "asked 2 times: the answer is 429 Too Many Requests")]
 fn what_is_no_range_service_is_one_clear_error(
     #[case] faults: &'static [Fault],
