@@ -1,4 +1,4 @@
--- Asks for a random path of a file at each request: the environment says which (PATHS, KEY).
+-- Requests a random path of the file PATHS each time, with the key KEY of the environment.
 local paths = {}
 for line in io.lines(os.getenv("PATHS")) do paths[#paths + 1] = line end
 local headers = { ["user-agent"] = "bench", ["breach-api-key"] = os.getenv("KEY") }

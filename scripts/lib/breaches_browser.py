@@ -1,9 +1,9 @@
 """The pages of the breach lookup service in a real browser:
 breaches_browser.py BASE_URL MAIL_FOLDER DNS_PORT CHROMEDRIVER CHROMIUM PICTURES
 
-Scripts are off: signs in by the link of a mail, verifies a domain by a TXT record that a name server on
-DNS_PORT gives, searches and exports it, opts out. Then, with scripts, a domain is approved by the link of a
-mail. Every page is looked at in two widths and both themes; none may be too wide or break its policy.
+Without scripts: signs in by a mailed link, verifies a domain by a TXT record of a name server on DNS_PORT, searches
+and exports it, opts out. With scripts: approves a domain by a mailed link. Every page is checked at two widths and in
+both themes; none may be too wide or break its policy.
 """
 
 import email
@@ -23,7 +23,7 @@ records = {}
 
 
 def serve_names():
-    """A name server that knows the TXT records of `records`."""
+    """A name server with the TXT records of `records`."""
     server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     server.bind(("127.0.0.1", int(dns_port)))
     while True:
@@ -47,13 +47,13 @@ seen = set()
 
 
 def last_link():
-    """The link of the mail that comes next: they are sent after the answer."""
+    """Waits for the next mail, which is sent after the answer, and returns its link."""
     until = time.monotonic() + 15
     while not (new := set(pathlib.Path(mails).glob("*.eml")) - seen):
         assert time.monotonic() < until, "no mail came"
         time.sleep(0.1)
     seen.update(new)
-    # A mail that is being written has no link yet.
+    # An incomplete mail has no link yet.
     while True:
         mail = email.message_from_bytes(max(new).read_bytes(), policy=email.policy.default)
         if link := re.search(r"https?://[^/\s]+(/\S+)", mail.get_content()):
@@ -143,7 +143,7 @@ def approval(browser):
     browser.open(link)
     look(browser, "approve")
     browser.scripts(True)
-    # The script of the page sends its form.
+    # The script of the page submits its form.
     browser.open(link)
     await_that(lambda: "Verified" in browser.text("h1"), "a verified domain")
 

@@ -1,9 +1,8 @@
 """The search page in a real browser: buckets_browser.py BASE_URL KEY CHROMEDRIVER CHROMIUM PICTURES
 
-On the samples, at two widths and in both themes: what is indexed and the examples without a key, the request
-for a key, a search by a click, order, filters, pages, the link that repeats a search, both downloads. The page
-must fit its width, break no rule of its policy and ask for nothing beyond its own files and the interface. A
-picture of each state is kept.
+On the samples, at two widths and in both themes: totals and examples without a key, the request for a key, a search
+by a click, order, filters, pages, the link that repeats a search, both downloads. The page must fit its width,
+satisfy its policy, and request only its own files and the interface. A picture of each state is kept.
 """
 
 import csv
@@ -79,7 +78,7 @@ def look(page, name, width, height, scheme):
     sizes = page.run("return [...document.querySelectorAll('#files .number')].map((e) => parseInt(e.title))")
     assert sizes == sorted(sizes, reverse=True), sizes
     picture(page, f"{name}-everything")
-    # A filter by a click, and away again.
+    # Sets a filter by a click and removes it.
     click(page, "#files td[data-label=Bucket] button")
     await_that(lambda: page.run("return document.querySelectorAll('#active button').length") == 1, "a filter")
     assert not page.text("#message").startswith("105")
@@ -105,7 +104,7 @@ def look(page, name, width, height, scheme):
         file.unlink()
     click(page, "#copy-link")
     await_that(lambda: page.text("#copy-link") == "Copied", "a copied link")
-    # What is wrong is said.
+    # Errors are shown.
     page.type("#keywords", "a(?=b)")
     click(page, "#regexp")
     click(page, "#search button[type=submit]")
@@ -114,7 +113,7 @@ def look(page, name, width, height, scheme):
     foreign = [url for url in page.requests() if not url.startswith((f"{base}/assets/", f"{base}/api/", "blob:"))]
     assert not foreign, foreign
     page.assert_fits(scheme)
-    # The browser notes every answer of 4xx.
+    # The browser logs every 4xx answer.
     log = [entry for entry in page.log() if "the server responded with a status of 4" not in entry["message"]]
     assert not log, log
 

@@ -1,4 +1,4 @@
--- Requests of scripts/bench.d/calendar: CASE chooses them, the figures come out as one line.
+-- Requests of scripts/bench.d/calendar, chosen by CASE; prints the figures as one line.
 local case = os.getenv("CASE")
 local count = tonumber(os.getenv("EVENTS"))
 local key = os.getenv("BENCH_KEY")

@@ -1,10 +1,10 @@
 """The pages of the calendar in a real browser: calendar_browser.py BASE_URL CHROMEDRIVER CHROMIUM PICTURES
 
-Scripts of pages are off. From the list to a month, the next one, an event, its venue, its category, the
-calendar file, a search, a password. Every page is looked at in two widths and both themes: it fits its
-width, text has its contrast, everything that takes input has a name, headings do not skip a level, links can
-be reached by the keyboard and show that they are, and on paper the page is not wider than a sheet. A strict parser
-finds no fault in the HTML, and events have what search engines want of their linked data.
+Without scripts: goes from the list to a month, the next one, an event, its venue, its category, the calendar file, a
+search and a password. Every page is checked at two widths and in both themes: it fits its width, texts have enough
+contrast, inputs have names, headings skip no level, links can be reached by keyboard with a visible focus, and the
+printed page fits a sheet. A strict parser accepts the HTML, and events have the linked data that search engines
+require.
 """
 
 import json
@@ -23,7 +23,7 @@ base, driver, program, pictures = sys.argv[1:5]
 LOOKS = [("light", 1280, 900, "light"), ("dark", 1280, 900, "dark"),
          ("phone", 390, 844, "light"), ("phone-dark", 390, 844, "dark")]
 
-# Texts whose contrast with what they stand on is below 4.5, or 3 where they are large.
+# Texts with a contrast to their background below 4.5, or below 3 if they are large.
 FAINT = """
 const channel = (c) => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
 const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
@@ -62,7 +62,7 @@ return all.filter((level, at) => at ? level > all[at - 1] + 1 : level !== 1).con
   all.filter((level) => level === 1).length === 1 ? [] : ["not one h1"]);
 """
 
-# Targets of a finger: at least 24 by 24 pixels, unless they stand in a sentence.
+# Touch targets below 24 by 24 pixels, except links in a sentence.
 SMALL = """
 const inline = (e) => getComputedStyle(e).display === "inline";
 return [...document.querySelectorAll("a, button, summary, input, select")].filter((e) => {
@@ -72,7 +72,7 @@ return [...document.querySelectorAll("a, button, summary, input, select")].filte
 """
 
 
-# What search engines require or recommend of an event, and of what is in it.
+# The properties of an event and its parts that search engines require or recommend.
 WANTED = {
     "Event": ["name", "startDate", "endDate", "location", "description", "eventStatus", "eventAttendanceMode",
               "organizer", "offers", "url"],
@@ -84,7 +84,7 @@ parsed = set()
 
 
 def well_formed(url):
-    """Parses the page of an address strictly, once."""
+    """Parses the page of a URL strictly, once."""
     if url in parsed:
         return
     parsed.add(url)
@@ -122,7 +122,7 @@ def look(browser, name):
 
 def see(browser, text, selector="main"):
     until = time.monotonic() + 15
-    # What is looked for may be there while the rest of the page is not.
+    # The element may be present before the rest of the page.
     while (browser.run("return document.readyState") != "complete"
            or text.lower() not in (found := browser.text(selector)).lower()):
         assert time.monotonic() < until, (text, browser.text(selector))
@@ -136,7 +136,7 @@ def press(browser, key):
 
 
 def by_keyboard(browser):
-    """The skip link comes first and works; every stop is seen, and none is out of the picture."""
+    """Checks that the skip link comes first and works, and that every focus stop is visible."""
     browser.open(base + "/events/")
     browser.scripts(True)
     press(browser, "Tab")
@@ -197,9 +197,9 @@ def main_path(browser):
     see(browser, "Page 2 of")
     look(browser, "list-2")
     month_page(browser)
-    # Two or three more: an event of Osaka is a day later once that day has begun there.
+    # Two or three, because an event in Osaka is a day later once that day has begun there.
     if " more" not in browser.text():
-        # The samples lie ahead of today, and the month is nearly over.
+        # The samples begin today, and the month is nearly over.
         browser.click("a[rel=next]")
         see(browser, " more")
     day = href(browser, ".more a")

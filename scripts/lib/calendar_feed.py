@@ -1,4 +1,4 @@
-"""Compares the feed of a calendar with its interface, by the parser of icalendar.
+"""Compares the feed of a calendar with its interface, using the parser icalendar.
 
 Usage: calendar_feed.py BASE_URL
 """
@@ -61,7 +61,7 @@ names = sorted(str(name) for name in clocks["CATEGORIES"].cats)
 assert names == ["Talks", "späť"], names
 hidden = next(entry for entry in calendar.walk("VEVENT") if entry["SUMMARY"] == "Behind a password")
 assert "DESCRIPTION" not in hidden
-# What the zones of the file say themselves agrees with the zones of this machine.
+# The file's own time zones agree with those of this machine.
 for zone in calendar.walk("VTIMEZONE"):
     zone.to_tz()
 print(f"{seen} events agree")

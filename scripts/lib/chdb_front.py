@@ -2,9 +2,8 @@
 
 Usage: chdb_front.py FOLDER USER PASSWORD PORT_FILE
 
-For tests on today's ClickHouse, of which the package registries have no server. Statements run one
-after the other, in the order in which they come; what the interface leaves out: sessions, compression,
-KILL QUERY, and other servers. The port that it took is written to PORT_FILE.
+For tests on a current ClickHouse, whose server is not in the package registries. Statements run one after the other
+in their order. Sessions, compression, KILL QUERY and other servers are not supported. Writes its port to PORT_FILE.
 """
 
 import base64
@@ -18,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from chdb import ChdbError, session
 
-# What a server has by default, but the library does not, and what the service sends with statements.
+# Settings that a server has by default and the library lacks, and settings that the service sends with statements.
 SETTINGS = {
     "mutations_sync": "0",
     "max_query_size": "67108864",
@@ -28,7 +27,7 @@ SETTINGS = {
 
 
 class Engine:
-    """The one session, used by one thread at a time."""
+    """The only session, used by one thread at a time."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -1,11 +1,11 @@
-# Two throw-away ClickHouse servers for tests; sourced by scripts/test after postgres.sh, whose
+# Two temporary ClickHouse servers for tests; sourced by scripts/test after postgres.sh, whose
 # free_port it uses.
 #
-# find_clickhouse FILEVAR   sets it to the server's program, installing Debian's packages where
-#                           that is possible; fails when there is no server
+# find_clickhouse FILEVAR   sets FILEVAR to the server's program, and installs Debian's packages if
+#                           possible; fails without a server
 # start_clickhouse PROGRAM  starts two servers and sets TEST_CLICKHOUSE_URL (of the first) and
-#                           TEST_CLICKHOUSE_CLUSTER (both as two shards; with `_replicas` behind
-#                           the name: both as two replicas of one shard)
+#                           TEST_CLICKHOUSE_CLUSTER (two shards; with the suffix `_replicas`:
+#                           two replicas of one shard)
 # stop_clickhouse           stops them
 #
 # The servers listen on 127.0.0.1 and 127.0.0.2 with the same HTTP port, as the servers of a real
@@ -24,7 +24,7 @@ find_clickhouse() {
     return 1
 }
 
-# A server needs no rights: root runs it as `nobody`.
+# A server needs no privileges: root runs it as `nobody`.
 as_clickhouse() {
     if [ "$(id -u)" != 0 ]; then
         "$@"
@@ -119,7 +119,7 @@ start_clickhouse() {
     export TEST_CLICKHOUSE_CLUSTER=quintet
 }
 
-# The server takes the place of the shell, so that the shell's id is the server's.
+# The server replaces the shell, so that both have one process id.
 exec_clickhouse() {
     local program=$1 folder=$2
     if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

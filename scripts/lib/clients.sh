@@ -37,8 +37,8 @@ node_with() {
     fi
 }
 
-# build_services                builds what scripts/test builds, with the same features, so that nothing is
-# built twice; SKIP_BUILD=1 leaves it out
+# build_services                builds the same packages and features as scripts/test, so that nothing is built
+# twice; SKIP_BUILD=1 skips the build
 build_services() {
     [ -z "${SKIP_BUILD:-}" ] || return 0
     CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} cargo build --quiet --locked --workspace --bins --tests
@@ -49,7 +49,7 @@ free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1
 servers=()
 folders=()
 
-# new_folder VARIABLE           makes a folder that is removed at the end
+# new_folder VARIABLE           creates a folder that is removed at the end
 new_folder() {
     local -n made=$1
     made=$(mktemp -d "${TMPDIR:-/tmp}/quintet.XXXXXX")
@@ -90,7 +90,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# need_chromium                 installs Chromium with its driver, or says that they are missing
+# need_chromium                 installs Chromium with its driver, or fails if they are missing
 need_chromium() {
     command -v chromium >/dev/null && command -v chromedriver >/dev/null && return
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null ||

@@ -1,7 +1,7 @@
 """Hooks of schemathesis for scripts/contract.
 
-What fits a schema may still be nothing that a service knows: two letters are no country, and no word
-is a coin. Such values are replaced by known ones; what breaks the schema stays as it was made.
+A value can fit its schema and still be unknown to the service: not every pair of letters is a country. Such
+values are replaced with known ones; values that break the schema are sent unchanged.
 """
 import json
 import re
@@ -11,17 +11,17 @@ import urllib.request
 import schemathesis
 from jsonschema_rs import Draft202012Validator
 
-# Two thousand million words are allowed, and take a minute.
+# Two billion words are allowed, and take a minute.
 MOST_WORDS = 2_000
 
 COUNTRIES = ["DE", "fr", "GB", "se"]
 CULTURES = ["de", "en-US", "SV", "sr_Latn_RS"]
 DATES = ["1984-02-29", "2001-01-31"]
-# As it is, and as it stands in a path.
+# Plain, and encoded for a path.
 CONTROL = re.compile(r"[\x00-\x20\x7f]|%(?:[01][0-9A-Fa-f]|20|7[Ff])")
-# Where an empty value counts as none, which a type cannot say.
+# Parameters for which an empty value counts as absent, which a type cannot express.
 EMPTY_IS_NONE = {"/api/v3/breaches": ["IsSpamList"], "/api/v2/buckets": ["limit", "start"]}
-# By the name of a parameter or a member: what fits its schema, and what is known of that.
+# By the name of a parameter or member: a pattern of its schema, and known values.
 KNOWN = {
     "country": ("[A-Za-z]{2}", COUNTRIES),
     "countrycode": ("[A-Za-z]{2}", COUNTRIES),
@@ -39,16 +39,16 @@ def before_call(context, case, kwargs):
     label = case.operation.label
     query = case.query if isinstance(case.query, dict) else {}
     if label == "GET /api/v2/files":
-        # Only the service makes the ids of scrolls; 64 bits have room for 19 digits, and it reads 18.
+        # Only the service creates scroll ids; 64 bits hold 19 digits, and it reads 18.
         query.pop("scroll-id", None)
         for name in ("size-from", "size-to", "last-modified-from", "last-modified-to"):
             if len(str(query.get(name, ""))) == 19 and str(query[name]).isdigit():
                 query[name] = 10**18 - 1
-        # The expression that `regexp` speaks of stands in another parameter.
+        # The expression for `regexp` is in another parameter.
         if str(query.get("regexp", "")).lower() in ("1", "true") and not query.get("keywords"):
             query["keywords"] = "[0-9]+"
     if isinstance(case.path_parameters, dict) and "email" in case.path_parameters:
-        # The generator takes control characters for a part of an address.
+        # schemathesis generates control characters in addresses.
         email = str(case.path_parameters["email"])
         case.path_parameters["email"] = CONTROL.sub("", email) or email
     path = label.split(" ")[1]
@@ -69,13 +69,13 @@ def before_call(context, case, kwargs):
         for name, value in list(values.items()) if isinstance(values, dict) else ():
             form, known = KNOWN.get(str(name).lower(), (None, None))
             if value == "" and known is DATES:
-                # An empty date counts as none, which a format cannot say.
+                # An empty date counts as absent, which a format cannot express.
                 values[name] = "none"
             if form and isinstance(value, str) and re.fullmatch(form, value):
                 values[name] = known[len(value) * ord(value[0]) % len(known)]
 
 
-# What the calendar has, by kind: asked for once.
+# Ids of the calendar by kind, read once.
 ITEMS = {}
 CALENDAR_DATES = ["2027-03-01 19:00", "2027-03-01T19:00:00+01:00", "March 1, 2027", "+3 days 19:00", "1804000000"]
 CALENDAR_KNOWN = {
@@ -102,9 +102,9 @@ def calendar_items(base, kind):
 
 def calendar_call(case):
     path, query = case.operation.path, case.query if isinstance(case.query, dict) else {}
-    # It chooses members of the answer, so that those that a schema requires may be left out.
+    # It selects members of the answer, so required ones may be missing.
     query.pop("_fields", None)
-    # A list of changes takes nothing but these.
+    # A list of changes accepts only these.
     if "modified_after" in query:
         for name in set(query) - {"modified_after", "after_id", "per_page", "password"}:
             query.pop(name)
@@ -115,7 +115,7 @@ def calendar_call(case):
             if isinstance(values, dict) and (one in values) != (other in values):
                 values.pop(one, None)
                 values.pop(other, None)
-    # A line of a request has room for 48 KiB.
+    # A request line has at most 48 KiB.
     for name in [name for name, value in query.items() if len(str(value)) > 4_000]:
         query.pop(name)
     kind = (path.split("/") + [""] * 5)[4]
@@ -134,25 +134,25 @@ def calendar_call(case):
         case.body["file"] = file
 
 
-# Why the calendar may refuse what fits its schemas: the texts of its errors.
+# Error texts with which the calendar may refuse requests that fit its schemas.
 BEYOND_SCHEMAS = re.compile("|".join([
-    # Something is named that there is not, or no longer, or not for this caller.
+    # Names something unknown, deleted, or invisible to this caller.
     r"must name (a|an|existing) ", r"must be the (id|slug) of ", r"must be a list of existing ids",
     r"must be a list of statuses that the caller may ask for",
-    # Blanks, markup or control characters alone; a search without a word, or with too many.
+    # Only blanks, markup or control characters; a search with no words or too many.
     r"must not be empty", r"must hold a word", r"must have at most 16 words", r"must close its tags in order",
-    # A schema counts characters, a slug has 200 bytes.
+    # A schema counts characters; a slug has at most 200 bytes.
     r"must be at most 200 bytes long",
-    # A venue or an organizer has schemas of its own.
+    # Venues and organizers have their own schemas.
     r"has missing or invalid data",
 ]))
 YES_OR_NO = {"true": True, "1": True, "false": False, "0": False}
-# Whatever is no yes is a no there.
+# Parameters that read every other value as false.
 LENIENT = ["strict_dates", "has_events", "only_with_upcoming", "show_map", "show_map_link"]
 
 
 def as_read(name, schema, value):
-    """What the calendar reads where it takes more than the type that the document names."""
+    """Returns the value that the calendar reads where it accepts more than the documented type."""
     kind = schema.get("type")
     if name in LENIENT:
         return True
@@ -170,7 +170,7 @@ def as_read(name, schema, value):
     if kind == "array":
         parts = [part for item in (value if isinstance(value, list) else [value])
                  for part in (item.split(",") if isinstance(item, str) else [item])]
-        # A number that no category or tag has is passed over, fractions too.
+        # Unknown category and tag numbers are skipped, fractions too.
         parts = [part for part in parts if part not in (None, "")
                  and not (name in ("categories", "tags") and isinstance(part, float))]
         return [as_read("", schema["items"], part) for part in parts]
@@ -180,7 +180,7 @@ def as_read(name, schema, value):
 
 
 def fits_as_read(schema, required, values):
-    # null counts as not given; no object, as no fields.
+    # null counts as absent; a body that is not an object, as one without fields.
     values = {name: value for name, value in values.items() if value is not None} if isinstance(values, dict) else {}
     read = {name: as_read(name, schema[name], value) for name, value in values.items() if name in schema}
     validator = Draft202012Validator({"properties": schema, "required": required})
@@ -212,7 +212,7 @@ def filter_failure(context, failure, case, response):
 
 @schemathesis.check
 def calendar_method(ctx, response, case):
-    """A method that a path of the calendar does not have is a route that does not exist."""
+    """Checks that a wrong method on a path of the calendar answers like an unknown route."""
     data = case.meta.phase.data if case.meta else None
     scenario = getattr(getattr(data, "scenario", None), "name", "")
     if not case.operation.path.startswith("/calendar") or scenario != "UNSPECIFIED_HTTP_METHOD":

@@ -1,6 +1,6 @@
 """Reads the hand lists, services/generator/data/hand/CODE.txt.
 
-A line is `key: value`; lines that begin with blanks go on with the value before. Lists are
+A line is `key: value`; lines that begin with blanks continue the value. Lists are
 separated by semicolons; `item*3` weighs three times as much as `item`.
 """
 

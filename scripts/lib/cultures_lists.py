@@ -15,12 +15,12 @@ PUNCTUATION = {
     "LATIN": " '’ʻʼ.-·", "CYRILLIC": " '’ʼ-", "HEBREW": " '\"׳״-", "ARABIC": " \u200c-", "GREEK": " -",
     "ARMENIAN": " -", "DEVANAGARI": " .\u200d\u200c", "BENGALI": " .\u200d\u200c",
 }
-# What is no name, or what a reader of test data would stumble over.
+# Entries that are not names, or would irritate readers of test data.
 UNWANTED = {"Doe", "Cock", "Raper", "Hooker", "Isis"}
 # Halves of surnames, and letters in the wrong case.
 UNWANTED |= {"Co", "Da", "Lg", "Ne", "Scc", "Van", "Von", "VI", "VonRueden", "Mc", "De", "The Elder"}
 CAPITALS = re.compile(r"^(?!Mc|Mac|Mag|Mhac|Fitz|De|Di|Du|La|Le|Van)\w*[^\W\dA-ZÀ-ÞА-Я]{2}[A-ZÀ-ÞА-Я]|^[A-Z]{2}[a-z]")
-# What the packages spell against the rules of a language.
+# Misspellings of the packages.
 SPELLING = {
     "ar": [("[\u0640\u064b-\u0652]", "")],
     "hi": [("[\u200c\u200d]", "")],
@@ -32,13 +32,13 @@ SPELLING = {
 }
 SPELLING |= {code: SPELLING["en_US"] for code in ("en", "en_CA", "en_AU", "en_GB", "en_IE", "en_NZ")}
 SPELLING |= {"ar_DZ": SPELLING["ar"], "ar_PS": SPELLING["ar"], "mr_IN": SPELLING["hi"], "ne": SPELLING["hi"]}
-# What cannot be a name: an ending that no Uzbek surname has, a vowel sign before a virama.
+# Impossible names: an ending that Uzbek surnames never have, a vowel sign before a virama.
 IMPOSSIBLE = {"uz": "[^aeiou]yeva?$", "ne": "[ा-ौ]्", "bg": "-", "fr": "^(Da|Le) [a-z]",
               "el": "^[^άέήίόύώΐΰΆΈΉΊΌΎΏ]{4,}$"}
-# Where marks are part of the spelling: the same name without them is a mistyped one.
+# Languages that spell with marks: the same name without them is mistyped.
 MARKED = {"es", "es_AR", "es_CL", "es_CO", "es_MX", "fr", "fr_BE", "fr_CA", "fr_CH", "pt_BR", "pt_PT", "el",
           "ro", "ro_MD", "is", "ga", "hu", "lv"}
-# Of two names that differ in marks both are borne.
+# Pairs that differ in marks and are both real names.
 BOTH = {"Arana", "Cerda", "Mora", "Pena", "Muller", "Marti", "Igor", "Theo", "Andrea", "Andreas", "Elena", "Amelia",
         "Camelia", "Daphne", "Deborah", "Cristian", "Jordan", "Mia", "Marioara", "Inguna", "Karina", "Leonard", "Jordana"}
 ENDINGS = [("ов", "ова"), ("ев", "ева"), ("ин", "ина"), ("ски", "ска"), ("цки", "цка"), ("шки", "шка"),
@@ -47,7 +47,7 @@ POLISH = [("ski", "ska"), ("cki", "cka"), ("dzki", "dzka")]
 
 
 def clean(name, code):
-    """The name in NFC, or nothing when it does not belong into the culture's script."""
+    """Returns the name in NFC, or None if it is not in the culture's script."""
     name = unicodedata.normalize("NFC", " ".join(str(name).replace("_", " ").split()))
     for wrong, right in SPELLING.get(code, ()):
         name = re.sub(wrong, right, name)
@@ -75,7 +75,7 @@ def clean(name, code):
     words = [word for word in re.split(r"[ \-]", name) if word]
     if len(name) < 2 or not any(word[0].isupper() for word in words):
         return None
-    # A dot ends an abbreviation, which is no name.
+    # A dot ends an abbreviation, which is not a name.
     return None if "." in name and script == "LATIN" else name
 
 
@@ -85,7 +85,7 @@ def bare(name):
 
 
 def marked(weights):
-    """Gives what a name without marks weighs to the same name with them."""
+    """Adds the weight of a name without marks to the same name with marks."""
     twins = {bare(name): name for name in sorted(weights) if bare(name) != name}
     for name in [name for name in weights if name in twins and name not in BOTH]:
         weights[twins[name]] += weights.pop(name)
@@ -140,7 +140,7 @@ def scaled(weights):
 
 
 def irish(surname):
-    """The form that an unmarried woman bears: Ó Caoin is Ní Chaoin, Mac Dónaill is Nic Dhónaill."""
+    """Returns the surname of an unmarried woman: Ó Caoin is Ní Chaoin, Mac Dónaill is Nic Dhónaill."""
     prefix, _, rest = surname.partition(" ")
     if prefix == "Ó":
         bare = rest[1:] if rest[:1] == "h" else rest
@@ -157,7 +157,7 @@ def lenited(word):
 
 
 def feminine(surname, endings):
-    """The form that a woman bears, or nothing where the rule gives none."""
+    """Returns the surname of a woman, or None if the rule has none."""
     for masculine, form in endings:
         if surname.endswith(masculine):
             return surname[:-len(masculine)] + form

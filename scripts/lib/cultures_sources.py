@@ -1,4 +1,4 @@
-"""Names and streets as the two pinned packages list them."""
+"""Names and streets of the two pinned packages."""
 import importlib
 import json
 import subprocess
@@ -41,7 +41,7 @@ class Sources:
 
 def from_python(locale, kind):
     provider = importlib.import_module(f"faker.providers.person.{locale}").Provider
-    # Names of the Russian minority would be mixed with Estonian ones.
+    # Avoids mixing Estonian names with those of the Russian minority.
     own = "_est" if locale == "et_EE" else ""
     if kind in ("female", "male"):
         return listed(provider, f"first_names_{kind}{own}")

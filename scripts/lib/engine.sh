@@ -1,31 +1,31 @@
 # A Docker engine for scripts/images and scripts/stack; sourced by them.
 #
-# find_engine    uses the Docker that runs here, if it can pull images. Otherwise, as root on Debian, makes an
-#                engine of its own below target/engine, with stand-ins for the images that would come from a
-#                registry, and says so. Sets DOCKER_HOST and, for an own engine, own_engine=yes
-# stop_engine    stops an own engine; its images stay for the next run. rm -rf target/engine removes all of it
+# find_engine    uses the running Docker if it can pull images. Otherwise, as root on Debian, sets up an engine
+#                below target/engine with stand-ins for the images of a registry, and says so. Sets
+#                DOCKER_HOST and, for its own engine, own_engine=yes
+# stop_engine    stops its own engine and keeps the images for the next run; rm -rf target/engine removes all of it
 
 . scripts/lib/stand-ins.sh
 
 own_engine=no
 engine=${CARGO_TARGET_DIR:-target}/engine
-# Debian's release whose engine is new enough, and the packages of it.
+# The Debian release with a recent enough engine, and the packages taken from it.
 engine_suite=trixie
 engine_packages="docker.io docker-cli docker-buildx docker-compose containerd"
-# What the engine takes from the system, as command:package.
+# Programs that the engine needs from the system, as command:package.
 engine_tools="debootstrap:debootstrap iptables:iptables runc:runc curl:curl"
 
 find_engine() {
     if [ "${DOCKER_HOST:-}" = "unix://$(realpath -m "$engine")/socket" ]; then
-        echo "The engine below $engine is used." >&2
+        echo "Using the engine below $engine." >&2
     elif docker info >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then
         if docker pull --quiet busybox:1.37-musl >/dev/null 2>&1; then return; fi
-        echo "Docker runs here, but cannot pull images: an engine with stand-ins is made below $engine." >&2
+        echo "Docker cannot pull images here: setting up an engine with stand-ins below $engine." >&2
     else
-        echo "No Docker runs here: an engine with stand-ins for the base images is made below $engine." >&2
+        echo "Docker is not running: setting up an engine with stand-ins for the base images below $engine." >&2
     fi
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null ||
-        fail "no Docker that can pull images, and making one takes root on Debian"
+        fail "Docker cannot pull images here, and setting up an engine needs root on Debian"
     mkdir -p "$engine"
     engine=$(cd "$engine" && pwd)
     require_space "$engine" 20000
@@ -34,7 +34,7 @@ find_engine() {
     make_stand_ins
 }
 
-# suite_packages SUITE FOLDER PACKAGE...   unpacks packages of another release, installing nothing
+# suite_packages SUITE FOLDER PACKAGE...   unpacks packages of another release without installing them
 suite_packages() {
     local suite=$1 folder=$2 lists=$engine/apt/$1
     shift 2
@@ -62,7 +62,7 @@ install_engine() {
     fi
     # shellcheck disable=SC2086
     [ -x "$engine/root/usr/sbin/dockerd" ] || suite_packages "$engine_suite" "$engine/root" $engine_packages ||
-        fail "Debian's engine could not be had from $debian_mirror"
+        fail "Debian's engine could not be downloaded from $debian_mirror"
     mkdir -p "$engine/config"
     echo "{\"cliPluginsExtraDirs\": [\"$engine/root/usr/libexec/docker/cli-plugins\"]}" >"$engine/config/config.json"
     export PATH=$engine/root/usr/bin:$engine/root/usr/sbin:$PATH DOCKER_CONFIG=$engine/config
@@ -71,12 +71,12 @@ install_engine() {
 start_engine() {
     export DOCKER_HOST=unix://$engine/socket
     own_engine=yes
-    # Already running, of another script.
+    # Another script started it.
     if docker info >/dev/null 2>&1; then
         own_engine=shared
         return
     fi
-    # Its own session: an interrupt of the script is for the script, which then stops the engine in order.
+    # A separate session, so that Ctrl-C reaches only the script, which then stops the engine.
     setsid dockerd --data-root "$engine/data" --exec-root "$engine/run" --pidfile "$engine/pid" \
         --host "$DOCKER_HOST" --containerd "" >"$engine/log" 2>&1 &
     local try

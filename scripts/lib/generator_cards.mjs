@@ -1,11 +1,11 @@
-// Asks card-validator about files of card numbers, one file a brand; called by
-// scripts/clients.d/generator with the folder of the files.
+// Checks files of card numbers, one for each brand, with card-validator; called by scripts/clients.d/generator with
+// the folder of the files.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import validator from "card-validator";
 
-// What the judge calls each brand. `null`: it does not know the brand and takes its numbers for
-// another, shorter prefix or for none, so that only its check digit counts.
+// The validator's name of each brand. `null`: it does not know the brand and matches another, shorter prefix or
+// none, so that only the check digit counts.
 const NAMES = {
   Visa: "visa", VisaElectron: "visa", Mastercard: "mastercard", AmericanExpress: "american-express",
   Discover: "discover", DinersClub: "diners-club", Jcb: "jcb", UnionPay: "unionpay",

@@ -1,21 +1,21 @@
-// Asks multicoin-address-validator and bech32 about files of crypto addresses, one file a coin;
-// called by scripts/clients.d/generator with the folder of the files.
+// Checks files of crypto addresses, one for each coin, with multicoin-address-validator and bech32; called by
+// scripts/clients.d/generator with the folder of the files.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { bech32 } from "bech32";
 import validator from "multicoin-address-validator";
 
-// Where the judge has another name than the ticker, or knows the coin only on a chain of its own.
+// Coins that the validator has under another name than the ticker, or only on their own chain.
 const NAMES = {
   BASE: "eth", CRO: "eth", FTM: "eth", LINEA: "eth", SHIB: "eth", POL: "matic", XNO: "nano",
 };
-// Coins that are judged by their prefix and the number of their bytes.
+// Coins that are checked by prefix and number of bytes.
 const BECH32 = {
   ATOM: ["cosmos", 20], OSMO: ["osmo", 20], INJ: ["inj", 20], KAVA: ["kava", 20], LUNA: ["terra", 20],
   TIA: ["celestia", 20], SEI: ["sei", 20], RUNE: ["thor", 20], SCRT: ["secret", 20], ZIL: ["zil", 20],
   ONE: ["one", 20], EGLD: ["erd", 32],
 };
-// No judge: the forms without a checksum, and coins that the packages do not know.
+// Not checked: forms without a checksum, and coins unknown to the packages.
 const UNJUDGED = ["FIL", "ICP", "KSM", "NEAR", "RVN", "SUI", "TON"];
 
 function accepts(coin, address) {

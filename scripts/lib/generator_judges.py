@@ -1,10 +1,9 @@
-"""Asks independent libraries about the generator's values; called by scripts/clients.d/generator.
+"""Checks the generator's values with independent libraries; called by scripts/clients.d/generator.
 
     python generator_judges.py GENERATOR COUNT [SUBJECT...]
 
-Every made value must be accepted. Tax and identity numbers are also changed in one place, and the
-generator and python-stdnum must then agree about each. Where a judge is wrong or follows another
-rule, the table DIFFERENT below says why.
+Every generated value must be accepted. Tax and identity numbers are also changed in one place, and the generator and
+python-stdnum must then agree. The table DIFFERENT lists the exceptions with their reasons.
 """
 import contextlib
 import importlib
@@ -62,14 +61,14 @@ PERSON = {
     "UA": "ua.rntrc", "US": "us.ssn us.itin", "VE": "ve.rif", "ZA": "za.idnr",
 }
 
-# (kind, country, test of the number): why the judge differs there.
+# (kind, country, test of the number): why the library differs.
 DIFFERENT = [
     ("person", "GB", lambda value: value[:2].isalpha(),
      "the judge has no National Insurance numbers"),
     ("", "CZ SK", lambda value: value[2:4] > "20" and not "51" <= value[2:4] <= "62",
      "twenty more in the month is allowed since 2004, the judge takes it for any year"),
     ("", "ID", lambda value: len(value) == 16 and not regency_exists(value[2:4]),
-     "the judge takes any regency of a known province"),
+     "the library accepts any regency of a known province"),
     ("", "ID", lambda value: len(value) == 16 and value[6:8] > "71",
      "women add 40 to the day, the judge takes the day modulo 40 and so also 72 to 99"),
     ("person", "LV", lambda value: value[0] > "3",
@@ -77,7 +76,7 @@ DIFFERENT = [
     ("person", "MX", lambda value: set(value[13:16]) & set("AEIOU"),
      "the register takes consonants there, the judge any letter"),
     ("person", "PT", lambda value: len(value) != 12,
-     "the judge takes a citizen card of any length, the card has twelve characters"),
+     "the library accepts a citizen card of any length; the card has twelve characters"),
     ("person", "SE", lambda value: len(value) == 12 and value[:4] > "2026",
      "the judge takes births in the far future"),
     ("person", "CU", lambda value: value[6] in "678" and value[:2] > "26",
@@ -110,7 +109,7 @@ DIFFERENT = [
     ("", "RO", lambda value: value[0] in "5678" and value[1:3] > "25",
      "the judge takes births to come"),
     ("vat", "MX", lambda value: not importlib.import_module("stdnum.mx.rfc").is_valid(value, True),
-     "the judge leaves the check digit out unless it is asked for"),
+     "the library checks the check digit only on request"),
 ]
 
 
@@ -119,19 +118,18 @@ def regency_exists(regency):
 
 
 failures = []
-# The judge says which countries it has no national rule for; those are judged by length and ISO
-# check digits alone.
+# Countries without a national rule in the library are checked by length and ISO check digits only.
 warnings.simplefilter("ignore")
 
 
-def make(subject, of=None):
-    command = [GENERATOR, "make", subject] + ([of] if of else []) + ["--count", COUNT, "--seed", "judges"]
+def make(subject, group=None):
+    command = [GENERATOR, "make", subject] + ([group] if group else []) + ["--count", COUNT, "--seed", "judges"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-def check(subject, of, values):
-    """Says of each value whether the generator accepts it."""
-    done = subprocess.run([GENERATOR, "check", subject, of], capture_output=True, text=True,
+def check(subject, group, values):
+    """Returns for each value whether the generator accepts it."""
+    done = subprocess.run([GENERATOR, "check", subject, group], capture_output=True, text=True,
                           input="".join(value + "\n" for value in values))
     if done.returncode not in (0, 1) or done.stderr:
         sys.exit(done.stderr)
@@ -139,7 +137,7 @@ def check(subject, of, values):
 
 
 def expect(what, values, accepts):
-    """Every value must be accepted."""
+    """Checks that every value is accepted."""
     refused = [value for value in values if not accepts(value)]
     if refused:
         failures.append(f"{what}: {len(refused)} of {len(values)} refused, such as {refused[:3]}")
@@ -147,7 +145,7 @@ def expect(what, values, accepts):
 
 
 def same(subject, country, names):
-    """The generator and python-stdnum accept the same made and changed numbers."""
+    """Checks that the generator and python-stdnum accept the same generated and changed numbers."""
     modules = [importlib.import_module("stdnum." + name) for name in names.split()]
     values = make(subject, country)
     chance = random.Random(country)
@@ -164,7 +162,7 @@ def same(subject, country, names):
 
 
 def accepts(module, value):
-    # Some of the judge's modules trip over numbers that they do not expect, which is a refusal.
+    # Some modules of the library raise on unexpected numbers, which counts as a refusal.
     with contextlib.suppress(KeyError, IndexError, ValueError):
         return module.is_valid(value)
     return False
@@ -176,7 +174,7 @@ def different(subject, country, value):
 
 
 def changed(value, chance):
-    """The value with one character replaced by another of its kind."""
+    """Returns the value with one character replaced by another of its kind."""
     places = [i for i, c in enumerate(value) if c.isalnum()]
     place = chance.choice(places)
     kind = "0123456789" if value[place].isdigit() else "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -209,7 +207,7 @@ def run(subject):
     if subject == "ssn":
         return expect("ssn", make("ssn"), stdnum.us.ssn.is_valid)
     if subject == "bitcoin":
-        # The judge knows Bech32 but not Bech32m, in which version 1 is written since BIP-350.
+        # The library knows Bech32 but not Bech32m, which version 1 uses since BIP-350.
         values = [value for value in make("crypto", "Bitcoin") if not value.startswith("bc1p")]
         return expect("bitcoin", values, stdnum.bitcoin.is_valid)
     if subject == "card":
@@ -236,7 +234,7 @@ BRANDS = """["Visa", "VisaElectron", "Mastercard", "AmericanExpress", "Discover"
 if __name__ == "__main__":
     for subject in SUBJECTS:
         count = run(subject)
-        print(f"  {subject}: {count} values judged", file=sys.stderr)
+        print(f"  {subject}: {count} values checked", file=sys.stderr)
     for failure in failures[:200]:
         print(failure, file=sys.stderr)
     if failures:

@@ -1,6 +1,5 @@
--- Random prefixes below PREFIXES for wrk. Requests are formatted once, before the run, unless FRESH=1:
--- then each is for another prefix, so that few are answered from a cache. ROOT and ENDING stand around
--- the prefix.
+-- Random prefixes below PREFIXES for wrk. Requests are formatted once, before the run; with FRESH=1 each has another
+-- prefix, so that few answers come from a cache. The path is ROOT, the prefix and ENDING.
 local prefixes = tonumber(os.getenv("PREFIXES") or "4820")
 local root, ending = os.getenv("ROOT") or "/range/", os.getenv("ENDING") or ""
 local fresh = os.getenv("FRESH") == "1"

@@ -1,8 +1,7 @@
 """The check page in a real browser: passwords_browser.py BASE_URL CHROMEDRIVER CHROMIUM SCREENSHOTS
 
-Light, dark and phone width each get
-a listed and an unlisted password; the page must show what left the browser, ask for nothing but the
-range beside its own assets, break no rule of its policy and fit its width. A picture of each state is kept.
+Light, dark and phone width each get a listed and an unlisted password. The page must show what left the browser,
+request only the range and its own assets, satisfy its policy and fit its width. A picture of each state is kept.
 """
 
 import re

@@ -1,5 +1,5 @@
 # The corpus at its real size: built from a pipe, verified, served from disk and from cache; sourced by
-# scripts/bench.d/passwords. The text (45 bytes an entry) is never on the disk.
+# scripts/bench.d/passwords. The text (45 bytes an entry) is never written to disk.
 
 entries=${FULL_ENTRIES:-1300000000}
 needed=$((entries * 182 / 10 + 70 * 1048576))
@@ -53,9 +53,9 @@ serve() { # TITLE PREFIXES SECONDS
 echo
 echo "| Ranges, 64 connections | A second | CPU a range | p50 | p99 | Memory | Failed |"
 echo "|---|---|---|---|---|---|---|"
-# The whole file leaves the page cache; each range that is asked for is another one.
+# Drops the file from the page cache; each request is for another range.
 dd if="$corpus" iflag=nocache count=0 status=none
 serve "from disk, any of all" 1048576 10
-# The first sixteenth of the file is read into the cache.
+# Reads the first sixteenth of the file into the cache.
 head -c "$((16777216 + $(figure bytes) / 16))" "$corpus" >/dev/null
 serve "from cache, any of a sixteenth" 65536 10

@@ -1,7 +1,7 @@
-# A throw-away PostgreSQL for tests; sourced by scripts/test.
+# A temporary PostgreSQL for tests; sourced by scripts/test.
 #
-# find_postgres FOLDERVAR   sets it to the folder of initdb and postgres, installing Debian's
-#                           package where that is possible; fails when there is no server
+# find_postgres FOLDERVAR   sets FOLDERVAR to the folder of initdb and postgres, and installs
+#                           Debian's package if possible; fails without a server
 # start_postgres WORK       starts a cluster below WORK and sets POSTGRES_URL
 # stop_postgres             stops it
 
@@ -55,7 +55,7 @@ PY
 start_postgres() {
     local bin port
     bin=$1
-    # Outside the source tree: the folders above it may be closed to the other user.
+    # Outside the source tree, whose parent folders may be closed to the other user.
     POSTGRES_WORK=$(mktemp -d "${TMPDIR:-/tmp}/quintet-postgres.XXXXXX")
     chmod 711 "$POSTGRES_WORK"
     mkdir "$POSTGRES_WORK/run"

@@ -1,9 +1,9 @@
 # promtool, which checks the rules of deploy/monitoring; sourced by scripts/test.
 #
-# find_promtool NAME   puts its path into the variable; fails where there is none and none can be had
+# find_promtool NAME   stores its path in the variable; fails if it cannot be found or downloaded
 #
-# It is taken from PATH, or out of the Debian package `prometheus`, which is unpacked into
-# target/tools and not installed, so that no server is started.
+# It is taken from PATH, or from the Debian package `prometheus`, which is unpacked into target/tools without
+# installing it, so that no server starts.
 
 find_promtool() {
     local -n found=$1

@@ -55,7 +55,7 @@ def fetch(url):
 
 
 def target(page, link):
-    """Where a link leads; none for other hosts and programs. It must not leave the service."""
+    """Returns the target of a link, or None for other hosts and schemes. The target must not leave the service."""
     url = urldefrag(urljoin(page, link))[0]
     if url.startswith("webcal:"):
         url = "https" + url[len("webcal"):]
@@ -73,7 +73,7 @@ def follow(page, link):
     url = target(page, link)
     if not url or url in seen:
         return
-    # Months go on for ever: a few of those whose addresses differ in digits alone.
+    # Months never end: visits only a few URLs that differ in digits.
     shape = re.sub("[0-9]", "0", url)
     shapes[shape] = shapes.get(shape, 0) + 1
     if shapes[shape] <= ALIKE:

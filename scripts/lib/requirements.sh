@@ -1,4 +1,4 @@
-# What building takes, checked with a clear sentence; sourced by the other scripts.
+# Checks the requirements of a build; sourced by the other scripts.
 
 fail() {
     printf 'error: %s\n' "$*" >&2
@@ -15,7 +15,7 @@ require_toolchain() {
         fail "make is missing: install it (Debian: apt-get install build-essential)"
     cargo_flags=()
     if ! echo '#include <openssl/ssl.h>' | cc -E - >/dev/null 2>&1; then
-        # libpq speaks TLS through OpenSSL: without the system's headers it is built from source.
+        # libpq uses OpenSSL for TLS: without the system's headers, OpenSSL is built from source.
         command -v perl >/dev/null ||
             fail "neither the headers of OpenSSL nor perl to build it: install one (Debian: apt-get install libssl-dev pkg-config)"
         echo "The headers of OpenSSL are missing (Debian: libssl-dev); building OpenSSL as well, which takes some minutes." >&2

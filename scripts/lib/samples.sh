@@ -2,12 +2,12 @@
 #
 # services/NAME/try.sh says, for one service:
 #   ports[NAME]       the ports that it listens on, the main one first
-#   samples_NAME      loads into data/NAME, once: a second run finds the mark of the first. What was
-#                     loaded twice anyway would change nothing
-#   address_of_NAME   where it answers, and the key for trying, kept in data/NAME/demo-key
+#   samples_NAME      loads the samples into data/NAME once; a marker of the first run prevents a second load,
+#                     which would change nothing
+#   address_of_NAME   its address, and the demo key, kept in data/NAME/demo-key
 #   try_NAME          a line to paste
 
-# load_once NAME SAMPLES COMMAND...   runs the command unless these samples were loaded before
+# load_once NAME SAMPLES COMMAND...   runs the command unless these samples are loaded already
 load_once() {
     local name=$1 samples=$2 mark sum
     shift 2

@@ -1,11 +1,11 @@
-# Finds snapshots that no test uses any more; sourced by scripts/test.
+# Finds snapshots that no test uses; sourced by scripts/test.
 #
-# record_snapshots                has insta note every snapshot that a test reads, and fail instead
+# record_snapshots                makes insta record every snapshot that a test reads, and fail instead
 #                                 of writing new ones
-# reject_unreferenced_snapshots   fails with the names of those that no test has read
+# reject_unreferenced_snapshots   fails with the names of those that no test read
 #
-# `cargo insta test --unreferenced reject` does the same with the same notes of insta, but runs the
-# tests of one pass only: here a snapshot may belong to either database.
+# `cargo insta test --unreferenced reject` does the same for a single pass; here a snapshot may belong to either
+# database.
 
 record_snapshots() {
     INSTA_SNAPSHOT_REFERENCES_FILE=$(mktemp "${TMPDIR:-/tmp}/quintet-snapshots.XXXXXX")

@@ -3,7 +3,7 @@
 step() { printf '\n== %s\n' "$*"; }
 seconds_since() { awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $1 }"; }
 
-# ask PATH-OF-URL CURL-ARGUMENT...   as the README's curl, at the stack's address
+# ask PATH-OF-URL CURL-ARGUMENT...   runs the README's curl at the stack's address
 ask() { curl --silent --max-time 10 --connect-to "::$address:" "$@"; }
 status_of() { ask --output /dev/null --write-out '%{http_code}' "$@" || true; }
 
@@ -21,7 +21,7 @@ build_missing_images() {
 # containers PART   the services that have a container NAME-PART in docker-compose.yml
 containers() { sed -n "s/^  \([a-z]*\)-$1:\$/\1/p" docker-compose.yml | sort -u; }
 
-# The password server is not ready before it has a corpus, so nobody waits for it here.
+# passwords is not ready before it has a corpus, so it is not waited for.
 bring_up() {
     local begun
     begun=$(date +%s.%N)
@@ -45,14 +45,14 @@ await_samples() {
     done
 }
 
-# Each `$ curl …` of the README with the line that follows it. Sets buckets_key and breaches_key.
+# Runs each `$ curl …` of the README and compares its answer with the next line. Sets buckets_key and breaches_key.
 run_readme_lines() {
     (cd "$work" && docker compose cp breaches:/data/tls/ca.pem breaches-ca.pem && docker compose cp passwords:/tls/ca.pem passwords-ca.pem) 2>/dev/null
     local command wanted got key url ran=0
     buckets_key=$(docker compose exec -T buckets /service keys issue demo --plan premium </dev/null 2>/dev/null)
     breaches_key=$(docker compose exec -T breaches /service keys issue demo@example.com </dev/null 2>/dev/null)
     local try
-    # The server takes a new corpus up every 30 seconds.
+    # The server checks for a new corpus every 30 seconds.
     for try in $(seq 70); do
         [ "$(status_of --cacert "$work/passwords-ca.pem" https://localhost:8484/readyz)" != 200 ] || break
         sleep 0.5
@@ -73,22 +73,22 @@ $wanted"
         echo "as in README.md: $url"
         ran=$((ran + 1))
     done < <(awk '/^\$ curl/ { command = $0; getline; printf "%s\t%s\n", command, $0 }' README.md)
-    [ "$ran" -ge 5 ] || fail "only $ran commands were found in README.md"
+    [ "$ran" -ge 5 ] || fail "README.md has only $ran commands"
 }
 
 run_handbook_commands() {
     local line ran=0
     while IFS= read -r line; do
-        (cd "$work" && eval "$line") >"$work/output" 2>&1 </dev/null || { cat "$work/output" >&2; fail "docs/operations.md shows a command that fails: $line"; }
+        (cd "$work" && eval "$line") >"$work/output" 2>&1 </dev/null || { cat "$work/output" >&2; fail "a command of docs/operations.md fails: $line"; }
         echo "$line"
         ran=$((ran + 1))
     done < <(awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$root/docs/operations.md" |
         grep -E '^docker compose (cp|exec) ' | sed 's/  *#.*//')
-    [ "$ran" -ge 8 ] || fail "only $ran compose commands were found in docs/operations.md"
+    [ "$ran" -ge 8 ] || fail "docs/operations.md has only $ran compose commands"
     [ -s "$work/calendar.dump" ] || fail "the dump of the calendar is empty"
 }
 
-# A request that reads the database of a service.
+# Prints the URL of a request that reads the database of a service.
 data_url() {
     case $1 in
     calendar) echo "http://localhost:8085/calendar/events/v1/events?search=marathon$RANDOM" ;;
@@ -106,10 +106,10 @@ header_for() {
 }
 service_url() { data_url "$1" | grep -o 'https\{0,1\}://[^/]*'; }
 
-# break_database NAME   what clients see while its database is away, and how soon it serves again
+# break_database NAME   stops and starts its database, and checks the answers and the time to recover
 break_database() {
     local name=$1 begun try seen="" status options
-    # Apart, as bash expands a list before the other variables of its `local` have values.
+    # A separate `local`, because bash expands the whole list before it assigns.
     options=(--cacert "$work/breaches-ca.pem" -A stack -H "$(header_for "$name")")
     docker compose stop --timeout 30 "$name-db" >/dev/null 2>&1
     for try in $(seq 12); do
@@ -132,7 +132,7 @@ break_database() {
     echo "$name: without its database $(tr ' ' '\n' <<<"$seen" | sort | uniq -c | awk 'NF == 2 { printf "%s times %s, ", $1, $2 }')/readyz 503; ready $(seconds_since "$begun") s after its start"
 }
 
-# A new image of the calendar under requests; its events must be there before and after.
+# Replaces the image of the calendar under requests; its events must be there before and after.
 upgrade_calendar() {
     local url="http://localhost:8085/calendar/events/v1/events?per_page=1&_fields=total" before after gap
     before=$(ask "$url")
@@ -151,7 +151,7 @@ upgrade_calendar() {
         grep -qx next || fail "the calendar runs its old image"
     after=$(ask "$url")
     [ "$before" = "$after" ] || fail "the calendar had $before before the upgrade and has $after"
-    # 000 is a connection that nobody takes; anything else than 200 and 503 would be a wrong answer.
+    # 000 is a refused connection; any status except 200 and 503 is wrong.
     ! awk '{ print $2 }' "$work/statuses" | grep -qvE '^(200|503|000)$' || fail "wrong answers during the upgrade: $(awk '{ print $2 }' "$work/statuses" | sort | uniq -c)"
     gap=$(awk '$2 != 200 { if (!from) from = $1; to = $1 } END { printf "%.1f", to - from }' "$work/statuses")
     echo "one replica replaced: $(awk '{ print $2 }' "$work/statuses" | sort | uniq -c | awk '{ printf "%s times %s, ", $1, $2 }')not served for $gap s; $after"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Entry point of the stand-in for the image of PostgreSQL: makes the cluster at its first start, with the
-# user, database and password of the environment, then runs what it was given.
+# Entry point of the stand-in for the PostgreSQL image: creates the cluster at the first start, with user, database
+# and password of the environment, then runs its arguments.
 set -eu
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
     chmod 700 "$PGDATA"

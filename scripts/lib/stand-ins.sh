@@ -1,8 +1,8 @@
 # Stand-ins for the images that deploy/Dockerfile and docker-compose.yml take from registries, made from
 # Debian's packages and this machine's Rust toolchain; sourced by engine.sh.
 #
-# They carry the names of what they stand for, so that the project's files are used as they are. Like the
-# machine, they trust /etc/ssl/certs/ca-certificates.crt.
+# They have the names of the real images, so that the project's files are used unchanged. Like the machine, they
+# trust /etc/ssl/certs/ca-certificates.crt.
 
 debian_mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 stand_in_rust=$(sed -n 's/^FROM \(rust:[^ ]*\).*/\1/p' deploy/Dockerfile)
@@ -40,7 +40,7 @@ bootstrap() {
         cp /etc/ssl/certs/ca-certificates.crt "$2/etc/ssl/certs/ca-certificates.crt"
 }
 
-# Debian 12 with a C compiler, and the toolchain that rustup has here.
+# Debian 12 with a C compiler and rustup's toolchain of this machine.
 stand_in_for_rust() {
     local folder=$1 sysroot
     bootstrap bookworm "$folder" ca-certificates,gcc,libc6-dev || return
@@ -73,7 +73,7 @@ stand_in_for_base() {
         "ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"
 }
 
-# Debian's busybox is linked with glibc, not with musl: statically, which is what matters.
+# Debian's static busybox, linked with glibc instead of musl.
 stand_in_for_busybox() {
     suite_packages bookworm "$1/unpacked" busybox-static || return
     mkdir -p "$1/root/bin"
@@ -85,7 +85,7 @@ stand_in_for_busybox() {
 stand_in_for_postgres() {
     local folder=$1 major
     major=$(sed 's/^postgres:\([0-9]*\).*/\1/' <<<"$2")
-    # The group and user of the image; Debian's packages take those that are there.
+    # The image's group and user, which Debian's packages reuse.
     bootstrap trixie "$folder" "ca-certificates,postgresql-common" || return
     chroot "$folder" sh -euc "
         groupmod --gid 999 postgres && usermod --uid 999 --gid 999 postgres

@@ -1,10 +1,10 @@
 # Tools of scripts/test in pinned versions, built once from crates.io; sourced.
 #
-# install_tool PACKAGE VERSION   builds it into target/tools unless it is there in this version
-# run_tool PROGRAM ARGUMENT...   runs it
+# install_tool PACKAGE VERSION   builds a tool into target/tools unless this version is there
+# run_tool PROGRAM ARGUMENT...   runs a tool
 #
-# A build without optimisation beyond the least takes a third of the time, and the tools run for
-# seconds. Nothing is taken from PATH: another version has other opinions.
+# Minimal optimisation takes a third of the build time, and the tools run for seconds. Tools in PATH are not used,
+# because other versions give other results.
 
 tools_folder=${CARGO_TARGET_DIR:-target}/tools
 

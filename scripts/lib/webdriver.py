@@ -1,4 +1,4 @@
-"""A browser by the WebDriver protocol, with the standard library alone."""
+"""A browser controlled over WebDriver, with the standard library only."""
 
 import base64
 import contextlib
@@ -15,13 +15,13 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dis
          "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"]
 
 
-# Name, width, height and theme of each look that a page has to be fit for.
+# Name, width, height and theme of each layout that a page must support.
 LOOKS = [("light", 1100, 900, "light"), ("dark", 1100, 900, "dark"),
          ("phone", 360, 780, "light"), ("phone-dark", 360, 780, "dark")]
 
 
 def await_that(check, what, seconds=20):
-    """Waits until `check` gives something and hands that on."""
+    """Waits until `check` returns something and returns it."""
     until = time.monotonic() + seconds
     while not (value := check()):
         assert time.monotonic() < until, f"never: {what}"
@@ -30,7 +30,7 @@ def await_that(check, what, seconds=20):
 
 
 class WebDriverError(Exception):
-    """An answer of chromedriver that is an error."""
+    """An error answer of chromedriver."""
 
     def __init__(self, error):
         self.code = error.code
@@ -70,7 +70,7 @@ class Driver:
 
 
 class Browser:
-    """A browser whose pictures lie in a folder."""
+    """A browser that stores its pictures in a folder."""
 
     def __init__(self, driver, program, pictures):
         self.driver = driver
@@ -106,7 +106,7 @@ class Browser:
         self.call("POST", "/url", {"url": url})
 
     def patiently(self, ask, codes=(404,)):
-        """Asks again while the page is under way: its elements are not there yet, or no longer.
+        """Repeats while the page is loading, because its elements are missing or stale.
 
         A document that goes away while it is looked at is a 500, after which what only reads may be asked again.
         """
@@ -137,11 +137,11 @@ class Browser:
         return self.call("POST", "/se/log", {"type": "browser"})
 
     def requests(self):
-        """The URLs that the page asked for."""
+        """Returns the URLs that the page requested."""
         return self.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
 
     def assert_fits(self, scheme):
-        """The page is not wider than the window, and its ground is that of the theme."""
+        """Checks that the page is not wider than the window and has the background of the theme."""
         wide = self.run("return document.documentElement.scrollWidth - window.innerWidth")
         assert wide <= 0, f"{wide} pixels too wide"
         ground = self.run("return getComputedStyle(document.body).backgroundColor")

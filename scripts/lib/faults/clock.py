@@ -1,7 +1,7 @@
 """The clock of the machine jumps under a running service: clock.py FOLDER LIBFAKETIME
 
-A month forward, two months back, and home: answers stay right, health stays well, and a quota that was used up does
-not stay so until the clock has caught up.
+Jumps a month forward, two months back, and returns. Answers and health checks stay right, and a used-up quota
+refills without waiting for the clock to catch up.
 """
 
 import pathlib
@@ -24,9 +24,9 @@ for name in NAMES:
     with Load(service, threads=2, pause=0.02) as load:
         for jump in ["+30d", "-30d", "+0"]:
             if name == "generator":
-                # Without a key: the burst of two is used up right before the jump.
+                # Without a key; uses up the burst of two right before the jump.
                 asked = [service.ask("/api/Card?type=Visa", **{"x-api-key": ""})[0] for _ in range(4)]
-                check(429 in asked, f"the anonymous quota is never used up: {asked}")
+                check(429 in asked, f"the anonymous quota was not used up: {asked}")
             clock.write_text(jump)
             time.sleep(1.5)
             check(service.ask("/readyz", port=service.admin)[0] == 200, f"{name} is not ready after a jump of {jump}")

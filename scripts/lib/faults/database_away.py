@@ -1,6 +1,6 @@
 """PostgreSQL is stopped under load and started again: database_away.py FOLDER
 
-Meanwhile each service is alive, not ready, answers right or with 503, and serves within seconds of the database's
+Each service stays alive and not ready, answers correctly or with 503, and serves within seconds of the database's
 return.
 """
 
@@ -52,7 +52,7 @@ server = as_postgres(*options)
 for service, load in zip(services, loads):
     seconds = service.await_status("/readyz", 200, 20)
     say(f"{service.name}: without PostgreSQL {load.away}; ready {seconds:.1f} s after its start")
-# What was waiting for a connection has its 503 by then.
+# Waiting requests have their 503 by then.
 time.sleep(1)
 for load in loads:
     load.statuses.clear()

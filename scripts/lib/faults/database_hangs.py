@@ -1,7 +1,7 @@
-"""PostgreSQL is stopped by SIGSTOP under load, as a frozen machine is, and goes on: database_hangs.py FOLDER [SERVICE...]
+"""PostgreSQL is frozen by SIGSTOP under load and continued: database_hangs.py FOLDER [SERVICE...]
 
-Meanwhile each request is answered within 5 s, right or with 503, /readyz says that the service is not ready, and the
-service serves within seconds of the server's return, without a restart.
+Each request is answered within 5 s, correctly or with 503, /readyz reports not ready, and the service serves within
+seconds of the server's return, without a restart.
 """
 
 import os
@@ -23,7 +23,7 @@ def own_database(name):
 
 
 def server_processes():
-    """The postmaster and its children, the postmaster first: it would start others."""
+    """Returns the postmaster and its children; the postmaster is first, because it would start others."""
     postmaster = int(pathlib.Path(work, "data/postmaster.pid").read_text().split()[0])
     children = []
     for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
@@ -63,7 +63,7 @@ try:
             status, _ = service.ask(service.probe_path(), timeout=8)
             seen[service.name].add(status)
             longest[service.name] = max(longest[service.name], time.monotonic() - began)
-            # The generator needs its database for keys alone, breaches for test keys not at all.
+            # The generator needs its database only for keys, and breaches not for test keys.
             check(status in (200, 503), f"{service.name} while PostgreSQL hangs: {status}")
             check(longest[service.name] < 5, f"{service.name} answered after {longest[service.name]:.1f} s")
             check(service.ask("/healthz", port=service.admin)[0] == 200, f"{service.name} is not alive")

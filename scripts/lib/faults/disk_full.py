@@ -1,7 +1,7 @@
 """The disk is full while something is loaded or written: disk_full.py FOLDER [SERVICE...]      (root: a small tmpfs is mounted)
 
-The load ends with a sentence, what was there before is served on, also by a server that starts on the full disk and on
-one that is read-only; /readyz says what is wrong, writes are 503, and once there is room the same load succeeds.
+The load fails with a message. Existing data are served, also by servers that start on the full disk and on a
+read-only one. /readyz names the cause, writes are 503, and once there is space the same load succeeds.
 """
 
 import http.client
@@ -43,7 +43,7 @@ DATABASES = ("breaches", "buckets", "calendar")
 
 
 def fill(disk):
-    """Takes the last byte of a disk."""
+    """Fills a disk completely."""
     with open(disk / "filler", "ab", buffering=0) as filler:
         for size in (1 << 20, 1 << 12, 1):
             try:
@@ -54,7 +54,7 @@ def fill(disk):
 
 
 def reads_without_writes(service, what):
-    """The service answers reads, refuses writes with 503, and says why it is not ready."""
+    """Checks that the service answers reads, refuses writes with 503, and says why it is not ready."""
     check(service.probe() == 200, f"{service.name} does not serve on a {what} disk")
     if service.name not in DATABASES:
         return
@@ -62,7 +62,7 @@ def reads_without_writes(service, what):
     _, reason = service.ask("/readyz", port=service.admin)
     check(what.encode() in reason, f"{service.name} on a {what} disk: {reason}")
     if service.name == "calendar":
-        # The write-ahead log has some room of its own: each write is either made or refused.
+        # The write-ahead log has some reserve, so each write is either stored or refused.
         for _ in range(600):
             status, body = service.ask("/calendar/events/v1/events", "POST", {
                 "title": "Full", "description": "long " * 6000, "start_date": "+9 days 10:00", "end_date": "+9 days 11:00"})
@@ -80,7 +80,7 @@ def reads_without_writes(service, what):
 
 
 STORIES = {
-    # name: size of the disk in MiB, what makes the input, the command
+    # name: size of the disk in MiB, function that makes the input, command
     "buckets": (6, files, ["load"]),
     "breaches": (6, addresses, ["accounts", "load", "--breach", "Acmegram"]),
     "passwords": (24, passwords, ["build", "--input-format", "plaintext", "--kind", "sha1", "--activate"]),
@@ -104,17 +104,17 @@ for name in sys.argv[2:] or STORIES:
         reads_without_writes(service, "full")
         service.stop()
         service.start(until="/healthz")
-        # The start has given some room back: that of the write-ahead log.
+        # The start released the space of the write-ahead log.
         fill(disk)
         reads_without_writes(service, "full")
-        # buckets does not start on a read-only disk: its text index takes a lock file to open. It serves on when
-        # the disk becomes read-only under it.
+        # buckets does not start on a read-only disk, because its text index needs a lock file. It continues if the
+        # disk becomes read-only later.
         if name in DATABASES and name != "buckets":
             service.stop()
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
             service.start(until="/healthz")
             reads_without_writes(service, "read-only")
-            # What was opened read-only stays so.
+            # Files opened read-only stay read-only.
             service.stop()
             subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
             service.start(until="/healthz")

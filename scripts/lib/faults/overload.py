@@ -1,7 +1,7 @@
 """Far more clients than a service can serve: overload.py FOLDER
 
-One thread, 64 connections, and ten times as many clients that ask without a pause. Memory stays bounded, health and
-metrics answer, every answer is right or a documented refusal, and the first request after the storm is served.
+One thread, 64 connections, and ten times as many clients that send requests without a pause. Memory stays bounded,
+health and metrics answer, every answer is right or a documented refusal, and the first request afterwards is served.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ async def client(service, until, statuses):
                 status = -1
             statuses[status] += 1
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
-            # A client in the queue when the storm is over has no answer.
+            # A client that is still queued at the end gets no answer.
             writer and writer.close()
             writer = None
     writer and writer.close()

@@ -1,10 +1,10 @@
-/* What a disk would hold after a power cut: keeps, beside a data folder, a copy of each file as it was when it was
- * last synced. For LD_PRELOAD; scripts/lib/faults/power_cut.py puts a folder together from it.
+/* Simulates a power cut: records a copy of each file of a data folder at its last sync. For LD_PRELOAD;
+ * scripts/lib/faults/power_cut.py builds a folder from the copies.
  *
- * POWER_CUT_DATA is the data folder, POWER_CUT_DISK the folder of the copies: inodes/N holds what was synced of
- * inode N, and names/NAME (with `/` as `%`) the number of the inode that a synced folder or file has there. Files
- * that were never synced are empty, names that were never synced are missing. More than what was synced may be on a
- * real disk; this is the worst case. Changes through a mapping count when the file is synced. */
+ * POWER_CUT_DATA is the data folder, POWER_CUT_DISK the folder of the copies: inodes/N has the synced bytes
+ * of inode N, and names/NAME (with `/` as `%`) the inode number of a synced folder or file. Files that were never
+ * synced are empty, and names that were never synced are missing. A real disk may hold more than the synced bytes;
+ * this is the worst case. Changes through a mapping count when the file is synced. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ static void copy_inode(int fd, unsigned long inode) {
     static char block[1 << 16];
     snprintf(path, sizeof path, "%s/inodes/%lu", disk, inode);
     snprintf(fresh, sizeof fresh, "%s/new-%d", disk, getpid());
-    /* Opened anew, since the file may be open for writing only. */
+    /* Reopened, because the file may be open for writing only. */
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     int from = open(link, O_RDONLY | O_CLOEXEC);
     int to = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -36,7 +36,7 @@ static void copy_inode(int fd, unsigned long inode) {
     rename(fresh, path);
 }
 
-/* The path below the data folder, `/` as `%`; NULL outside of it. */
+/* Returns the path below the data folder, with `/` as `%`; NULL outside of it. */
 static char *name_of(int fd, char *path, size_t size) {
     const char *data = getenv("POWER_CUT_DATA");
     char link[64];
@@ -64,7 +64,7 @@ static void write_name(const char *name, unsigned long inode) {
     rename(fresh, path);
 }
 
-/* What a synced folder lists, and nothing else of it. */
+/* Records the names in a synced folder. */
 static void keep_folder(int fd, const char *folder) {
     char path[8400], name[4200], link[64];
     snprintf(path, sizeof path, "%s/names", getenv("POWER_CUT_DISK"));
@@ -100,7 +100,7 @@ static void keep(int fd) {
         keep_folder(fd, name);
     } else if (S_ISREG(found.st_mode)) {
         copy_inode(fd, found.st_ino);
-        /* Syncing a new file keeps its name as well, on the file systems that servers have. */
+        /* On common file systems, syncing a new file also syncs its name. */
         if (*name && found.st_nlink) write_name(name, found.st_ino);
     }
     pthread_mutex_unlock(&turn);

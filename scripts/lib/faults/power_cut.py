@@ -1,7 +1,7 @@
 """Power cuts: power_cut.py FOLDER LIBRARY         (the library is power_cut.c)
 
-What was synced is put together to the data folder that a disk would hold, and the service starts on it. What was
-acknowledged, or loaded by a command that had ended, must be there.
+Builds a data folder from the synced bytes, as a disk would hold them, and starts the service on it. Acknowledged
+writes and finished loads must be there.
 """
 
 import pathlib
@@ -17,7 +17,7 @@ folder, library = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 
 
 def under_watch(name):
-    """A service whose syncs are kept."""
+    """A service whose syncs are recorded."""
     data, disk = folder / name / "data", folder / name / "disk"
     for part in (data, disk / "inodes", disk / "names"):
         part.mkdir(parents=True)
@@ -25,7 +25,7 @@ def under_watch(name):
 
 
 def cut(service):
-    """Stops the service for good, and gives it back on what a disk would hold now."""
+    """Kills the service and returns a new one on the data that a disk would hold now."""
     service.process.send_signal(signal.SIGSTOP)
     disk, after = service.folder.parent / "disk", service.folder.parent / "after"
     for entry in (disk / "names").iterdir():
@@ -82,7 +82,7 @@ def a_load(name, commands=()):
         status, body = again.ask("/api/v3/breachedaccount/vito_grove%40post.example", **{"breach-api-key": service.key})
         check(status == 200 and b"AlderwickBooks" in body, f"the load of {name} is lost: {status} {body}")
     again.stop()
-    say(f"{name}: what was loaded is there")
+    say(f"{name}: all loaded data are there")
 
 
 writes_of_the_calendar()

@@ -1,8 +1,8 @@
 """Two replicas of the calendar on one PostgreSQL, restarted one after the other under reads and writes:
 rolling.py FOLDER
 
-Clients go to a replica that is ready, as a load balancer lets them. Nobody gets a wrong status, and every event that
-was acknowledged is there in the end, on both.
+Clients use a ready replica, as with a load balancer. No request gets a wrong status, and every event that
+was acknowledged is there at the end, on both.
 """
 
 import itertools
@@ -33,7 +33,7 @@ ready = {replica.http: True for replica in replicas}
 
 
 def balance():
-    """As a load balancer: looks at each replica ten times a second."""
+    """Checks each replica ten times a second, as a load balancer does."""
     while not over.is_set():
         for replica in replicas:
             ready[replica.http] = replica.ask("/readyz", port=replica.admin, timeout=1)[0] == 200
@@ -63,7 +63,7 @@ def work(number):
         time.sleep(0.01)
 
 
-# Those of a story that ends early do not keep it.
+# Threads of a story that ends early do not keep it running.
 threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(6)]
 threads.append(threading.Thread(target=balance, daemon=True))
 for thread in threads:

@@ -1,4 +1,4 @@
-"""The services as the fault stories need them: started with sample data, asked, measured, stopped."""
+"""Services for the fault stories: started with sample data, queried, measured, stopped."""
 
 import atexit
 import http.client
@@ -20,7 +20,7 @@ ADMIN_KEY = "0123456789abcdef0123456789abcdef"
 ACCOUNT = "/api/v3/breachedaccount/account-exists%40breach-integration-tests.example"
 
 
-# So that what a story has mounted or started goes with it.
+# Removes the mounts and processes of a story at its end.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: the story was ended"))
 
 
@@ -28,8 +28,8 @@ def say(text):
     print(f"  {text}", file=sys.stderr, flush=True)
 
 
-def check(holds, what):
-    if not holds:
+def check(passed, what):
+    if not passed:
         sys.exit(f"error: {what}")
 
 
@@ -40,7 +40,7 @@ def free_port():
 
 
 class Service:
-    """A binary with a data folder and settings of its own."""
+    """A binary with its own data folder and settings."""
 
     def __init__(self, name, folder, preload=None, logs=None, **settings):
         self.name, self.folder, self.preload = name, pathlib.Path(folder), preload
@@ -63,7 +63,7 @@ class Service:
         return {**os.environ, **added}
 
     def run(self, *arguments, codes=(0,)):
-        """Runs a command and returns what it printed on stdout; any other exit code ends the story."""
+        """Runs a command and returns its stdout; an unexpected exit code ends the story."""
         ran = subprocess.run([BIN / self.name, *map(str, arguments)], env=self.environment(), text=True,
                              capture_output=True, timeout=300)
         check(ran.returncode in codes, f"{self.name} {' '.join(map(str, arguments))}: {ran.returncode}\n{ran.stderr}")
@@ -72,7 +72,7 @@ class Service:
         return ran.stdout.strip()
 
     def load_samples(self):
-        """Loads what `probe` looks for, and takes the key that it needs."""
+        """Loads the data that `probe` reads, and issues its key."""
         if self.name == "buckets":
             self.run("load", SAMPLES / "buckets")
             self.run("plans", "set", "premium", "--per-minute", "1000000", "--burst", "100000")
@@ -98,7 +98,7 @@ class Service:
         return self
 
     def ask(self, path, method="GET", body=None, port=None, timeout=10, **headers):
-        """Status and body; status 0 when there was no answer."""
+        """Returns status and body; status 0 without an answer."""
         link = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=timeout)
         try:
             sent = {**self.headers, **headers}
@@ -122,7 +122,7 @@ class Service:
                 "passwords": b"1E4C9B93F3F0682250B6CF8331B7EE68FD8:", "calendar": b'"title":"Half Marathon"'}[self.name] in body
 
     def probe(self, **options):
-        """The status of a request that every story repeats; a 200 with a wrong body ends the story."""
+        """Sends the request that every story repeats and returns its status; a 200 with a wrong body ends the story."""
         status, body = self.ask(self.probe_path(), **options)
         check(status != 200 or self.is_right(body), f"{self.name} gave a wrong answer: {body[:300]}")
         return status
@@ -155,7 +155,7 @@ class Service:
 
 
 class Load:
-    """Threads that repeat the probe and count its statuses, until the end of a `with`."""
+    """Threads that repeat the probe and count its statuses until the end of a `with`."""
 
     def __init__(self, service, threads=4, pause=0.0):
         self.service, self.statuses, self.pause = service, Counter(), pause

@@ -1,5 +1,5 @@
-/* Threads that end slowly: what a thread drops at its end, it drops 200 ms later than it would, and the process waits
- * for that at its end. To be preloaded: cc -shared -fPIC -O1 -o slow_threads.so slow_threads.c -ldl */
+/* Delays thread exits: destructors of a thread run 200 ms late, and the exiting process waits for them. To be
+ * preloaded: cc -shared -fPIC -O1 -o slow_threads.so slow_threads.c -ldl */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

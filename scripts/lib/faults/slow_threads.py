@@ -1,4 +1,4 @@
-"""A stop in which threads end after the process has begun to end: slow_threads.py FOLDER LIBRARY
+"""Threads end after the process began to exit: slow_threads.py FOLDER LIBRARY
 (the library is slow_threads.c)
 """
 

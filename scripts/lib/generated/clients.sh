@@ -1,14 +1,14 @@
 # Clients of openapi-generator in Java, Rust and Python for all five documents, compiled; sourced by
 # scripts/clients.d/generated.
 #
-# The documents go in as they are. The generator for Java cannot name a union with a list in it: these are mapped
-# to "any value".
+# The documents are used unchanged. The Java generator cannot name a union that contains a list: these schemas are
+# mapped to "any value".
 
 unions="TextOrTexts OneOrSeveral_CardAnswer OneOrSeveral_CryptoAnswer OneOrSeveral_PersonAnswer VenueField
 EventCreate_cost EventCreate_organizer EventCreate_venue EventUpdate_cost EventUpdate_organizer EventUpdate_venue"
 
-# find_jdk     a Java compiler and the forms with files that clients send; root gets Debian's. Fails when
-#              there are none
+# find_jdk     finds a Java compiler and the library for multipart forms; root installs Debian's. Fails without
+#              them
 java_mime=/usr/share/java/httpmime.jar:/usr/share/java/httpcore.jar
 has_jdk() { command -v javac >/dev/null && [ -f "${java_mime%%:*}" ]; }
 find_jdk() {
@@ -31,7 +31,7 @@ config() {
     } >"$made/configs/$language-$name.yaml"
 }
 
-# make_clients FOLDER    all of them, in one run of the generator
+# make_clients FOLDER    generates all clients in one run
 make_clients() {
     made=$1
     mkdir -p "$made/configs"
@@ -48,7 +48,7 @@ make_clients() {
     }
 }
 
-# The generator's own archive has every library that its Java clients need, except one annotation.
+# The generator's archive has every library that its Java clients need, except one annotation.
 compile_java() {
     java_path=$(echo "$(dirname "$python")"/../lib/python*/site-packages/openapi_generator_cli/openapi-generator.jar)
     mkdir -p "$made/classes" "$made/javax/annotation"
@@ -61,7 +61,7 @@ compile_java() {
 
 tell_in_java() { java -cp "$made/classes:$java_path:$java_mime" Story "$@"; }
 
-# Without TLS, which nothing here speaks: half of what it would compile.
+# Without TLS, which is not used here; this halves the compile time.
 compile_rust() {
     mkdir -p "$made/rust/story/src"
     cp scripts/lib/generated/story.rs "$made/rust/story/src/main.rs"

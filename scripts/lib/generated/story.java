@@ -5,8 +5,8 @@ import java.util.Map;
  * GENERATOR BUCKETS KEY BREACHES PASSWORDS CALENDAR KEY.
  */
 final class Story {
-    private static void check(String what, boolean holds) {
-        if (!holds) {
+    private static void check(String what, boolean passed) {
+        if (!passed) {
             throw new AssertionError("generated Java client: " + what);
         }
         System.err.println("  Java: " + what);
@@ -16,7 +16,7 @@ final class Story {
         var client = new generator.ApiClient();
         client.updateBaseUri(base);
         var api = new generator.api.CardApi(client);
-        // One card, or with `quantity` a list of them: a union with a list, which this generator lacks.
+        // A card, or with `quantity` a list: a union with a list, which this generator does not support.
         var card = (Map<?, ?>) api.generateCard("Visa", null, null, "check", null);
         var checked = api.validateCard((String) card.get("cardNumber"), null);
         check("generator: a card that is valid", checked.getIsValid());

@@ -1,4 +1,4 @@
-"""One story for each service, told by the Python client that openapi-generator makes of its document:
+"""One story for each service, with the Python client of openapi-generator:
 story.py GENERATOR BUCKETS KEY BREACHES PASSWORDS CALENDAR KEY"""
 
 import sys
@@ -12,8 +12,8 @@ import passwords_api
 generator, buckets, buckets_key, breaches, passwords, calendar, calendar_key = sys.argv[1:]
 
 
-def check(what, holds):
-    if not holds:
+def check(what, passed):
+    if not passed:
         sys.exit(f"error: generated Python client: {what}")
     print(f"  Python: {what}", file=sys.stderr)
 

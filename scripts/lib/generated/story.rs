@@ -7,8 +7,8 @@ use calendar_client::apis as calendar;
 use generator_client::apis as generator;
 use passwords_client::apis as passwords;
 
-fn check(what: &str, holds: bool) {
-    assert!(holds, "generated Rust client: {what}");
+fn check(what: &str, passed: bool) {
+    assert!(passed, "generated Rust client: {what}");
     eprintln!("  Rust: {what}");
 }
 

@@ -57,14 +57,15 @@ const SHAPES: &[(&str, &str, &str)] = &[
 const OPENER: &str = r"^\s*//[/!] (What|Who|Whom|Whose|Where|Which)\b";
 
 /// Text that contains a shape and is right: where, the text, why.
-const ALLOWED: &[(&str, &str, &str)] = &[];
+const ALLOWED: &[(&str, &str, &str)] = &[
+    ("scripts/clients.d/faults", "nobody", "the Unix user"),
+    ("scripts/lib/clickhouse.sh", "nobody", "the Unix user"),
+    ("scripts/lib/postgres.sh", "nobody", "the Unix user"),
+];
 
 /// Parts of the tree that are still to be rewritten; only removed from.
 const PENDING: &[&str] = &[
-    "CONTRIBUTING.md",
     "Cargo.toml",
-    "README.md",
-    "SECURITY.md",
     "crates/auth/",
     "crates/batch/",
     "crates/database/",
@@ -73,10 +74,6 @@ const PENDING: &[&str] = &[
     "crates/shell/",
     "crates/testkit/",
     "deploy/",
-    "deny.toml",
-    "docker-compose.yml",
-    "docs/",
-    "scripts/",
     "services/breaches/",
     "services/buckets/",
     "services/calendar/",
