@@ -1,30 +1,32 @@
-//! Settings of this service beside the shared ones.
+//! The settings of this service, in addition to the shared ones.
 
 use shell::Switch;
 
-/// Settings of the generator: the limits of callers.
+/// Limits for callers.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Callers")]
 pub struct Settings {
-    /// Whether requests without a key are answered
+    /// Answer requests without a key
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub anonymous: Switch,
-    /// Requests per minute of an address without a key, 0 for no limit; also limits rejected keys
+    /// Requests per minute for an address without a key, 0 for no limit; also applies to rejected
+    /// keys
     #[arg(long, env, global = true, value_name = "N", default_value_t = 60)]
     pub anonymous_rpm: u32,
-    /// Requests that an address without a key may make at once, 1 or more
+    /// Burst for an address without a key, 1 or more
     #[arg(long, env, global = true, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     pub anonymous_burst: u32,
-    /// Long texts that an address without a key may have running, 1 or more
+    /// Concurrent long texts for an address without a key, 1 or more
     #[arg(long, env, global = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub anonymous_streams: u32,
-    /// Long texts that a key may have running, 1 or more
+    /// Concurrent long texts for a key, 1 or more
     #[arg(long, env, global = true, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub key_streams: u32,
-    /// Seconds in which the client of a long text must read on, 1 to 3600; WRITE_TIMEOUT holds as well
+    /// Seconds without progress after which a long text is cut off, 1 to 3600; WRITE_TIMEOUT also
+    /// applies
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub stream_idle_timeout: u64,
-    /// Seconds that a long text may take; 0: no limit
+    /// Maximum seconds for a long text, 0 for no limit
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0)]
     pub stream_max_time: u64,
 }

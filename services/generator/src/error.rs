@@ -1,4 +1,4 @@
-//! Every error with its status and its problem body (RFC 9457), on one page.
+//! The errors of the service, with status and problem body (RFC 9457).
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUP
 
 const VALIDATION: &str = "One or more validation errors occurred.";
 
-/// Why an operation did not answer.
+/// The reasons for which an operation fails.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The shell or the reader of parameters met it.
+    /// A fault in the shell or in the parameters.
     #[error("{0:?}")]
     Fault(Fault),
-    /// No fresh seed could be made.
+    /// A new seed could not be generated.
     #[error(transparent)]
     Seed(#[from] SeedError),
     /// A numbering plan does not compile.
@@ -36,7 +36,7 @@ impl From<Fault> for Error {
 }
 
 impl Error {
-    /// The error as a handler returns it; its body needs the id of the request.
+    /// Converts the error for a handler. The body needs the id of the request.
     pub fn answered(self, request: &HttpRequest) -> actix_web::Error {
         let fault = match self {
             Self::Fault(fault) => fault,
@@ -47,7 +47,7 @@ impl Error {
     }
 }
 
-/// A problem body as the clients of ASP.NET services know it.
+/// A problem body in the format of ASP.NET services.
 #[derive(Serialize, ToSchema)]
 pub struct Problem {
     /// Where the status is defined.

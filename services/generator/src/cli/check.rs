@@ -11,7 +11,8 @@ use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
 use crate::model::numbers::{self, Kind};
 use crate::model::{card, crypto, iban, imei, phone};
 
-/// Checks values, one a line of stdin: prints `ok` or what is wrong, and exits with 1 if any is.
+/// Checks the values on standard input, one on each line. Prints `ok` or the error, and exits with
+/// 1 if any value is invalid.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CheckCommand {
     /// What to check
@@ -21,14 +22,14 @@ pub struct CheckCommand {
     pub of: Option<String>,
 }
 
-/// Says what is wrong with a value.
+/// Returns the error of a value.
 type Checker = Box<dyn Fn(&str) -> Option<String>>;
 
 impl CheckCommand {
-    /// Checks the lines of `input`, until `out` takes no more.
+    /// Checks the lines of `input` until `out` is closed.
     ///
     /// # Errors
-    /// One sentence for the operator.
+    /// An unreadable input, an unwritable output or an unknown brand, coin or country.
     pub fn run_to(
         self,
         today: Date,

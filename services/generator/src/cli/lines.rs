@@ -1,22 +1,22 @@
-//! Lines of an input that may hold anything.
+//! Reads lines of untrusted input.
 
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read, in bytes; no value comes near it.
+/// The maximum length of a line in bytes. All valid values are much shorter.
 const LONGEST: u64 = 64 << 10;
 
-/// One line without its end.
+/// One line without its line ending.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// A line of text.
     Text(&'a str),
-    /// A line of other bytes.
+    /// A line that is not UTF-8.
     NotUtf8,
-    /// A line of more than 64 KiB, which was passed over.
+    /// A line of more than 64 KiB, which was skipped.
     TooLong,
 }
 
-/// Reads line after line, in bounded memory.
+/// Reads lines in bounded memory.
 pub struct Lines<R> {
     input: R,
     line: Vec<u8>,
@@ -28,10 +28,10 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new() }
     }
 
-    /// The next line; none at the end.
+    /// Returns the next line, or `None` at the end.
     ///
     /// # Errors
-    /// Those of the input.
+    /// An error of the input.
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.line)?;
@@ -47,7 +47,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(str::from_utf8(line).map_or(Line::NotUtf8, Line::Text)))
     }
 
-    /// Passes over the rest of a line.
+    /// Skips the rest of a line.
     fn skip(&mut self) -> io::Result<()> {
         loop {
             let held = self.input.fill_buf()?;

@@ -1,4 +1,4 @@
-//! `make`: the same values as over HTTP, in bulk and without a server.
+//! `make`: generates the same values as the HTTP API, in bulk and without a server.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::model::numbers::{self, Kind, Wanted};
 use crate::model::phone::Format;
 use crate::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
-/// Makes values, one a line: those that the operation of the subject answers for the same seed.
+/// Generates values, one on each line. With a seed, they are the values of the HTTP operation.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MakeCommand {
     /// What to make
@@ -19,10 +19,10 @@ pub struct MakeCommand {
     /// Brand (default: any), coin (default: Bitcoin) or country, for subjects that have one
     #[arg(value_name = "KIND")]
     pub(super) of: Option<String>,
-    /// How many
+    /// Number of values
     #[arg(long, short = 'n', default_value_t = 1)]
     pub(super) count: u64,
-    /// Makes the values repeatable
+    /// Seed for repeatable values
     #[arg(long)]
     pub(super) seed: Option<String>,
 }
@@ -31,10 +31,10 @@ pub struct MakeCommand {
 type Maker = Box<dyn FnMut(&mut Random, &mut String) -> anyhow::Result<()>>;
 
 impl MakeCommand {
-    /// Writes the values to `out`, until it takes no more.
+    /// Writes the values to `out` until it is closed.
     ///
     /// # Errors
-    /// One sentence for the operator.
+    /// An unwritable output, or an unknown brand, coin or country.
     pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         unless_closed(self.write_to(today, out))
     }
@@ -65,7 +65,7 @@ impl MakeCommand {
             Subject::Card => {
                 let brand = |name| card::find(name).with_context(|| unknown(name));
                 let brand = of.map(brand).transpose()?;
-                // Whole cards, so that the numbers are those of the cards over HTTP.
+                // Generate whole cards, so that the numbers equal those of the HTTP API.
                 plain(move |random, out| {
                     out.push_str(&card::Card::generate(random, brand, today).number);
                 })

@@ -25,10 +25,10 @@ use crate::config::Settings;
 use crate::policy::{self, STANDARD};
 use crate::service::Generator;
 
-/// What the database needs: the tables of keys and plans.
+/// The migrations of the database: keys and plans.
 const MIGRATIONS: [&Migrations; 1] = [&auth::MIGRATIONS];
 
-/// Makes and checks synthetic test data
+/// Generates and checks synthetic test data
 #[derive(clap::Parser)]
 #[command(mut_arg("write_timeout", |argument| argument.default_value("60")))]
 pub struct Cli {
@@ -42,11 +42,11 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Make values without a server, one a line
+    /// Generate values without a server, one on each line
     Make(MakeCommand),
-    /// Check values without a server, one a line of stdin
+    /// Check values from standard input without a server, one on each line
     Check(CheckCommand),
-    /// Bring the database up to date
+    /// Migrate the database
     Migrate(MigrateCommand),
     /// Issue, list, revoke and rotate API keys
     #[command(subcommand)]
@@ -92,12 +92,12 @@ impl Cli {
         let Self { settings, .. } = &self;
         let service = Generator::new(self.pools()?, SystemClock::shared(), &settings.service)?;
         let idle = settings.service.stream_idle_timeout;
-        // The shell watches whether clients read; all other answers are short.
+        // The shell detects clients that stop reading; all other responses are short.
         let write_timeout = settings.shell.write_timeout.min(idle);
         shell::serve(&ShellSettings { write_timeout, ..settings.shell.clone() }, service)
     }
 
-    /// The database with its plans, which keys may need before the first `serve`.
+    /// Opens the database and creates the plans, which keys may need before the first `serve`.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Generator::INFO, &MIGRATIONS)?;
         policy::seed_plans(&pools)?;

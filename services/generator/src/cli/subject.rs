@@ -1,4 +1,4 @@
-//! What `make` and `check` share: subjects and the output.
+//! The subjects and the output of `make` and `check`.
 
 use std::io;
 use std::process::ExitCode;
@@ -7,31 +7,31 @@ use anyhow::{Context, ensure};
 
 use crate::model::names;
 
-/// What is made or checked.
+/// The kind of value to generate or check.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Subject {
-    /// Card numbers; of a brand
+    /// Card numbers, of a brand
     Card,
-    /// Crypto addresses; of a coin
+    /// Crypto addresses, of a coin
     Crypto,
-    /// Bank account numbers; of a country
+    /// Bank account numbers, of a country
     Iban,
     /// Device identifiers
     Imei,
-    /// Full names (made only)
+    /// Full names (make only)
     Name,
-    /// Telephone numbers; of a country
+    /// Telephone numbers, of a country
     Phone,
-    /// Numbers of persons; of a country
+    /// Identity numbers, of a country
     Person,
     /// Social security numbers of the United States
     Ssn,
-    /// Tax numbers; of a country
+    /// Tax numbers, of a country
     Vat,
 }
 
 impl Subject {
-    /// The operation that answers the same values for the same seed.
+    /// The HTTP operation that returns the same values for the same seed.
     pub fn operation(self) -> &'static str {
         match self {
             Self::Card => "generateCard",
@@ -44,7 +44,7 @@ impl Subject {
         }
     }
 
-    /// The culture that the values are of; empty where they are of none.
+    /// The culture of the values, or an empty text if they have none.
     pub fn culture(self) -> &'static str {
         match self {
             Self::Name => names::american().code,
@@ -53,7 +53,7 @@ impl Subject {
     }
 }
 
-/// Treats a closed pipe as success: a reader may stop before the end of the values.
+/// Treats a closed pipe as success, because a reader may stop early.
 pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCode> {
     outcome.or_else(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         Some(io::ErrorKind::BrokenPipe) => Ok(ExitCode::SUCCESS),
@@ -61,18 +61,18 @@ pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCo
     })
 }
 
-/// Rejects a brand, coin or country beside a subject that has no kinds.
+/// Rejects a brand, coin or country for a subject without one.
 pub fn without_kind<T>(of: Option<&str>, subject: T) -> anyhow::Result<T> {
     ensure!(of.is_none(), "{}: this subject has no brand or country", of.unwrap_or_default());
     Ok(subject)
 }
 
-/// The brand, coin or country of a subject that needs one.
+/// Returns the brand, coin or country of a subject that needs one.
 pub fn kind_of(of: Option<&str>) -> anyhow::Result<&str> {
     of.context("this subject needs a brand, coin or country")
 }
 
-/// The message for a brand, coin or country that does not exist.
+/// Formats the error for an unknown brand, coin or country.
 pub fn unknown(name: &str) -> String {
     format!("{name} is not known")
 }

@@ -1,4 +1,4 @@
-//! `make` and `check` against each other.
+//! Tests `make` and `check` against each other.
 
 use std::io::{self, Write};
 
@@ -91,7 +91,7 @@ fn subjects_without_kinds_take_none() {
     assert!(check.run_to(date(2026, 11, 20), "1".as_bytes(), &mut Vec::new()).is_err());
 }
 
-/// Fails as a pipe does whose reader is gone, or as a full disk.
+/// A writer that fails like a closed pipe or a full disk.
 struct Broken(io::ErrorKind);
 
 impl Write for Broken {

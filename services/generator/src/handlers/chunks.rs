@@ -1,4 +1,4 @@
-//! Bodies that are made while they are sent.
+//! Response bodies that are generated while they are sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::web::Bytes;
 
-/// How much is made at a time, in bytes.
+/// Size of a chunk in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// A body whose pieces are made when the connection takes them.
+/// A body whose chunks are generated on demand.
 ///
-/// Memory is that of one chunk, whatever the length; nothing is made for a client that is gone.
+/// Memory use is one chunk, whatever the length. Generation stops when the client disconnects.
 pub struct Chunks<F> {
     next: F,
     first: Option<Bytes>,
@@ -20,12 +20,12 @@ pub struct Chunks<F> {
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
-    /// A body of the pieces that `next` appends until it gives false.
+    /// A body of the chunks that `next` appends until it returns false.
     pub fn new(next: F) -> Self {
         Self { next, first: None, ended: false }
     }
 
-    /// Makes the first chunk at once: what is short gets a length, and is not a stream.
+    /// Generates the first chunk. A short body gets a length and is not streamed.
     pub fn begin(mut self) -> Begun<F> {
         let first = self.chunk();
         if self.ended {
@@ -35,7 +35,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         Begun::More(self)
     }
 
-    /// The body, whether it is short or not.
+    /// Boxes the body, short or streamed.
     pub fn boxed(self) -> BoxBody {
         match self.begin() {
             Begun::Whole(whole) => BoxBody::new(whole),
@@ -72,15 +72,15 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
     }
 }
 
-/// A body whose first chunk is made.
+/// A body with its first chunk.
 pub enum Begun<F> {
-    /// That is all.
+    /// The complete body.
     Whole(Bytes),
-    /// More follows.
+    /// More chunks follow.
     More(Chunks<F>),
 }
 
-/// The body of an answer to `HEAD`: of unknown length, since nothing is made to learn it.
+/// The body of a response to `HEAD`. Its length is unknown, because nothing is generated.
 pub fn unmade() -> BoxBody {
     BoxBody::new(Chunks { next: |_: &mut Vec<u8>| false, first: None, ended: true })
 }

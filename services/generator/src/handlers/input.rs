@@ -1,6 +1,7 @@
-//! Extractors of requests.
+//! Request extractors.
 //!
-//! Handlers wrap them in [`After`](auth::After): the caller is charged before a violation is answered.
+//! Handlers wrap them in [`After`](auth::After), so that the caller is charged before a violation
+//! is returned.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -19,7 +20,7 @@ use crate::error::Error;
 use crate::model::Seed;
 use crate::wire::{BodyRequest, Record, Request, Seeded};
 
-/// Largest body, in bytes.
+/// Maximum length of a body in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
 /// The request of an operation without a body.
@@ -37,14 +38,14 @@ impl<R> Deref for Input<R> {
 }
 
 impl<R> Input<R> {
-    /// An error as the handler returns it.
+    /// Converts an error for the handler.
     pub fn error(&self, error: impl Into<Error>) -> actix_web::Error {
         error.into().answered(&self.http)
     }
 }
 
 impl<R: Seeded> Input<R> {
-    /// The caller's seed, or a fresh one.
+    /// Returns the caller's seed, or a new one.
     pub fn seed(&self) -> Result<Seed, actix_web::Error> {
         match self.read.seed() {
             Some(seed) => Ok(seed.clone()),
@@ -52,7 +53,7 @@ impl<R: Seeded> Input<R> {
         }
     }
 
-    /// Answers a list of texts that `make` appends one by one; see [`Made::texts`].
+    /// Returns a list of texts, each appended by `make`; see [`Made::texts`].
     pub fn texts(
         &self,
         seed: &Seed,
@@ -63,7 +64,7 @@ impl<R: Seeded> Input<R> {
         reply::listed(seed, Made::texts(&self.http, count, column, make))
     }
 
-    /// Answers a list of texts that are made already.
+    /// Returns a list of existing texts.
     pub fn made_texts(
         &self,
         seed: &Seed,
@@ -74,7 +75,7 @@ impl<R: Seeded> Input<R> {
         self.texts(seed, count, column, move |out| out.extend(texts.next()))
     }
 
-    /// Answers one text, or a list of them where a quantity was asked for.
+    /// Returns one text, or a list if a quantity was requested.
     pub fn text_or_texts(
         &self,
         seed: &Seed,
@@ -90,7 +91,7 @@ impl<R: Seeded> Input<R> {
         self.texts(seed, count, column, make)
     }
 
-    /// Answers one value, or a list of them where a quantity was asked for.
+    /// Returns one value, or a list if a quantity was requested.
     pub fn record_or_records<T: Record + Serialize>(
         &self,
         seed: &Seed,
@@ -117,7 +118,7 @@ impl<R: Request> FromRequest for Input<R> {
     }
 }
 
-/// The request of an operation with a body, whose violations in query and body are answered together.
+/// The request of an operation with a body. Violations in query and body are reported together.
 pub struct BodyInput<R>(pub R);
 
 impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
@@ -136,7 +137,7 @@ impl<R: BodyRequest + 'static> FromRequest for BodyInput<R> {
     }
 }
 
-/// The bytes of a body whose media type is JSON; a request without a body needs no type.
+/// Reads a body whose media type is JSON. An empty body needs no media type.
 async fn json_body(http: &HttpRequest, payload: &mut Payload) -> Result<Bytes, Fault> {
     let content_type = http.headers().get(CONTENT_TYPE);
     if content_type.is_some_and(|value| !media::is_json(value)) {

@@ -1,4 +1,4 @@
-//! `/licenses`: whose data are inside.
+//! `/licenses`: the licenses of the included data.
 
 use actix_web::{HttpResponse, get};
 

@@ -1,4 +1,4 @@
-//! Lists of made values, in the form that the client accepts.
+//! Lists of generated values, in the format that the client accepts.
 
 use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
@@ -9,15 +9,15 @@ use shell::is_head;
 use super::chunks::{self, Chunks};
 use crate::wire::{Form, Record, push_row};
 
-/// A list that is made value by value while it is sent.
+/// A list whose values are generated while it is sent.
 pub struct Made {
     pub form: Form,
     pub body: BoxBody,
 }
 
 impl Made {
-    /// A list of `count` texts, each of which `make` appends to an empty one; `column` names them
-    /// in a table.
+    /// A list of `count` texts, each appended by `make` to an empty text. `column` is the column
+    /// name in CSV.
     pub fn texts(
         request: &HttpRequest,
         count: usize,
@@ -35,7 +35,7 @@ impl Made {
         })
     }
 
-    /// A list of `count` values with several members.
+    /// A list of `count` records.
     pub fn records<R: Record + Serialize>(
         request: &HttpRequest,
         count: usize,
@@ -90,12 +90,12 @@ impl Made {
     }
 }
 
-/// The form of a list that the client accepts.
+/// Returns the list format that the client accepts.
 pub fn form(request: &HttpRequest) -> Form {
     Form::accepted(request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok()))
 }
 
-/// All values of a list at once.
+/// Encodes a whole list.
 pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
     let mut out = Vec::new();
     match form {
@@ -116,7 +116,7 @@ pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
     out
 }
 
-/// The names of the columns of a table.
+/// The column names of a table.
 trait Columns: Unpin + 'static {
     fn names(&self) -> &[&'static str];
 }
@@ -133,7 +133,8 @@ impl Columns for &'static [&'static str] {
     }
 }
 
-/// Adds a value as JSON; writing to memory cannot fail, and the types of the service serialise.
+/// Appends a value as JSON. Writing to memory cannot fail, and the types of the service are
+/// serializable.
 fn push_json(value: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, value).unwrap_or_default();
 }

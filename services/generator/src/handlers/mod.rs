@@ -1,4 +1,4 @@
-//! One file per resource; each handler takes a request that was read, calls the model and answers.
+//! HTTP handlers, one file for each resource.
 
 pub(crate) mod address;
 pub(crate) mod business;

@@ -1,10 +1,10 @@
-//! A short ASCII text on the stack, in which numbers are built.
+//! A short ASCII string on the stack, used to build numbers.
 
 use super::random::Random;
 
 const CAPACITY: usize = 64;
 
-/// Up to 64 ASCII characters; characters beyond them are dropped.
+/// Up to 64 ASCII characters. Further characters are dropped.
 #[derive(Clone)]
 pub struct AsciiBuffer {
     bytes: [u8; CAPACITY],
@@ -12,12 +12,12 @@ pub struct AsciiBuffer {
 }
 
 impl AsciiBuffer {
-    /// The empty text.
+    /// An empty buffer.
     pub fn new() -> Self {
         Self { bytes: [b'0'; CAPACITY], length: 0 }
     }
 
-    /// Adds one ASCII character.
+    /// Appends one ASCII character.
     pub fn push(&mut self, byte: u8) {
         if self.length < CAPACITY {
             self.bytes[self.length] = byte;
@@ -25,14 +25,14 @@ impl AsciiBuffer {
         }
     }
 
-    /// Adds ASCII text.
+    /// Appends ASCII text.
     pub fn push_str(&mut self, text: &str) {
         for byte in text.bytes() {
             self.push(byte);
         }
     }
 
-    /// Adds a number, padded with zeros to `width` digits.
+    /// Appends a number, zero-padded to `width` digits.
     pub fn push_number(&mut self, mut value: u64, width: usize) {
         let end = (self.length + width).min(CAPACITY);
         for position in self.bytes[self.length..end].iter_mut().rev() {
@@ -42,7 +42,7 @@ impl AsciiBuffer {
         self.length = end;
     }
 
-    /// Adds `count` random digits, up to 18 from one random number.
+    /// Appends `count` random digits, up to 18 from one random number.
     pub fn push_digits(&mut self, random: &mut Random, mut count: usize) {
         while count > 0 {
             let part = count.min(18);
@@ -52,7 +52,7 @@ impl AsciiBuffer {
         }
     }
 
-    /// Adds `count` random characters of `alphabet`.
+    /// Appends `count` random characters of `alphabet`.
     pub fn push_any(&mut self, random: &mut Random, alphabet: &[u8], count: usize) {
         for _ in 0..count {
             let byte = *random.pick(alphabet);
@@ -65,7 +65,7 @@ impl AsciiBuffer {
         &self.bytes[..self.length]
     }
 
-    /// The characters, to be changed in place.
+    /// The characters, mutable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
     }

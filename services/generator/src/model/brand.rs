@@ -1,13 +1,13 @@
-//! Names for a brand, built from words that the caller gives.
+//! Generates brand names from given words.
 
 use crate::model::random::Random;
 
-/// How many names there are.
+/// The number of names.
 pub const BRANDS: usize = 20;
 
 const SHORTEST: usize = 3;
 const LONGEST: usize = 24;
-/// So much of the words is used that the longest syllables fit behind it.
+/// The maximum length of the part taken from the words, which leaves space for the longest suffix.
 const ROOT: usize = 15;
 
 const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];
@@ -19,19 +19,19 @@ const NOUNS: [&str; 20] = [
 const SYLLABLES: [&str; 12] =
     ["ba", "co", "di", "fe", "ko", "la", "mi", "no", "ra", "so", "ta", "vo"];
 
-/// Whether a name can be built: the words have a letter or a digit.
+/// Returns true if a name can be generated: the words contain a letter or digit.
 pub fn possible(words: &str) -> bool {
     words.chars().any(char::is_alphanumeric)
 }
 
-/// Makes [`BRANDS`] names, no two alike: 3 to 24 letters and digits, with a capital at the start.
-/// The words must be [`possible`]; otherwise there is none.
+/// Generates [`BRANDS`] distinct names of 3 to 24 letters and digits with an initial capital.
+/// Returns an empty list unless the words are [`possible`].
 pub fn make(words: &str, random: &mut Random) -> Vec<String> {
-    // Lower case may bring marks that are no letters: that of İ is two characters.
+    // Lower case can add combining marks: İ becomes two characters.
     let lower = words.chars().flat_map(char::to_lowercase);
     let root: String = lower.filter(|c| c.is_alphanumeric()).take(ROOT).collect();
     let mut names: Vec<String> = Vec::with_capacity(BRANDS);
-    // Each scheme gives enough different names, so this ends; without a root nothing is tried.
+    // Terminates because each scheme has enough distinct names.
     while names.len() < BRANDS && !root.is_empty() {
         let name = capital(&name(&root, random));
         let length = name.chars().count();
@@ -60,14 +60,14 @@ fn vowel(letter: char) -> bool {
     matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
 }
 
-/// The first letter stays, the other vowels go, and a short suffix may follow.
+/// Keeps the first letter, drops the other vowels, and may append a short suffix.
 fn without_vowels(root: &str, random: &mut Random) -> String {
     let kept: String =
         root.chars().enumerate().filter(|(at, c)| *at == 0 || !vowel(*c)).map(|(_, c)| c).collect();
     if random.percent(40) { kept } else { format!("{kept}{}", random.pick(&SUFFIXES)) }
 }
 
-/// One consonant stands twice, and a suffix may follow.
+/// Doubles one consonant and may append a suffix.
 fn with_double(root: &str, random: &mut Random) -> String {
     let letters: Vec<char> = root.chars().collect();
     let consonants: Vec<usize> = letters
@@ -91,7 +91,7 @@ fn cut(root: &str, random: &mut Random) -> String {
     root.chars().take(random.between(2, 8) as usize).collect()
 }
 
-/// Puts two parts together; a vowel that would stand twice stands once.
+/// Joins two parts. A vowel at the seam is not doubled.
 fn join(first: &str, second: &str) -> String {
     let end = first.chars().next_back();
     let twice = end.is_some_and(vowel) && second.starts_with(vowel);
@@ -99,7 +99,7 @@ fn join(first: &str, second: &str) -> String {
     format!("{kept}{second}")
 }
 
-/// A capital at the start, where the letter has one.
+/// Capitalizes the first letter if it has a capital.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Names are drawn until there are enough different ones of a fitting length.
+    /// For every letter and digit, names are drawn until enough are distinct and of valid length.
     #[test]
     fn every_letter_and_digit_of_the_world_gives_brands() {
         let mut random = Seed::parse("world").unwrap().random("test", "");

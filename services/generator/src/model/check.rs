@@ -1,7 +1,7 @@
-//! Check digits that more than one scheme uses.
+//! Check digits that several schemes share.
 //!
-//! All functions take ASCII text. Anything that is not a digit counts by its distance from `0`,
-//! so callers test the form first.
+//! All functions take ASCII text. A character that is not a digit counts by its distance from `0`,
+//! so callers must validate the format first.
 
 /// The value of an ASCII digit.
 pub fn digit(byte: u8) -> u32 {
@@ -13,12 +13,12 @@ pub fn ascii(value: u32) -> u8 {
     b'0' + (value % 10) as u8
 }
 
-/// Σ weight · digit from the left; the shorter of the two lists ends the sum.
+/// Σ weight · digit from the left, up to the length of the shorter list.
 pub fn weighted(digits: &[u8], weights: &[i32]) -> i32 {
     digits.iter().zip(weights).map(|(byte, weight)| digit(*byte) as i32 * weight).sum()
 }
 
-/// The digit that Luhn's rule (ISO/IEC 7812-1) puts behind `digits`.
+/// Returns the check digit of Luhn's algorithm (ISO/IEC 7812-1) for `digits`.
 pub fn luhn(digits: &[u8]) -> u32 {
     const DOUBLED: [u32; 10] = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
     let mut sum = 0;
@@ -29,12 +29,12 @@ pub fn luhn(digits: &[u8]) -> u32 {
     (10 - sum % 10) % 10
 }
 
-/// Whether the last digit is Luhn's for those before it.
+/// Returns true if the last digit is the Luhn check digit of the others.
 pub fn luhn_holds(digits: &[u8]) -> bool {
     matches!(digits.split_last(), Some((last, rest)) if luhn(rest) == digit(*last))
 }
 
-/// The digit that ISO/IEC 7064 MOD 11,10 puts behind `digits`.
+/// Returns the check digit of ISO/IEC 7064 MOD 11,10 for `digits`.
 pub fn mod_11_10(digits: &[u8]) -> u32 {
     let product = digits.iter().fold(10, |product, byte| {
         let sum = (product + digit(*byte)) % 10;
@@ -43,12 +43,12 @@ pub fn mod_11_10(digits: &[u8]) -> u32 {
     (11 - product) % 10
 }
 
-/// Whether the last digit is that of ISO/IEC 7064 MOD 11,10 for those before it.
+/// Returns true if the last digit is the ISO/IEC 7064 MOD 11,10 check digit of the others.
 pub fn mod_11_10_holds(digits: &[u8]) -> bool {
     matches!(digits.split_last(), Some((last, rest)) if mod_11_10(rest) == digit(*last))
 }
 
-/// The text read as a number modulo 97, letters counting 10 to 35 (ISO/IEC 7064 MOD 97-10).
+/// Returns the text as a number modulo 97, with letters as 10 to 35 (ISO/IEC 7064 MOD 97-10).
 pub fn mod_97(text: &[u8]) -> u32 {
     text.iter().fold(0, |rest, byte| match byte {
         b'A'..=b'Z' => (rest * 100 + u32::from(byte - b'A') + 10) % 97,
@@ -56,7 +56,7 @@ pub fn mod_97(text: &[u8]) -> u32 {
     })
 }
 
-/// The number of a run of up to 19 digits.
+/// Parses up to 19 digits.
 pub fn number(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |value, byte| value * 10 + u64::from(digit(*byte)))
 }

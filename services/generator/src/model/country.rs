@@ -1,6 +1,6 @@
 //! English names of countries and regions (Unicode CLDR).
 
-/// A country by its two letters.
+/// A country code with its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Country {
     /// ISO 3166 code, or one of the few reserved ones in wide use (AC, TA, XK).
@@ -25,7 +25,7 @@ pub fn name(code: &str) -> Option<&'static str> {
     rows.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name)
 }
 
-/// The name for sorting: lower case, accents dropped.
+/// The sort key of a name: lower case without accents.
 fn plain(name: &str) -> String {
     let letter = |c: char| match c {
         'Å' | 'ã' | 'á' => 'a',

@@ -4,7 +4,7 @@ use super::ascii_buffer::AsciiBuffer;
 use super::check::{ascii, luhn, luhn_holds};
 use super::random::Random;
 
-/// Prefixes of bodies that allocate real type codes; 00 is left out, it marks test devices.
+/// Reporting bodies that allocate real type codes. 00 marks test devices and is not generated.
 const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
 
 /// Writes an IMEI of 15 digits.
@@ -17,34 +17,34 @@ pub fn write(random: &mut Random, out: &mut String) {
     out.push_str(imei.as_str());
 }
 
-/// Bodies that have allocated type codes at some time, by the first two digits.
+/// Reporting bodies that have ever allocated type codes, by their first two digits.
 const KNOWN_BODIES: [u64; 20] =
     [1, 10, 30, 33, 35, 44, 45, 49, 50, 51, 52, 53, 54, 86, 87, 91, 95, 97, 98, 99];
 
-/// Why a text is no IMEI.
+/// The reasons for which an IMEI is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImeiFault {
-    /// Something other than digits, blanks, hyphens and slashes.
+    /// A character other than digits, blanks, hyphens and slashes.
     #[error("An IMEI has only digits, blanks, hyphens and slashes.")]
     Format,
     /// Too many or too few digits.
     #[error("An IMEI has 15 digits, not {0}.")]
     Length(usize),
-    /// The first two digits are those of no reporting body; 00 marks test devices.
+    /// The first two digits are not a reporting body. 00 marks test devices.
     #[error("No reporting body has the number {0:02}.")]
     Body(u64),
     /// The serial number is 000000.
     #[error("The serial number is 0.")]
     Serial,
-    /// Luhn's rule does not hold.
+    /// The Luhn checksum is wrong.
     #[error("The check digit is wrong.")]
     Checksum,
 }
 
-/// Checks an IMEI as people write it, whoever allocated its type code.
+/// Checks an IMEI as typed by people, from any reporting body.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first fault found.
 pub fn check(text: &str) -> Result<(), ImeiFault> {
     let separator = |c: &char| c.is_whitespace() || matches!(c, '-' | '/');
     let number: String = text.chars().filter(|c| !separator(c)).collect();
@@ -95,7 +95,7 @@ mod tests {
             ("3569380356438090", ImeiFault::Length(16)),
             ("35693803564380A", ImeiFault::Format),
             ("", ImeiFault::Format),
-            // The digits of these agree with Luhn.
+            // These have valid Luhn checksums.
             ("001234567891233", ImeiFault::Body(0)),
             ("350000000000006", ImeiFault::Serial),
         ] {

@@ -1,7 +1,7 @@
-//! The rules of the service: how each kind of value is made and checked.
+//! The rules of the service: generating and checking each kind of value.
 //!
-//! Nothing here knows HTTP or a database. Every value is made from a [`Random`] stream, so the same
-//! seed gives the same values everywhere.
+//! This module does not use HTTP or a database. All values are drawn from a [`Random`] stream, so
+//! the same seed gives the same values everywhere.
 #![warn(missing_docs)]
 
 mod ascii_buffer;

@@ -1,7 +1,7 @@
-//! The one source of randomness: a ChaCha12 stream and the distributions sampled from it.
+//! The source of randomness: a ChaCha12 stream with the distributions sampled from it.
 //!
-//! The sampling is written here rather than taken from a library, because an answer made with a seed has
-//! to stay byte-identical when a dependency changes how it turns bits into numbers.
+//! Sampling is implemented here, because a seeded response must stay byte-identical when a library
+//! changes its sampling.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -24,10 +24,10 @@ impl Random {
         self.stream.next_u64()
     }
 
-    /// Samples a number below `bound`, each equally likely; 0 when `bound` is 0.
+    /// Samples a number below `bound` uniformly. Returns 0 if `bound` is 0.
     ///
-    /// Multiplies 64 random bits by the bound and keeps the upper half, rejecting the few results
-    /// that would make some results likelier than others.
+    /// Multiplies 64 random bits by the bound and keeps the upper half. Rejects the few values that
+    /// would cause a bias.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {
@@ -39,22 +39,22 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Samples a number from `low` to `high`, both included.
+    /// Samples a number from `low` to `high`, inclusive.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
 
-    /// Samples a position in a list of `length` items.
+    /// Samples an index of a list with `length` items.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// Samples one item; the list must hold at least one.
+    /// Samples an item of a non-empty list.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.index(items.len())]
     }
 
-    /// Samples one item, each as likely as its weight; the list must hold at least one.
+    /// Samples an item of a non-empty list by weight.
     pub fn pick_weighted<'a, T>(&mut self, items: &'a [(T, u16)]) -> &'a T {
         let total: u64 = items.iter().map(|item| u64::from(item.1)).sum();
         let mut left = self.below(total);
@@ -67,12 +67,12 @@ impl Random {
         &items[0].0
     }
 
-    /// True in `percent` of 100 cases.
+    /// Returns true with a probability of `percent` %.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// Fills `bytes` with random ones.
+    /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         self.stream.fill_bytes(bytes);
     }

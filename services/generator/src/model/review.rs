@@ -1,4 +1,4 @@
-//! Reviews of a product, as its buyers would write them.
+//! Product reviews.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use crate::model::random::Random;
 
 const TEMPLATES: &str = include_str!("../../data/reviews.txt");
 
-/// In how many of 100 reviews the buyer is happy; of the others 25 are undecided and 15 unhappy.
+/// The percentage of positive reviews. Of the others, 25 are neutral and 15 negative.
 const GOOD: u64 = 60;
 const MIXED: u64 = 25;
 
@@ -24,7 +24,7 @@ const TIMES: [&str; 12] = [
     "almost a year",
     "a year",
 ];
-/// A person, and the pronoun for that person.
+/// A person and the matching pronoun.
 const PERSONS: [(&str, &str); 16] = [
     ("my sister", "she"),
     ("my brother", "he"),
@@ -82,7 +82,7 @@ const SAD: [&str; 8] = [
     "more than disappointed",
 ];
 
-/// What buyers add at the end, by tone.
+/// Closing remarks, by tone.
 const GOOD_ENDS: [&str; 12] = [
     "Recommended!",
     "Would buy it again.",
@@ -117,7 +117,7 @@ const BAD_ENDS: [&str; 8] = [
     "I want my money back.",
     "Hands off!",
 ];
-/// How many of 100 reviews have such an end.
+/// The percentage of reviews with a closing remark.
 const ENDED: u64 = 40;
 
 /// The templates of one tone.
@@ -135,7 +135,7 @@ static TONES: LazyLock<Tones> = LazyLock::new(|| {
     Tones { good: of("good"), mixed: of("mixed"), bad: of("bad") }
 });
 
-/// Writes a review; the product is written as it was given.
+/// Writes a review with the product name verbatim.
 pub fn write(product: &str, random: &mut Random, out: &mut String) {
     let tones = &*TONES;
     let (templates, ends) = match random.below(100) {
@@ -198,7 +198,7 @@ mod tests {
             assert!(!review.replace("{p}<b>", "").contains(['{', '}', '\t']), "{review}");
             sad += u32::from(SAD.iter().any(|word| review.contains(word)));
         }
-        // 3 of the 23 unhappy templates say so.
+        // 3 of the 23 negative templates contain this word.
         assert!((100..300).contains(&sad), "{sad}");
     }
 }

@@ -1,4 +1,4 @@
-//! Seeds: the text that makes an answer repeatable.
+//! Seeds, which make responses repeatable.
 
 use std::cell::RefCell;
 
@@ -6,36 +6,36 @@ use sha2::{Digest, Sha256};
 
 use super::random::Random;
 
-/// The version of algorithms and data together.
+/// The version of algorithms and data.
 ///
-/// The same seed and parameters give the same bytes as long as it stays; every change of a list, a
-/// pattern or the order of random numbers raises it.
+/// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
+/// pattern or the order of random numbers requires a new version.
 pub const DATA_VERSION: &str = "2.5.0";
 
-/// The longest seed, counted in UTF-16 code units.
+/// The maximum length of a seed in UTF-16 code units.
 pub const MAX_SEED: usize = 64;
 
 thread_local! {
     static SOURCE: RefCell<Option<Random>> = const { RefCell::new(None) };
 }
 
-/// A text that fixes what a generating operation makes.
+/// A text that determines all generated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seed(String);
 
-/// Why there is no seed.
+/// The reasons for which there is no seed.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The text is empty or longer than [`MAX_SEED`].
     #[error("a seed has 1 to {MAX_SEED} characters")]
     Length,
-    /// The system gave no random bytes.
+    /// The system returned no random bytes.
     #[error("the system's random source failed: {0}")]
     Source(#[from] getrandom::Error),
 }
 
 impl Seed {
-    /// Takes a caller's text as the seed.
+    /// Validates a caller's seed.
     ///
     /// # Errors
     /// [`SeedError::Length`].
@@ -46,9 +46,9 @@ impl Seed {
         }
     }
 
-    /// Makes a fresh seed of 128 bits, as 32 lower-case hex digits.
+    /// Generates a random seed of 128 bits, as 32 lower-case hexadecimal digits.
     ///
-    /// Each thread reads random bytes of the system once and expands them.
+    /// Each thread reads system randomness once and expands it.
     ///
     /// # Errors
     /// [`SeedError::Source`].
@@ -64,14 +64,14 @@ impl Seed {
         Ok(Self(format!("{:032x}", u128::from_be_bytes(bits))))
     }
 
-    /// The text itself.
+    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Starts the random stream of an operation for a culture (empty where there is none).
+    /// Starts the random stream for an operation and culture (empty if there is none).
     ///
-    /// The quantity is left out on purpose: a longer list begins with the shorter one.
+    /// The quantity is deliberately not part of the key: a longer list starts with the shorter one.
     pub fn random(&self, operation: &str, culture: &str) -> Random {
         let key = Sha256::new()
             .chain_update(b"gen1\0")

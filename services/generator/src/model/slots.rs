@@ -1,4 +1,4 @@
-//! Places for streams: how many answers of unknown length each caller may have running.
+//! Limits the concurrent streams of each caller.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Who holds a place.
+/// The owner of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A key, whatever the address.
+    /// A key, from any address.
     Key(i64),
-    /// An address; IPv6 counts by its /64, which one subscriber owns whole.
+    /// An address. IPv6 addresses count by /64, the network of one subscriber.
     Address(IpAddr),
 }
 
 impl Holder {
-    /// The holder of an address.
+    /// The owner for an address.
     pub fn of_address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -27,12 +27,12 @@ impl Holder {
     }
 }
 
-/// The places that are taken.
+/// The slots in use.
 #[derive(Clone, Debug, Default)]
 pub struct Slots(Arc<Mutex<HashMap<Holder, u32>>>);
 
 impl Slots {
-    /// Takes a place, unless the holder has `limit` already; it is free again when the slot is dropped.
+    /// Takes a slot unless the owner already has `limit`. Dropping the slot releases it.
     pub fn take(&self, holder: Holder, limit: u32) -> Option<Slot> {
         let mut taken = self.0.lock();
         let count = taken.get(&holder).copied().unwrap_or_default();
@@ -44,7 +44,7 @@ impl Slots {
     }
 }
 
-/// A place that is taken.
+/// A slot in use.
 #[derive(Debug)]
 pub struct Slot {
     slots: Slots,

@@ -1,9 +1,9 @@
-//! Social security numbers of the United States, as they were given out since 2011.
+//! Social security numbers of the United States, in the format issued since 2011.
 
 use super::ascii_buffer::AsciiBuffer;
 use super::random::Random;
 
-/// Numbers that were printed in advertisements and are rejected everywhere.
+/// Numbers from advertisements, which are invalid.
 const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "457-55-5462"];
 
 /// Writes a number as `AAA-GG-SSSS`.
@@ -11,7 +11,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     loop {
         let area = random.between(1, 898);
         let mut number = AsciiBuffer::new();
-        // 666 was never an area; the range has one value fewer so that all are equally likely.
+        // Area 666 is never issued. The range has one value less, so all areas are equally likely.
         number.push_number(area + u64::from(area >= 666), 3);
         number.push(b'-');
         number.push_number(random.between(1, 99), 2);
@@ -23,7 +23,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     }
 }
 
-/// Whether nine digits make a number that could have been given out.
+/// Returns true if nine digits are a number that could have been issued.
 pub fn accepts(digits: &str) -> bool {
     let [area, group, serial] = [&digits[..3], &digits[3..5], &digits[5..]];
     let hyphened = format!("{area}-{group}-{serial}");
@@ -52,7 +52,7 @@ mod tests {
             assert!(accepts(&number.replace('-', "")), "{number}");
             areas.insert(number[..3].to_owned());
         }
-        // 898 areas, each of which is missed by one of 70,000 such runs.
+        // There are 898 areas. A run like this misses each with a probability of 1 in 70,000.
         assert!(areas.contains("001") && areas.contains("899") && areas.contains("667"));
     }
 

@@ -1,8 +1,8 @@
-//! Suggestions of names for a business, around words that the caller gives.
+//! Suggests business names that contain given words.
 
 use crate::model::random::Random;
 
-/// How many suggestions there are.
+/// The number of suggestions.
 pub const SUGGESTIONS: usize = 20;
 
 const TRADES: [&str; 24] = [
@@ -58,7 +58,7 @@ const ENDINGS: [&str; 18] = [
     "nest", "path", "point", "smith", "ware", "wave", "works",
 ];
 
-/// Writes the words with one blank between them, each with a capital at the start.
+/// Joins the words with single blanks and capitalizes each.
 pub fn title(words: &str) -> String {
     let mut title = String::with_capacity(words.len());
     for word in words.split_whitespace() {
@@ -72,8 +72,8 @@ pub fn title(words: &str) -> String {
     title
 }
 
-/// Makes [`SUGGESTIONS`] names, no two alike: 12 begin with the words, 4 have them inside, and in 4 the
-/// last word grows into another one.
+/// Generates [`SUGGESTIONS`] distinct names: 12 begin with the words, 4 contain them, and in 4 the
+/// last word becomes the start of another.
 pub fn suggest(words: &str, random: &mut Random) -> Vec<String> {
     let title = title(words);
     let mut names: Vec<String> = Vec::with_capacity(SUGGESTIONS);
@@ -102,7 +102,7 @@ fn beginning(title: &str, random: &mut Random) -> String {
 
 fn inside(title: &str, random: &mut Random) -> String {
     let mut opening = random.pick(&OPENINGS);
-    // "Blue Blue Sky" is a slip.
+    // Avoid repetitions such as "Blue Blue Sky".
     while title.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(opening)) {
         opening = random.pick(&OPENINGS);
     }

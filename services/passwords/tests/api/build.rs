@@ -158,7 +158,10 @@ fn folder_build_accepts_nested_compressed_and_bare_files() {
 #[case::separators("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:1,000", "must contain only digits")]
 #[case::no_count("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:", "must contain only digits")]
 #[case::leading_space(" 5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3", "expected 40 hexadecimal")]
-#[case::other_kind("8846F7EAEE8FB117AD06BDD830B7586C:3", "another kind than those in earlier lines")]
+#[case::other_kind(
+    "8846F7EAEE8FB117AD06BDD830B7586C:3",
+    "another kind than those in earlier lines"
+)]
 fn a_line_that_is_no_entry_is_named_and_can_be_skipped(#[case] line: &str, #[case] reason: &str) {
     let data = Data::new();
     let good = "0".repeat(40);

@@ -1,34 +1,34 @@
-//! What is wrong with a card number.
+//! The reasons for which a card number is invalid.
 
 use super::number::detect;
 use super::table::CardType;
 use crate::model::check::luhn_holds;
 
-/// Why a number is that of no card.
+/// The reasons for which a card number is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
-    /// Something other than digits, blanks and hyphens.
+    /// A character other than digits, blanks and hyphens.
     #[error("A card number has only digits, blanks and hyphens.")]
     Format,
     /// Too many or too few digits.
     #[error("{0} numbers do not have {1} digits.")]
     Length(&'static str, usize),
-    /// A beginning that belongs to another brand, or to none.
+    /// The prefix belongs to another brand, or to none.
     #[error("{0} numbers do not begin with {1}.")]
     Prefix(&'static str, String),
-    /// Luhn's rule does not hold.
+    /// The Luhn checksum is wrong.
     #[error("The check digit is wrong.")]
     Checksum,
 }
 
-/// Whose numbers are meant where no brand is named.
+/// The brand name in messages if none is given.
 const ANY_BRAND: &str = "Card";
 
-/// The brands that may have given out a number, of one brand or of any; blanks and hyphens between the
-/// digits do not count.
+/// Returns the brands that may have issued a number, of one brand or of any. Blanks and hyphens
+/// between digits are ignored.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first fault found.
 pub fn check(
     text: &str,
     brand: Option<&'static CardType>,
@@ -61,7 +61,7 @@ pub fn check(
     }
 }
 
-/// A card number as it is printed: groups of four, those of 15 digits 4-6-5, of 14 digits 4-6-4.
+/// Formats a card number as printed: groups of four, 4-6-5 for 15 digits, 4-6-4 for 14 digits.
 pub fn grouped(number: &str) -> String {
     let groups: &[usize] = match number.len() {
         14 => &[4, 6, 4],

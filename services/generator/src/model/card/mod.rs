@@ -1,4 +1,4 @@
-//! Payment cards: brands, their numbers, and the other things on a card.
+//! Payment cards: brands, numbers and the other data on a card.
 
 mod fault;
 mod number;

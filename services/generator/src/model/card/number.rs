@@ -1,4 +1,4 @@
-//! Payment cards: which issuer ranges belong to which brand, and numbers sampled from them.
+//! Payment cards: the issuer ranges of each brand, and numbers sampled from them.
 
 use std::sync::LazyLock;
 
@@ -16,27 +16,28 @@ use crate::model::random::Random;
 pub struct Card {
     /// The brand.
     pub kind: &'static CardType,
-    /// The first day of the last month in which the card is valid.
+    /// The first day of the expiry month.
     pub expiry: Date,
     /// The holder.
     pub holder: String,
-    /// Digits only; passes Luhn.
+    /// Digits only, with a valid Luhn checksum.
     pub number: String,
     /// The printed code of three or four digits.
     pub code: String,
-    /// Four digits, the first not zero.
+    /// Four digits, the first not 0.
     pub pin: u16,
 }
 
 impl Card {
-    /// Makes a card of `kind` (or of a brand as common as in shops) that is valid on `today`.
+    /// Generates a card of `kind` (or of a random brand, weighted by market share) that is valid on
+    /// `today`.
     pub fn generate(random: &mut Random, kind: Option<&'static CardType>, today: Date) -> Self {
         Self::issue(random, kind, today, |random, holder| {
             names::american().write_full(random, holder);
         })
     }
 
-    /// Makes a card like [`Card::generate`] for the holder that `write` appends to an empty name.
+    /// Generates a card like [`Card::generate`]. `write` appends the name of the holder.
     pub fn issue(
         random: &mut Random,
         kind: Option<&'static CardType>,
@@ -57,7 +58,7 @@ impl Card {
     }
 }
 
-/// Finds a brand by name or alias, ignoring case, blanks, `-` and `_`.
+/// Finds a brand by name or alias. Ignores case, blanks, `-` and `_`.
 pub fn find(name: &str) -> Option<&'static CardType> {
     let plain: String =
         name.chars().filter(|c| !c.is_whitespace() && *c != '-' && *c != '_').collect();
@@ -67,10 +68,10 @@ pub fn find(name: &str) -> Option<&'static CardType> {
     })
 }
 
-/// Picks a brand: four common ones by their share, the others equally often.
+/// Picks a brand: four common ones by their share, the others with equal probability.
 fn any_type(random: &mut Random) -> &'static CardType {
     let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
-    // In units of 1/rest percent, so that 14 percent divide evenly among the others.
+    // In units of 1/rest percent, so that 14 percent are divided evenly among the others.
     let mut left = random.below(100 * rest);
     for kind in CARD_TYPES {
         let weight = if kind.share == 0 { 14 } else { u64::from(kind.share) * rest };
@@ -94,7 +95,7 @@ impl CardType {
         out.push_str(number.as_str());
     }
 
-    /// Whether numbers of the brand may have so many digits.
+    /// Returns true if the brand has numbers of this length.
     pub(super) fn has_length(&self, digits: usize) -> bool {
         let made = self.lengths.iter().map(|(length, _)| length);
         made.chain(self.other_lengths).any(|length| usize::from(*length) == digits)
@@ -105,7 +106,7 @@ impl CardType {
     }
 }
 
-/// The brands whose longest prefix the number has; two brands share a few prefixes.
+/// Returns the brands with the longest matching prefix. Two brands share a few prefixes.
 pub fn detect(number: &str) -> Vec<&'static CardType> {
     let Some(Ok(iin)) = number.get(..6).map(str::parse::<u32>) else { return Vec::new() };
     let match_of = |kind: &CardType| {
@@ -117,7 +118,7 @@ pub fn detect(number: &str) -> Vec<&'static CardType> {
     CARD_TYPES.iter().filter(|kind| longest.is_some() && match_of(kind) == longest).collect()
 }
 
-/// A run of six-digit issuer numbers, both ends included.
+/// An inclusive range of six-digit issuer numbers.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: u32,
@@ -131,27 +132,27 @@ impl Span {
 }
 
 impl Prefixes {
-    /// How many digits each prefix has.
+    /// The number of digits of each prefix.
     fn digits(&self) -> u32 {
         self.0.ilog10() + 1
     }
 
-    /// The same run in six digits.
+    /// The range in six digits.
     fn span(&self) -> Span {
         let scale = 10u32.pow(6 - self.digits());
         Span { first: self.0 * scale, last: self.1 * scale + scale - 1 }
     }
 }
 
-/// The issuer numbers of one brand, without those that a longer prefix gives to another.
+/// The issuer numbers of one brand, without those under a longer prefix of another brand.
 struct Space {
-    /// Those of each prefix, with their weight.
+    /// The issuer numbers of each prefix, with their weight.
     shares: Vec<(Share, u16)>,
 }
 
 /// The issuer numbers of one or more prefixes.
 struct Share {
-    /// Runs with the count of numbers before each.
+    /// Ranges, each with the count of numbers before it.
     runs: Vec<(u32, Span)>,
     total: u32,
 }

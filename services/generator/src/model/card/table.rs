@@ -1,34 +1,34 @@
-//! The card brands: issuer prefixes, lengths and codes.
+//! The table of card brands: issuer prefixes, lengths and codes.
 //!
-//! To add a brand, add a row; a number is sampled from its prefixes less those longer ones that
-//! belong to another brand.
+//! To add a brand, add a row. Numbers are sampled from its prefixes, except longer prefixes of
+//! other brands.
 
 /// A brand of payment cards.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CardType {
-    /// The name in answers.
+    /// The name in responses.
     pub name: &'static str,
-    /// Other names that callers may give.
+    /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// Percent of cards when no brand is requested; brands with 0 share the rest.
+    /// Percentage of cards if no brand is requested. Brands with 0 share the rest equally.
     pub share: u8,
-    /// Issuer prefixes from which numbers are made.
+    /// Issuer prefixes of generated numbers.
     pub prefixes: &'static [Prefixes],
-    /// How often each of them comes; empty: by the count of its numbers.
+    /// The weight of each prefix. If empty, proportional to the count of its numbers.
     pub weights: &'static [u16],
-    /// Prefixes inside them that are not used.
+    /// Excluded prefixes within `prefixes`.
     pub except: &'static [Prefixes],
-    /// Further prefixes that checkers give to the brand, so that no other may use them.
+    /// Further prefixes that validators assign to the brand, so that no other brand may use them.
     pub claims: &'static [Prefixes],
-    /// Lengths of the number with their weights.
+    /// Lengths of generated numbers, with weights.
     pub lengths: &'static [(u8, u16)],
-    /// Further lengths that numbers of the brand have, but made ones have not.
+    /// Further valid lengths that are not generated.
     pub other_lengths: &'static [u8],
-    /// Digits of the printed code.
+    /// The number of digits of the printed code.
     pub code_length: usize,
 }
 
-/// Prefixes of equal length, from the first to the last.
+/// A range of prefixes of equal length, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefixes(pub u32, pub u32);
 
@@ -42,7 +42,7 @@ const fn to(first: u32, last: u32) -> Prefixes {
 
 const SIXTEEN: &[(u8, u16)] = &[(16, 1)];
 
-/// What most brands have; rows name only what differs.
+/// The default row.
 const PLAIN: CardType = CardType {
     name: "",
     aliases: &[],
@@ -56,7 +56,7 @@ const PLAIN: CardType = CardType {
     code_length: 3,
 };
 
-/// Every brand, in the order of the list operation.
+/// All brands, in the order of the list operation.
 pub const CARD_TYPES: &[CardType] = &[
     CardType { name: "Visa", share: 40, prefixes: &[one(4)], other_lengths: &[13, 19], ..PLAIN },
     CardType {

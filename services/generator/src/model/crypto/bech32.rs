@@ -2,14 +2,15 @@
 
 pub(super) const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 
-/// The constant that the checksum of Bech32 ends in.
+/// The final constant of the Bech32 checksum.
 pub const BECH32: u32 = 1;
-/// The constant that the checksum of Bech32m ends in.
+/// The final constant of the Bech32m checksum.
 pub const BECH32M: u32 = 0x2bc8_30a3;
 
-/// Writes `prefix`, `1`, the groups of `version` (if any) and `payload`, and six of checksum.
+/// Writes `prefix`, `1`, the groups of `version` (if any) and `payload`, and six checksum
+/// characters.
 ///
-/// There is no limit of 90 characters, since Cardano's addresses are longer.
+/// Does not enforce the limit of 90 characters, because Cardano addresses are longer.
 pub fn write(prefix: &str, version: Option<u8>, payload: &[u8], constant: u32, out: &mut String) {
     let mut groups: Vec<u8> = version.into_iter().collect();
     regroup(payload, &mut groups);
@@ -37,7 +38,7 @@ fn step(state: u32, group: u8) -> u32 {
     next
 }
 
-/// Writes a CashAddr with its prefix; `kind` is the version byte.
+/// Writes a CashAddr with its prefix. `kind` is the version byte.
 pub fn write_cash(prefix: &str, kind: u8, hash: &[u8], out: &mut String) {
     let mut bytes = vec![kind];
     bytes.extend_from_slice(hash);
@@ -67,7 +68,7 @@ fn cash_step(state: u64, group: u8) -> u64 {
     next
 }
 
-/// Splits bytes into groups of five bits, the last one filled up with zeros.
+/// Splits bytes into groups of five bits. The last group is padded with zeros.
 fn regroup(bytes: &[u8], groups: &mut Vec<u8>) {
     let (mut held, mut bits) = (0u32, 0);
     for byte in bytes {

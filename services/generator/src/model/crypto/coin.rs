@@ -1,17 +1,17 @@
-//! A coin and how its addresses are made.
+//! A coin and its address formats.
 
 use super::encode::Scheme;
 use crate::model::random::Random;
 
-/// A coin with the forms of its addresses.
+/// A coin and its address formats.
 pub struct Coin {
-    /// The name in answers.
+    /// The name in responses.
     pub name: &'static str,
-    /// The exchange's abbreviation, also accepted.
+    /// The ticker symbol, also accepted as a name.
     pub ticker: &'static str,
-    /// A former abbreviation.
+    /// A former ticker symbol.
     pub(super) alias: Option<&'static str>,
-    /// Forms with their weights.
+    /// Address formats with weights.
     pub(super) forms: &'static [(Scheme, u16)],
 }
 

@@ -1,5 +1,5 @@
-//! From an address back to the bytes that it holds. Checksums are not compared here: an address is
-//! right when encoding its bytes gives it again.
+//! Decodes addresses to their payload. Checksums are not checked here: an address is valid if
+//! encoding its payload gives the same address.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,7 +8,7 @@ use super::bech32;
 use super::encode::{BASE32, BASE32_LOWER, BASE58, CASH, NANO, Scheme};
 
 impl Scheme {
-    /// The hash or key in a text that has the form of the scheme.
+    /// Decodes the hash or key of a text in the format of the scheme.
     pub(super) fn decode(self, text: &str) -> Option<Vec<u8>> {
         let length = self.payload_length();
         let bytes = match self {
@@ -59,8 +59,7 @@ impl Scheme {
         (bytes.len() == length && self.fits(text)).then_some(bytes)
     }
 
-    /// Whether the text is as long as those of the scheme; what holds no more than its payload may
-    /// not be longer.
+    /// Returns true if the text has a length of the scheme.
     fn fits(self, text: &str) -> bool {
         match self {
             Self::Eip55 => text.len() == 42,
@@ -70,11 +69,11 @@ impl Scheme {
         }
     }
 
-    /// The spelling in which addresses of the scheme are compared.
+    /// Normalizes the spelling of an address for comparison.
     pub(super) fn canonical(self, text: &str) -> String {
         let upper = text.chars().all(|c| !c.is_ascii_lowercase());
         match self {
-            // Capitals are allowed for the whole address, and take fewer dots in a QR code.
+            // An address may be all capitals, which makes a smaller QR code.
             Self::Segwit(..) | Self::Bech32(..) | Self::Cardano(..) if upper => {
                 text.to_ascii_lowercase()
             }
@@ -94,19 +93,19 @@ impl Scheme {
     }
 }
 
-/// What follows a beginning, of exactly so many bytes.
+/// Returns the bytes after a prefix if there are exactly `length`.
 fn behind(beginning: &[u8], bytes: Vec<u8>, length: usize) -> Option<Vec<u8>> {
     let rest = bytes.strip_prefix(beginning)?;
     (rest.len() == length).then(|| rest.to_vec())
 }
 
-/// The five-bit values of characters.
+/// Returns the five-bit values of characters.
 fn groups(text: &str, alphabet: &[u8; 32]) -> Option<Vec<u8>> {
     let value = |byte: u8| alphabet.iter().position(|known| *known == byte).map(|at| at as u8);
     text.bytes().map(value).collect()
 }
 
-/// The bytes in groups of five bits, without `check` groups at the end.
+/// Converts five-bit groups to bytes, without the last `check` groups.
 fn bytes(groups: &[u8], check: usize) -> Option<Vec<u8>> {
     let body = groups.get(..groups.len().checked_sub(check)?)?;
     let (mut held, mut bits, mut bytes) = (0u32, 0, Vec::new());
@@ -125,7 +124,7 @@ fn base32(text: &str, alphabet: &[u8; 32]) -> Option<Vec<u8>> {
     bytes(&groups(text, alphabet)?, 0)
 }
 
-/// Blocks of 11 characters for eight bytes, the last of 7 for five.
+/// Decodes blocks of 11 characters to eight bytes, and the last 7 characters to five bytes.
 fn monero(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for block in text.as_bytes().chunks(11) {
@@ -148,14 +147,14 @@ fn monero(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Four zero bits and the key, without the eight characters of the check.
+/// Decodes four zero bits and the key, without the eight checksum characters.
 fn nano(text: &str) -> Option<Vec<u8>> {
     let mut groups = groups(text, NANO)?;
     if groups.len() != 60 || groups[0] > 1 {
         return None;
     }
     groups.truncate(52);
-    // The four bits in front make the first group one bit wide.
+    // With the four leading bits, the first group is one bit wide.
     let mut bits =
         groups.iter().flat_map(|group| (0..5).rev().map(move |bit| group >> bit & 1)).skip(4);
     Some((0..32).map(|_| (0..8).fold(0, |byte, _| byte << 1 | bits.next().unwrap_or(0))).collect())

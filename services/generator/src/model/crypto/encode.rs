@@ -1,4 +1,4 @@
-//! The forms of addresses: version, payload, checksum and alphabet of each family.
+//! The address formats: version, payload, checksum and alphabet of each family.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,28 +14,28 @@ pub(super) const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 pub(super) const BASE32_LOWER: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 pub(super) const NANO: &[u8; 32] = b"13456789abcdefghijkmnopqrstuwxyz";
 
-/// A form of address.
+/// An address format.
 #[derive(Clone, Copy)]
 pub enum Scheme {
-    /// Version bytes and a hash of 20 bytes in Base58 with four bytes of double SHA-256.
+    /// Base58Check: version bytes, a hash of 20 bytes and four bytes of double SHA-256.
     Base58Check(&'static [u8]),
-    /// The same in Ripple's order of characters.
+    /// Base58Check with Ripple's alphabet.
     Ripple,
-    /// A witness program of a version and a length.
+    /// A SegWit program with its version and length.
     Segwit(&'static str, u8, usize),
-    /// A version byte and a hash with the checksum of 40 bits.
+    /// A version byte and a hash, with a checksum of 40 bits.
     CashAddr(u8),
-    /// 20 bytes in hex whose capitals are a checksum.
+    /// 20 bytes in hexadecimal, with a checksum in the letter case.
     Eip55,
-    /// Account bytes behind a prefix.
+    /// Account bytes after a prefix.
     Bech32(&'static str, usize),
-    /// A header byte and hashes of 28 bytes each.
+    /// A header byte and hashes of 28 bytes.
     Cardano(u8, usize),
     /// Version byte, key and CRC-16.
     Stellar,
     /// 32 bytes in Base58 without a checksum.
     Solana,
-    /// Two keys in Base58 by blocks of eight bytes.
+    /// Two keys in Base58, encoded in blocks of eight bytes.
     Monero,
     /// A network byte and a key in Base58 with two bytes of Blake2b.
     Ss58(u8),
@@ -43,7 +43,7 @@ pub enum Scheme {
     Algorand,
     /// A network byte, a hash and four bytes of Keccak-256.
     Nem,
-    /// A key and five bytes of Blake2b, from the last to the first.
+    /// A key and five bytes of Blake2b in reverse order.
     Nano,
     /// Version, network, a hash and four bytes of Keccak-256 of Blake2b.
     Waves,
@@ -53,12 +53,12 @@ pub enum Scheme {
     Filecoin,
     /// CRC-32 and a hash of 28 bytes.
     InternetComputer,
-    /// 32 bytes in hex behind a prefix.
+    /// 32 bytes in hexadecimal after a prefix.
     Hex(&'static str),
 }
 
 impl Scheme {
-    /// Writes an address around random bytes.
+    /// Writes an address with a random payload.
     pub fn write(self, random: &mut Random, out: &mut String) {
         let mut payload = [0; LONGEST_PAYLOAD];
         let payload = &mut payload[..self.payload_length()];
@@ -66,7 +66,7 @@ impl Scheme {
         self.encode(payload, out);
     }
 
-    /// How many bytes of a hash or a key an address holds.
+    /// Length of the payload (a hash or key) in bytes.
     pub fn payload_length(self) -> usize {
         match self {
             Self::Segwit(_, _, length) | Self::Bech32(_, length) => length,
@@ -80,7 +80,7 @@ impl Scheme {
         }
     }
 
-    /// Writes the address of a payload, which has the length that the scheme wants.
+    /// Encodes a payload of the length that the scheme requires.
     pub fn encode(self, payload: &[u8], out: &mut String) {
         match self {
             Self::Base58Check(version) => {
@@ -119,9 +119,9 @@ impl Scheme {
     }
 }
 
-/// The most bytes that an address holds, Monero's two keys.
+/// The longest payload: Monero's two keys.
 const LONGEST_PAYLOAD: usize = 64;
-/// What stands in front of a CashAddr.
+/// The prefix of a CashAddr.
 pub(super) const CASH: &str = "bitcoincash";
 
 fn base58(bytes: &[u8], out: &mut String) {
@@ -155,7 +155,7 @@ fn monero(keys: &[u8], out: &mut String) {
     let bytes = [&[0x12], keys].concat();
     let check = Keccak256::digest(&bytes);
     for block in [&bytes[..], &check[..4]].concat().chunks(8) {
-        // Each block has a fixed width: 11 characters for eight bytes, 7 for the last five.
+        // Blocks have a fixed width: 11 characters for eight bytes, 7 for the last five.
         let width = if block.len() == 8 { 11 } else { 7 };
         let mut value = block.iter().fold(0u64, |value, byte| value << 8 | u64::from(*byte));
         let mut text = [b'1'; 11];
@@ -227,7 +227,7 @@ fn crc16(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Base32 without padding, behind `leading` zero bits.
+/// Base32 without padding, after `leading` zero bits.
 fn base32(bytes: &[u8], leading: u32, alphabet: &[u8; 32], out: &mut String) {
     let (mut held, mut bits) = (0u32, leading);
     for byte in bytes {
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn hashes_give_the_published_addresses() {
-        // A secp256k1 address among the vectors of Filecoin, and the account of the anonymous
+        // A secp256k1 address from Filecoin's test vectors, and the account of the anonymous
         // principal on the Internet Computer.
         let hash = bytes::<20>("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
         assert_eq!(text(|out| filecoin(&hash, out)), "f15ihq5ibzwki2b4ep2f46avlkrqzhpqgtga7pdrq");

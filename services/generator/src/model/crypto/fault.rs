@@ -1,27 +1,28 @@
-//! What is wrong with a crypto address.
+//! The reasons for which a crypto address is invalid.
 
 use super::coin::Coin;
 use super::encode::Scheme;
 use super::table::COINS;
 
-/// Why a text is no address.
+/// The reasons for which a crypto address is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoFault {
-    /// It has the form of no coin, or not that of the wanted one.
+    /// The format is unknown, or not that of the requested coin.
     #[error("{0} addresses do not have this form.")]
     Form(&'static str),
-    /// It has the form, but not the checksum.
+    /// The format is known, but the checksum is wrong.
     #[error("The checksum of the {0} address is wrong.")]
     Checksum(&'static str),
 }
 
-/// Whose addresses are meant where no coin is named.
+/// The coin name in messages if none is given.
 const ANY_COIN: &str = "Crypto";
 
-/// The coins that an address may belong to, of one coin or of any: many share a form.
+/// Returns the coins that an address may belong to, of one coin or of any. Many coins share a
+/// format.
 ///
 /// # Errors
-/// Whether the form is unknown or the checksum is wrong.
+/// The format is unknown or the checksum is wrong.
 pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coin>, CryptoFault> {
     let text = text.trim();
     let mut found = Vec::new();
@@ -39,15 +40,15 @@ pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coi
     if found.is_empty() { Err(closest) } else { Ok(found) }
 }
 
-/// How close a text comes to the addresses of a scheme.
+/// The similarity of a text to the addresses of a scheme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
-    /// It has another form.
+    /// Another format.
     #[default]
     None,
-    /// It has the form with another checksum.
+    /// The same format with a wrong checksum.
     Checksum,
-    /// It is one.
+    /// A valid address.
     Same,
 }
 
@@ -57,7 +58,7 @@ impl Scheme {
         let Some(payload) = self.decode(&canonical) else { return Likeness::None };
         let mut right = String::new();
         self.encode(&payload, &mut right);
-        // An address of Ethereum in one letter case has no checksum.
+        // An Ethereum address in a single letter case has no checksum.
         let plain = matches!(self, Self::Eip55)
             && canonical.eq_ignore_ascii_case(&right)
             && (canonical == canonical.to_ascii_lowercase()
@@ -85,7 +86,7 @@ mod tests {
                     "{} {address}",
                     coin.name
                 );
-                // Solana's addresses have neither a fixed length nor a checksum.
+                // Solana addresses have neither a fixed length nor a checksum.
                 if coin.name == "Solana" {
                     continue;
                 }

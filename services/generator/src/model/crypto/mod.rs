@@ -1,7 +1,6 @@
-//! Crypto addresses: the right form and checksum around random bytes.
+//! Crypto addresses with a valid format and checksum around random bytes.
 //!
-//! The bytes replace a hash or a public key; no private key is ever made, so an address from here
-//! has none.
+//! The random bytes replace a hash or public key. There is no private key for such an address.
 
 mod bech32;
 mod coin;

@@ -1,15 +1,15 @@
-//! Checks account numbers as people write them, and writes them in groups.
+//! Checks IBANs as typed by people, and formats them in groups.
 
 use super::country::{Country, find};
 use super::fault::IbanFault;
 
-/// Checks an account number of a country, or of the one that it names itself; blanks, hyphens, letter
-/// case and a leading `IBAN` do not count.
+/// Checks an IBAN of a country, or of the country in its prefix. Ignores blanks, hyphens, letter
+/// case and a leading `IBAN`.
 ///
-/// Gives the country and the electronic form.
+/// Returns the country and the electronic format.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first fault found.
 pub fn check(
     text: &str,
     wanted: Option<&'static Country>,
@@ -33,7 +33,7 @@ pub fn check(
     }
 }
 
-/// An account number as it is printed, in groups of four.
+/// Formats an IBAN as printed, in groups of four.
 pub fn grouped(iban: &str) -> String {
     let mut out = String::with_capacity(iban.len() + iban.len() / 4);
     for (position, character) in iban.chars().enumerate() {

@@ -1,4 +1,5 @@
-//! Bank account numbers (ISO 13616): made by the structure and the national rule of each country.
+//! Generates and checks IBANs (ISO 13616) by the structure and national check digits of each
+//! country.
 
 use std::sync::LazyLock;
 
@@ -12,17 +13,17 @@ const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const BOTH: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// A country with bank account numbers.
+/// A country with IBANs.
 pub struct Country {
     row: &'static Row,
     parts: Vec<Part>,
 }
 
-/// A piece of the domestic number.
+/// A part of the domestic number.
 enum Part {
     /// Any characters of an alphabet.
     Any(&'static [u8], usize),
-    /// One of the words; digits between two of equal length are ranges.
+    /// One of several words or, for digits of equal length, ranges.
     Choice(Vec<Choice>),
 }
 
@@ -35,12 +36,12 @@ static COUNTRIES: LazyLock<Vec<Country>> = LazyLock::new(|| {
     TABLE.iter().map(|row| Country { row, parts: parts(row.structure) }).collect()
 });
 
-/// Every country, by code.
+/// All countries, by code.
 pub fn all() -> &'static [Country] {
     &COUNTRIES
 }
 
-/// Finds a country by its two letters in any case; `UK` is the United Kingdom.
+/// Finds a country by its two letters in any case. `UK` is the United Kingdom.
 pub fn find(code: &str) -> Option<&'static Country> {
     let code = if code.eq_ignore_ascii_case("UK") { "GB" } else { code };
     COUNTRIES.iter().find(|country| country.row.code.eq_ignore_ascii_case(code))
@@ -52,12 +53,12 @@ impl Country {
         self.row.code
     }
 
-    /// How many characters an IBAN of the country has.
+    /// Length of an IBAN.
     pub fn length(&self) -> usize {
         4 + self.parts.iter().map(Part::width).sum::<usize>()
     }
 
-    /// Writes an IBAN in the electronic form, without blanks.
+    /// Writes an IBAN in the electronic format, without blanks.
     pub fn write(&self, random: &mut Random, out: &mut String) {
         loop {
             let mut iban = AsciiBuffer::new();
@@ -72,7 +73,7 @@ impl Country {
         }
     }
 
-    /// Checks an IBAN in the electronic form, of any bank of the country.
+    /// Checks an IBAN in the electronic format, of any bank in the country.
     pub(super) fn check(&self, iban: &str) -> Result<(), IbanFault> {
         let (code, bytes) = (self.row.code, iban.as_bytes());
         if bytes.len() != self.length() {
@@ -98,14 +99,14 @@ impl Country {
         }
     }
 
-    /// Puts the national check digits in place; false when the number cannot have any.
+    /// Writes the national check digits. Returns false if the number cannot have any.
     fn complete(&self, bban: &mut [u8]) -> bool {
         self.row.rule.is_none_or(|rule| rule(bban))
     }
 }
 
-/// Countries whose rule numbers are made by, but not checked by: the German ones differ by bank, the
-/// Dutch one was given up.
+/// Countries whose check digits are generated but not checked. In Germany they differ by bank; the
+/// Netherlands abolished them.
 const NOT_ENFORCED: [&str; 2] = ["DE", "NL"];
 
 impl Part {
@@ -135,7 +136,7 @@ impl Part {
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
             Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
-            // Other banks than those that numbers are made of have other words of the same kind.
+            // Other banks than the generated ones have other words of the same kind.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
                 Choice::Word(word) if word.len() > 1 => {
                     let letters = word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -148,8 +149,8 @@ impl Part {
     }
 }
 
-/// Reads a structure: `4n` digits, `4a` capitals, `4c` either, anything else a choice between
-/// words and ranges of digits, `AB|CD|000-099`.
+/// Parses a structure: `4n` digits, `4a` capitals, `4c` either. Anything else is a choice of words
+/// and digit ranges, such as `AB|CD|000-099`.
 fn parts(structure: &'static str) -> Vec<Part> {
     structure.split(' ').map(part).collect()
 }
@@ -178,7 +179,7 @@ fn choice(text: &'static str) -> Choice {
     range.unwrap_or(Choice::Word(text))
 }
 
-/// The two digits behind the country: what makes the moved number 1 modulo 97.
+/// Computes the two check digits after the country: the rearranged number is 1 modulo 97.
 fn check_digits(iban: &[u8]) -> [u8; 2] {
     let mut moved = AsciiBuffer::new();
     iban[4..].iter().chain(&iban[..2]).chain(b"00").for_each(|byte| moved.push(*byte));
@@ -239,8 +240,8 @@ mod tests {
             "DE89370400440532013000",
         ] {
             let country = find(&iban[..2]).unwrap();
-            // Some examples of the registry carry bank codes outside of the lists used here, so only
-            // the digits are compared here.
+            // Some examples in the registry have bank codes that are not in our lists, so only
+            // check digits are compared.
             let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
             assert!(country.complete(bban.bytes_mut()), "{iban}");

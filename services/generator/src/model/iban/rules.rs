@@ -1,12 +1,12 @@
-//! National check digits inside bank account numbers.
+//! National check digits of bank account numbers.
 //!
-//! A rule gets the domestic number (everything behind the check digits of the IBAN), writes its
-//! check digits in place and says whether the number can exist. A number is valid when its rule
-//! leaves it unchanged.
+//! A rule takes the domestic number (everything after the check digits of the IBAN), writes its
+//! check digits in place, and returns false if the number cannot exist. A number is valid if its
+//! rule leaves it unchanged.
 
 use crate::model::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
 
-/// Writes national check digits; false when there are none for this number.
+/// Writes national check digits. Returns false if the number has none.
 pub type Rule = fn(&mut [u8]) -> bool;
 
 fn put_two(bban: &mut [u8], at: usize, value: u32) -> bool {
@@ -15,7 +15,7 @@ fn put_two(bban: &mut [u8], at: usize, value: u32) -> bool {
     true
 }
 
-/// The last position of `bban[range]` so that the weighted sum is 0 modulo `modulus`.
+/// Sets the last position so that the weighted sum is 0 modulo `modulus`.
 fn close(part: &mut [u8], weights: &[i32], modulus: i32) -> bool {
     let last = part.len() - 1;
     let value = (-weighted(&part[..last], weights)).rem_euclid(modulus);
@@ -28,25 +28,25 @@ fn rest_97(bban: &[u8]) -> u32 {
     rest * 100 % 97
 }
 
-/// 98 less the remainder: the whole number is 1 modulo 97.
+/// 98 minus the remainder, so the whole number is 1 modulo 97.
 pub fn iso_97(bban: &mut [u8]) -> bool {
     let rest = rest_97(bban);
     put_two(bban, bban.len() - 2, 98 - rest)
 }
 
-/// 97 less the remainder: the whole number is 0 modulo 97.
+/// 97 minus the remainder, so the whole number is 0 modulo 97.
 pub fn plain_97(bban: &mut [u8]) -> bool {
     let rest = rest_97(bban);
     put_two(bban, bban.len() - 2, 97 - rest)
 }
 
-/// Belgium: the first ten digits modulo 97, 97 for 0.
+/// Belgium: the first ten digits modulo 97, with 97 for 0.
 pub fn belgium(bban: &mut [u8]) -> bool {
     let rest = mod_97(&bban[..10]);
     put_two(bban, 10, if rest == 0 { 97 } else { rest })
 }
 
-/// France and Monaco: the key RIB; letters count 1 to 9, S begins again at 2.
+/// France and Monaco: the RIB key. Letters count 1 to 9, restarting at 2 for S.
 pub fn france(bban: &mut [u8]) -> bool {
     let value = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value * 10 + rib_digit(*byte));
     let sum = 89 * value(&bban[..5]) + 15 * value(&bban[5..10]) + 3 * value(&bban[10..21]);
@@ -62,11 +62,11 @@ fn rib_digit(byte: u8) -> u64 {
     })
 }
 
-/// The value of a digit or letter in an odd position of the Italian control letter.
+/// The values of characters in odd positions of the Italian check letter.
 pub const ITALIAN_ODD: [u32; 26] =
     [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
-/// The Italian control letter over `text`, whose first position is odd.
+/// The Italian check letter of `text`, whose first position is odd.
 pub fn italian_letter(text: &[u8]) -> u8 {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => usize::from(byte - b'A'),
@@ -83,7 +83,7 @@ pub fn italian_letter(text: &[u8]) -> u8 {
     b'A' + (sum % 26) as u8
 }
 
-/// Italy and San Marino: the CIN letter in front.
+/// Italy and San Marino: the CIN letter at the start.
 pub fn italy(bban: &mut [u8]) -> bool {
     bban[0] = italian_letter(&bban[1..]);
     true
@@ -102,7 +102,7 @@ pub fn spain(bban: &mut [u8]) -> bool {
     true
 }
 
-/// Norway: modulo 11 over the ten digits before; 10 has no digit.
+/// Norway: modulo 11 over the preceding ten digits. A remainder of 10 has no digit.
 pub fn norway(bban: &mut [u8]) -> bool {
     let sum = if &bban[4..6] == b"00" {
         weighted(&bban[6..10], &[5, 4, 3, 2])
@@ -120,7 +120,7 @@ pub fn finland(bban: &mut [u8]) -> bool {
     true
 }
 
-/// Estonia: weights 7, 3, 1 from the right over branch and account.
+/// Estonia: weights 7, 3, 1 from the right, over branch and account.
 pub fn estonia(bban: &mut [u8]) -> bool {
     let sum: u32 = bban[2..15]
         .iter()
@@ -132,7 +132,7 @@ pub fn estonia(bban: &mut [u8]) -> bool {
     true
 }
 
-/// Poland: the last digit of the bank's number.
+/// Poland: the last digit of the bank code.
 pub fn poland(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &[3, 9, 7, 1, 3, 9, 7], 10)
 }
@@ -143,7 +143,7 @@ pub fn czechia(bban: &mut [u8]) -> bool {
     close(&mut bban[4..10], &WEIGHTS[4..], 11) && close(&mut bban[10..20], &WEIGHTS, 11)
 }
 
-/// Croatia: bank and account each end in ISO 7064 MOD 11,10.
+/// Croatia: bank and account each end with ISO 7064 MOD 11,10.
 pub fn croatia(bban: &mut [u8]) -> bool {
     bban[6] = ascii(mod_11_10(&bban[..6]));
     bban[16] = ascii(mod_11_10(&bban[7..16]));
@@ -152,7 +152,7 @@ pub fn croatia(bban: &mut [u8]) -> bool {
 
 const NINE_SEVEN_THREE_ONE: [i32; 15] = [9, 7, 3, 1, 9, 7, 3, 1, 9, 7, 3, 1, 9, 7, 3];
 
-/// Hungary: bank with branch and account are each 0 modulo 10.
+/// Hungary: bank with branch, and account, are each 0 modulo 10.
 pub fn hungary(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &NINE_SEVEN_THREE_ONE, 10)
         && close(&mut bban[8..24], &NINE_SEVEN_THREE_ONE, 10)
@@ -163,11 +163,11 @@ pub fn albania(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &NINE_SEVEN_THREE_ONE, 10)
 }
 
-/// The last year of birth of an Icelandic holder. It is fixed, for the numbers of a seed may not
-/// change with the day.
+/// The last year of birth of an Icelandic account holder. It is constant, because the numbers of a
+/// seed must not change over time.
 const LAST_ICELANDIC_YEAR: u64 = 25;
 
-/// Iceland: the number of the holder ends in a modulo 11 digit and the century.
+/// Iceland: the number of the holder ends with a modulo 11 digit and the century.
 pub fn iceland(bban: &mut [u8]) -> bool {
     if bban[21] == b'0' && number(&bban[16..18]) > LAST_ICELANDIC_YEAR {
         return false;
@@ -177,15 +177,15 @@ pub fn iceland(bban: &mut [u8]) -> bool {
     value < 10
 }
 
-/// The Netherlands: the eleven-test that accounts had until 2014.
+/// The Netherlands: the eleven-test, used until 2014.
 pub fn netherlands(bban: &mut [u8]) -> bool {
     close(&mut bban[4..14], &[10, 9, 8, 7, 6, 5, 4, 3, 2], 11)
 }
 
-/// What follows the check digit of a German account that is no sub-account.
+/// The subaccount of a German main account.
 const MAIN_ACCOUNT: &[u8] = b"00";
 
-/// Germany: the account method of the bank, for the banks that numbers are made of.
+/// Germany: the check digit method of the bank, for generated banks.
 pub fn germany(bban: &mut [u8]) -> bool {
     let (bank, account) = bban.split_at_mut(8);
     match str::from_utf8(bank).unwrap_or_default() {

@@ -1,7 +1,7 @@
-//! The countries of the IBAN registry: structure of the domestic number and national rule.
+//! The countries of the IBAN registry: the structure of the domestic number and the national rule.
 //!
-//! Pieces: `4n` digits, `4a` capitals, `4c` either, else a choice of words and digit ranges.
-//! To add a country, add a row, and a rule in `rules` when it has check digits of its own.
+//! Parts: `4n` digits, `4a` capitals, `4c` either, otherwise a choice of words and digit ranges. To
+//! add a country, add a row, and a rule in `rules` if it has national check digits.
 
 use super::rules::{self, Rule};
 
@@ -9,7 +9,7 @@ use super::rules::{self, Rule};
 pub struct Row {
     /// ISO 3166 code.
     pub code: &'static str,
-    /// Pieces of the domestic number.
+    /// Parts of the domestic number.
     pub structure: &'static str,
     /// National check digits.
     pub rule: Option<Rule>,
@@ -23,15 +23,15 @@ const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
     Row { code, structure, rule: Some(rule) }
 }
 
-/// Blocks of bank codes that are allocated in Belgium.
+/// Allocated blocks of Belgian bank codes.
 const BELGIAN: &str = "000-099|103-108|140-149|190-214|220-399|400-499 7n 2n";
-/// Bank codes whose account method is known, see `rules::germany`.
+/// Bank codes with a known check digit method, see `rules::germany`.
 const GERMAN: &str = "12030000|20050550|37050198|70150000|10040000|37040044|50040000|10070000\
                       |50070010|70070010|10090000|10011001 10n";
-/// Day, month and year of the holder's number, two free digits, check digit, century.
+/// Day, month and year of the holder's number, two random digits, check digit, century.
 const ICELANDIC: &str = "4n 2n 6n 01-28 01-12 00-99 20-99 1n 0|9";
 
-/// Every country, by code.
+/// All countries, by code.
 pub const TABLE: &[Row] = &[
     plain("AD", "4n 4n 12c"),
     plain("AE", "3n 16n"),

@@ -1,4 +1,4 @@
-//! The cultures, and how one is found.
+//! The cultures and their lookup.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -7,7 +7,7 @@ use crate::model::random::Random;
 
 const TABLE: &str = include_str!("../../../data/cultures.tsv");
 
-/// Other codes that mean a culture.
+/// Other codes of cultures.
 const ALIASES: [(&str, &str); 11] = [
     ("cz", "cs"),
     ("ge", "ka"),
@@ -22,9 +22,9 @@ const ALIASES: [(&str, &str); 11] = [
     ("no_NO", "nb_NO"),
 ];
 
-/// A language and a country whose names and addresses are made.
+/// A language and country with generated names and addresses.
 pub struct Culture {
-    /// The canonical code, like `en_US`.
+    /// The canonical code, such as `en_US`.
     pub code: &'static str,
     /// The English name of the culture.
     pub name: &'static str,
@@ -34,7 +34,7 @@ pub struct Culture {
     data: OnceLock<Data>,
 }
 
-/// Which part of a name is wanted.
+/// A part of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The given name.
@@ -54,18 +54,18 @@ static CULTURES: LazyLock<Vec<Culture>> = LazyLock::new(|| {
     TABLE.lines().enumerate().map(parse).collect()
 });
 
-/// Every culture, sorted by code.
+/// All cultures, sorted by code.
 pub fn all() -> &'static [Culture] {
     &CULTURES
 }
 
-/// The culture `en_US`, the default of names.
+/// The culture `en_US`, the default for names.
 pub fn american() -> &'static Culture {
     static AMERICAN: LazyLock<&Culture> = LazyLock::new(|| known("en_US"));
     &AMERICAN
 }
 
-/// The culture `en`, the default of addresses.
+/// The culture `en`, the default for addresses.
 pub fn english() -> &'static Culture {
     static ENGLISH: LazyLock<&Culture> = LazyLock::new(|| known("en"));
     &ENGLISH
@@ -77,8 +77,8 @@ fn known(code: &str) -> &'static Culture {
 
 /// Finds a culture.
 ///
-/// Case does not count, `-` equals `_`, and a script between language and country is left out. A
-/// country that the table gives a language may be added to the language: `cs_CZ` is `cs`.
+/// Ignores case, treats `-` as `_`, and ignores a script between language and country. The country
+/// in the table may be appended to a language: `cs_CZ` is `cs`.
 pub fn find(code: &str) -> Option<&'static Culture> {
     let code = code.replace('-', "_");
     let exact = |wanted: &str| CULTURES.iter().find(|c| c.code.eq_ignore_ascii_case(wanted));
@@ -102,7 +102,7 @@ pub fn find(code: &str) -> Option<&'static Culture> {
 }
 
 impl Culture {
-    /// Writes a name of a woman or of a man.
+    /// Writes part of the name of a woman or man.
     pub fn write(&self, random: &mut Random, part: Part, out: &mut String) {
         let female = random.percent(50);
         match part {
@@ -112,7 +112,7 @@ impl Culture {
         }
     }
 
-    /// Writes a whole name.
+    /// Writes a full name.
     pub fn write_full(&self, random: &mut Random, out: &mut String) {
         self.write(random, Part::Full, out);
     }
@@ -122,12 +122,12 @@ impl Culture {
         self.data().write_address(random, out);
     }
 
-    /// Writes the name of a company with its legal form.
+    /// Writes a company name with its legal form.
     pub fn write_company(&self, random: &mut Random, out: &mut String) {
         self.data().write_company(random, out);
     }
 
-    /// The lists, unpacked when they are first needed.
+    /// The data of the culture, unpacked at first use.
     pub(super) fn data(&self) -> &Data {
         self.data.get_or_init(|| Data::unpack(self.position))
     }
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The patterns of a culture as its files have them.
+    /// The number of patterns in the source files of a culture.
     fn written_patterns(code: &str) -> usize {
         let path = format!("{}/data/cultures/{code}/profile.tsv", env!("CARGO_MANIFEST_DIR"));
         let keys = ["full name", "address", "house", "street", "company", "legal forms"];

@@ -1,17 +1,17 @@
-//! The lists and patterns of one culture, and what is written from them.
+//! The lists and patterns of one culture, and the writers that use them.
 
 use super::list::List;
 use super::pack::{Lines, unpacked};
 use super::pattern::{Choice, Piece, Word, write_mask, write_number};
 use crate::model::random::Random;
 
-/// Everything about one culture.
+/// The data of one culture.
 #[derive(Default)]
 pub struct Data {
     pub(super) female: List,
     pub(super) male: List,
     pub(super) surnames: List,
-    /// Empty when women and men bear the same surnames.
+    /// Empty if women and men have the same surnames.
     pub(super) female_surnames: List,
     pub(super) streets: List,
     pub(super) cities: List,
@@ -19,7 +19,7 @@ pub struct Data {
     pub(super) profile: Profile,
 }
 
-/// What belongs to a city.
+/// The data of a city.
 struct Place {
     region: Box<str>,
     /// Masks of its postcodes.
@@ -44,20 +44,20 @@ pub struct Profile {
     /// The digit zero of the script.
     zero: Option<char>,
     and: Box<str>,
-    /// Whether companies bear surnames.
+    /// True if companies are named after surnames.
     with_surname: bool,
 }
 
-/// What the words of one pattern have in common.
+/// The context shared by all words of a pattern.
 #[derive(Clone, Copy, Default)]
 pub struct Subject<'a> {
-    /// Whether the name is a woman's.
+    /// True for the name of a woman.
     pub female: bool,
-    /// The position of the city.
+    /// The index of the city.
     pub city: usize,
     /// The name of a company before its legal form.
     pub stem: &'a str,
-    /// The postcode, where it is known already.
+    /// The postcode, if already known.
     pub postcode: &'a str,
 }
 
@@ -78,13 +78,13 @@ impl Data {
         out.push_str(if female { &self.female } else { &self.male }.sample(random));
     }
 
-    /// Writes a surname as a woman or a man bears it.
+    /// Writes the surname of a woman or man.
     pub fn write_surname(&self, female: bool, random: &mut Random, out: &mut String) {
         let feminine = female && !self.female_surnames.is_empty();
         out.push_str(if feminine { &self.female_surnames } else { &self.surnames }.sample(random));
     }
 
-    /// Writes a whole name in the order of the culture.
+    /// Writes a full name in the order of the culture.
     pub fn write_full_name(&self, female: bool, random: &mut Random, out: &mut String) {
         let subject = Subject { female, ..Subject::default() };
         self.expand(self.profile.full_name.sample(random), subject, random, out);
@@ -117,7 +117,7 @@ impl Data {
         }
     }
 
-    /// Writes the pieces of a pattern.
+    /// Writes the parts of a pattern.
     pub fn expand(
         &self,
         pieces: &[Piece],
@@ -184,7 +184,7 @@ impl Place {
 }
 
 impl Profile {
-    /// Reads a profile; patterns that cannot be read are left out, which a test rules out.
+    /// Parses a profile. Invalid patterns are skipped; a test ensures that there are none.
     fn read<'a>(rows: impl Iterator<Item = (&'a str, &'a str, u32)>) -> Self {
         let mut profile = Self::default();
         let rows: Vec<_> = rows.collect();
@@ -231,7 +231,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Whether a legal form says that there is somebody beside the founder: `& Sons`, `GmbH & Co. KG`.
+    /// Returns true if a legal form mentions further partners: `& Sons`, `GmbH & Co. KG`.
     fn names_a_family(&self, legal_form: &[Piece]) -> bool {
         self.with_surname
             && legal_form.iter().any(|piece| {
@@ -241,10 +241,10 @@ impl Profile {
     }
 }
 
-/// What leads to the sons of a founder, where it is another word than that between two founders.
+/// The word before the sons of a founder, if it differs from the word between two founders.
 const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
 
-/// Whether a pattern of two founders came out with the same name twice.
+/// Returns true if a pattern with two founders has the same name twice.
 fn names_one_twice(pattern: &[Piece], stem: &str) -> bool {
     let [Piece::Word(Word::Surname), Piece::Text(between), Piece::Word(Word::Surname)] = pattern
     else {
@@ -254,7 +254,7 @@ fn names_one_twice(pattern: &[Piece], stem: &str) -> bool {
     stem.match_indices(&**between).any(|(at, _)| rest(at) == Some(&stem[..at]))
 }
 
-/// The name of a company begins with a capital, though the surname in it may not: `Van Dijk B.V.`
+/// Capitalizes the first letter of a company name, as in `Van Dijk B.V.`
 fn raised(mut stem: String) -> String {
     if let Some(first) = stem.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -262,7 +262,7 @@ fn raised(mut stem: String) -> String {
     stem
 }
 
-/// Spanish *y* is *e* before the same vowel: `Ruiz e Ibáñez`.
+/// Spanish *y* becomes *e* before the same vowel: `Ruiz e Ibáñez`.
 fn softened(out: &mut String, start: usize) {
     for vowel in ["I", "Í", "Hi", "Hí"] {
         if let Some(at) = out[start..].find(&format!(" y {vowel}")) {
@@ -271,7 +271,7 @@ fn softened(out: &mut String, start: usize) {
     }
 }
 
-/// The stems of companies: phrases everywhere, surnames where they are used for companies.
+/// The stems of companies: phrases, and surnames if companies are named after them.
 fn companies<'a>(
     and: &str,
     with_surname: &str,
@@ -286,7 +286,7 @@ fn companies<'a>(
         return choice;
     }
     choice.add("{surname}", 4);
-    // Arabic writes the word in one with the second name.
+    // In Arabic, the word is joined to the second name.
     match and.contains('{') {
         true => choice.add(&format!("{{surname}} {and}"), 2),
         false => choice.add(&format!("{{surname}} {and} {{surname}}"), 2),
@@ -294,7 +294,7 @@ fn companies<'a>(
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }
-    // The trade stands where it stands in the phrases of the culture.
+    // The trade is at its position in the phrases of the culture.
     let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
     choice.add(&trade, 4);
     choice
@@ -302,13 +302,13 @@ fn companies<'a>(
 
 #[cfg(test)]
 impl Data {
-    /// How many street names can be made.
+    /// The number of possible street names.
     pub fn street_names(&self) -> usize {
         let halves = self.profile.street_first.len() * self.profile.street_second.len().max(8);
         self.streets.len().max(halves)
     }
 
-    /// How many patterns were read.
+    /// The number of patterns.
     pub fn patterns(&self) -> usize {
         let profile = &self.profile;
         [
@@ -324,7 +324,7 @@ impl Data {
         .sum()
     }
 
-    /// How many bytes the lists keep in memory.
+    /// The memory used by the lists in bytes.
     pub fn resident(&self) -> usize {
         let profile = &self.profile;
         [

@@ -1,4 +1,4 @@
-//! Names and addresses in parts, for whole persons.
+//! Names and addresses with their parts, for whole persons.
 
 use super::culture::Culture;
 use super::data::{Data, Subject};
@@ -10,9 +10,9 @@ use crate::model::random::Random;
 pub struct Identity {
     /// The given name.
     pub given: String,
-    /// The surnames, separated by blanks where the culture bears two.
+    /// The surnames, separated by a blank if the culture has two.
     pub surname: String,
-    /// All in the order of the culture.
+    /// The full name in the order of the culture.
     pub full: String,
 }
 
@@ -23,19 +23,19 @@ pub struct Address {
     pub line: String,
     /// The town.
     pub city: String,
-    /// State or province, where addresses name one.
+    /// State or province, if addresses have one.
     pub region: Option<String>,
-    /// Postcode, where there are any.
+    /// Postcode, if addresses have one.
     pub postcode: Option<String>,
 }
 
 impl Culture {
-    /// Makes the name of a woman or a man.
+    /// Generates the name of a woman or man.
     pub fn identity(&self, female: bool, random: &mut Random) -> Identity {
         self.data().identity(female, random)
     }
 
-    /// Makes an address.
+    /// Generates an address.
     pub fn address(&self, random: &mut Random) -> Address {
         self.data().address(random)
     }

@@ -1,27 +1,28 @@
-//! Lists of names, sampled by how common each is.
+//! Weighted lists of names.
 
 use crate::model::random::Random;
 
-/// Names in one text, with what it takes to sample them in constant time.
+/// Names in one text, with an alias table for sampling in constant time.
 #[derive(Default)]
 pub struct List {
     text: Box<str>,
-    /// Where each name ends.
+    /// The end of each name.
     ends: Box<[u32]>,
-    /// Empty when all names are equally likely.
+    /// Empty if all names are equally likely.
     cells: Box<[Cell]>,
 }
 
-/// One cell of an alias table (Vose): which share of it is the name of its own position.
+/// A cell of an alias table (Vose): the share of the name at its own index, and the alias for the
+/// rest.
 #[derive(Clone, Copy)]
 struct Cell {
-    /// In parts of 65536.
+    /// In units of 1/65536.
     own: u16,
     other: u16,
 }
 
 impl List {
-    /// A list of names and weights; at most 65536 names.
+    /// Builds a list of at most 65536 names with weights.
     pub fn of<'a>(items: impl Iterator<Item = (&'a str, u32)>) -> Self {
         let (mut text, mut ends, mut weights) = (String::new(), Vec::new(), Vec::new());
         for (name, weight) in items {
@@ -37,24 +38,24 @@ impl List {
         Self { text: text.into(), ends: ends.into(), cells: cells.into() }
     }
 
-    /// How many names there are.
+    /// The number of names.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no name.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The name at a position; empty behind the last.
+    /// The name at an index, or an empty text after the last.
     pub fn get(&self, position: usize) -> &str {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         self.ends.get(position).map_or("", |end| &self.text[start..*end as usize])
     }
 
-    /// Samples a position.
+    /// Samples an index.
     pub fn position(&self, random: &mut Random) -> usize {
         if self.cells.is_empty() {
             return random.index(self.ends.len());
@@ -65,25 +66,25 @@ impl List {
         if share < cell.own { position } else { cell.other.into() }
     }
 
-    /// Samples a name; empty when there is none.
+    /// Samples a name. Returns an empty text if the list is empty.
     pub fn sample(&self, random: &mut Random) -> &str {
         if self.is_empty() { "" } else { self.get(self.position(random)) }
     }
 
-    /// Every name, in the order of the list.
+    /// All names, in the order of the list.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len()).map(|position| self.get(position))
     }
 
-    /// How many bytes it keeps in memory.
+    /// The memory used in bytes.
     #[cfg(test)]
     pub fn resident(&self) -> usize {
         self.text.len() + self.ends.len() * size_of::<u32>() + self.cells.len() * size_of::<Cell>()
     }
 }
 
-/// Makes every cell full: what a rare name leaves free goes to one common name.
+/// Fills every cell: the space left by a rare name goes to one common name.
 fn alias_table(weights: &[u32]) -> Vec<Cell> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let count = weights.len() as u64;

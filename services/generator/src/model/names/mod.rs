@@ -1,6 +1,6 @@
 //! Names of people and companies, and addresses, of 82 cultures.
 //!
-//! The lists are packed by `build.rs`; each culture is unpacked when it is first used.
+//! `build.rs` packs the lists. A culture is unpacked at first use.
 
 mod culture;
 mod data;

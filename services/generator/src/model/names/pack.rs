@@ -1,4 +1,4 @@
-//! The packed cultures, as `build.rs` describes them.
+//! The packed cultures, in the format of `build.rs`.
 
 use std::io::Read as _;
 
@@ -8,10 +8,10 @@ use super::list::List;
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// A weight is a quarter power of two; these are the first four, in parts of 16.
+/// Weights are quarter powers of two. These are the first four, in units of 1/16.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
-/// The text of the `nth` culture; empty if it were damaged, which a test rules out.
+/// The text of the `nth` culture. Empty if damaged; a test ensures that none is.
 pub fn unpacked(nth: usize) -> String {
     let number = |at: usize| -> Option<usize> {
         let bytes = PACKED.get(at..at + 4)?.try_into().ok()?;
@@ -32,7 +32,7 @@ pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }
 
-/// A line of a list, put together again.
+/// A decoded line of a list.
 struct Row<'a> {
     name: String,
     weight: u32,
@@ -51,14 +51,14 @@ impl<'a> Lines<'a> {
         List::of(rows.iter().map(|row| (row.name.as_str(), row.weight)))
     }
 
-    /// The next list with the columns behind its weights.
+    /// The next list, with the columns after its weights.
     pub fn table(&mut self) -> (List, Vec<&'a str>) {
         let rows = self.rows();
         let columns = rows.iter().map(|row| row.columns).collect();
         (List::of(rows.iter().map(|row| (row.name.as_str(), row.weight))), columns)
     }
 
-    /// What is left: key, value and weight.
+    /// The remaining lines: key, value and weight.
     pub fn profile(self) -> impl Iterator<Item = (&'a str, &'a str, u32)> {
         self.lines.filter_map(|line| {
             let (key, rest) = line.split_once('\t')?;

@@ -2,51 +2,51 @@
 
 use crate::model::random::Random;
 
-/// What stands at one place of a pattern.
+/// A part of a pattern.
 #[derive(Debug)]
 pub enum Piece {
-    /// These characters.
+    /// Literal text.
     Text(Box<str>),
-    /// A word that the data of the culture choose.
+    /// A word from the data of the culture.
     Word(Word),
-    /// A whole number in a range.
+    /// An integer in a range.
     Number(u32, u32),
-    /// A house number: small ones are likelier than large ones.
+    /// A house number. Small numbers are more likely.
     House,
     /// One of the first four letters of an alphabet.
     Letter([char; 4]),
-    /// A mask of digits and letters, as postcodes have them.
+    /// A mask of digits and letters, as in postcodes.
     Mask(Box<str>),
 }
 
-/// The words that a culture chooses.
+/// The kinds of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A given name.
     Given,
-    /// A surname that agrees with it.
+    /// A surname that matches the given name.
     Surname,
-    /// A street with everything before its number.
+    /// A street with everything before the house number.
     Street,
-    /// The first and the second half of a street name.
+    /// The first half of a street name. [`Word::StreetSecond`] is the other half.
     StreetFirst,
-    /// See [`Word::StreetFirst`].
+    /// The second half of a street name.
     StreetSecond,
-    /// The number of a house as the country writes it.
+    /// A house number in the format of the country.
     House,
-    /// A part of a town.
+    /// A district of a town.
     District,
     /// The town of the address.
     City,
-    /// Its state or province.
+    /// The state or province of the address.
     Region,
     /// A postcode of the town.
     Postcode,
-    /// A word of a company's name.
+    /// A word of a company name.
     Company,
-    /// What the company does.
+    /// The trade of the company.
     Trade,
-    /// The name of the company before its legal form.
+    /// The company name before its legal form.
     Stem,
 }
 
@@ -74,21 +74,21 @@ const LETTERS: [[char; 4]; 5] = [
     ['Α', 'Β', 'Γ', 'Δ'],
 ];
 
-/// The letters that postcodes of Canada and of Great Britain both have in every place.
+/// The letters allowed in every position of Canadian and British postcodes.
 const POSTAL: &[u8] = b"ABEGHJLNPRSTWXYZ";
-/// Those of them that are not the second letter of a Dutch postcode that was never given out.
+/// The letters of [`POSTAL`] allowed as the second letter of a Dutch postcode.
 const POSTAL_SECOND: &[u8] = b"BGHJLNPRTWXZ";
-/// The digits that every place of an Iranian postcode may have.
+/// The digits allowed in every position of an Iranian postcode.
 const IRANIAN: [u8; 7] = [1, 3, 4, 6, 7, 8, 9];
-/// What an Irish routing key is followed by.
+/// The characters allowed after an Irish routing key.
 const IRISH: &[u8] = b"0123456789ACDEFHKNPRTVWXY";
 
-/// A sequence of pieces.
+/// A sequence of parts.
 #[derive(Debug, Default)]
 pub struct Pattern(pub Box<[Piece]>);
 
 impl Pattern {
-    /// Reads a pattern; nothing when a placeholder has no meaning or no end.
+    /// Parses a pattern. Returns `None` if a placeholder is unknown or not closed.
     pub fn parse(text: &str) -> Option<Self> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -128,29 +128,29 @@ fn placeholder(name: &str) -> Option<Piece> {
     }
 }
 
-/// Patterns of which one is chosen, each as likely as its weight.
+/// A weighted choice of patterns.
 #[derive(Debug, Default)]
 pub struct Choice {
     patterns: Vec<Pattern>,
-    /// The weights up to each.
+    /// The cumulative weights.
     sums: Vec<u32>,
 }
 
 impl Choice {
-    /// Adds a pattern; nothing when it cannot be read.
+    /// Adds a pattern. Returns `None` if it is invalid.
     pub fn add(&mut self, text: &str, weight: u32) -> Option<()> {
         self.patterns.push(Pattern::parse(text)?);
         self.sums.push(self.sums.last().unwrap_or(&0) + weight.max(1));
         Some(())
     }
 
-    /// How many patterns there are.
+    /// The number of patterns.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.patterns.len()
     }
 
-    /// Chooses a pattern; an empty one when there is none.
+    /// Samples a pattern. Returns an empty one if there are none.
     pub fn sample(&self, random: &mut Random) -> &[Piece] {
         let position = match self.sums.as_slice() {
             [] => return &[],
@@ -164,7 +164,7 @@ impl Choice {
     }
 }
 
-/// Writes a number with the digits that begin with `zero`.
+/// Writes a number in the digits of a script, given its zero.
 pub fn write_number(number: u32, zero: char, out: &mut String) {
     let mut digits = [0; 10];
     let mut start = digits.len();
@@ -184,8 +184,8 @@ fn push_digit(value: u8, zero: char, out: &mut String) {
     out.push(char::from_u32(u32::from(zero) + u32::from(value)).unwrap_or(zero));
 }
 
-/// Writes what a mask stands for: `#` any digit, `%` 1 to 9, `$` a
-/// digit of Iranian postcodes (no 0, 2 or 5), `@`, `&` and `*` a letter of postcodes.
+/// Writes a random text for a mask: `#` is any digit, `%` 1 to 9, `$` a digit of Iranian postcodes
+/// (no 0, 2 or 5); `@`, `&` and `*` are letters of postcodes.
 pub fn write_mask(mask: &str, random: &mut Random, zero: char, out: &mut String) {
     for character in mask.chars() {
         match character {

@@ -1,33 +1,33 @@
-//! Birth dates inside numbers.
+//! Birth dates in numbers.
 
 use jiff::civil::Date;
 
 use super::number::{Number, fits};
 use super::outcome::Outcome;
 
-/// The day, if the calendar has it.
+/// Returns the date, if it exists.
 pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// Whether somebody can have been born on a day: the calendar has it, and it is not to come.
+/// Checks that a birth date exists and is not in the future.
 pub fn born(number: &Number<'_>, year: u64, month: u64, date: u64) -> Outcome {
     fits(day(year, month, date).is_some_and(|born| born <= number.today()))
 }
 
-/// Whether `YYMMDD` at a position is a day of the 1900s or the 2000s.
+/// Checks that `YYMMDD` at an offset is a date in the 1900s or 2000s.
 pub fn year_first(number: &Number<'_>, from: usize) -> Outcome {
     let (year, month, date) = year_month_day(number, from);
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
 }
 
-/// Whether `DDMMYY` at a position is a day of the 1900s or the 2000s.
+/// Checks that `DDMMYY` at an offset is a date in the 1900s or 2000s.
 pub fn day_first(number: &Number<'_>, from: usize) -> Outcome {
     let (date, month, year) = year_month_day(number, from);
     fits([1900, 2000].into_iter().any(|century| day(century + year, month, date).is_some()))
 }
 
-/// Three values of two digits each.
+/// Reads three values of two digits each.
 pub fn year_month_day(number: &Number<'_>, from: usize) -> (u64, u64, u64) {
     let two = |position: usize| number.value(from + position, from + position + 2);
     (two(0), two(2), two(4))

@@ -1,4 +1,4 @@
-//! The shape of a number: a regular expression that can be matched and sampled.
+//! The form of a number: a regular expression that can be matched and sampled.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::model::random::Random;
 
-/// Why a form does not compile; a test compiles all of them.
+/// The reasons for which a form does not compile. A test compiles all forms.
 #[derive(Debug, thiserror::Error)]
 pub enum FormError {
-    /// It is no regular expression.
+    /// It is not a regular expression.
     #[error(transparent)]
     Parse(#[from] Box<regex_syntax::Error>),
     /// It cannot be compiled.
@@ -27,7 +27,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Compiles a form; numbers are sampled from `narrow` where there is one.
+    /// Compiles a form. Numbers are sampled from `narrow` if it is given.
     pub fn new(form: &str, narrow: Option<&str>) -> Result<Self, FormError> {
         let parse = |text: &str| {
             let ascii = text.replace(r"\d", "[0-9]");
@@ -42,22 +42,22 @@ impl Form {
         Ok(Self { regex, lengths, sample, endings })
     }
 
-    /// Whether the whole text has this form.
+    /// Returns true if the whole text matches.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 
-    /// Whether numbers of so many characters may have the form.
+    /// Returns true if the form allows this length.
     pub fn has_length(&self, length: usize) -> bool {
         self.lengths.contains(&length)
     }
 
-    /// The ASCII characters that sampled texts end in.
+    /// The ASCII characters that sampled texts can end with.
     pub fn endings(&self) -> &[u8] {
         &self.endings
     }
 
-    /// Samples a text of this form.
+    /// Samples a text.
     pub fn sample(&self, random: &mut Random) -> String {
         let mut out = String::new();
         push(&self.sample, random, &mut out);
@@ -65,7 +65,7 @@ impl Form {
     }
 }
 
-/// How many characters the texts of a form have.
+/// The possible lengths of texts of a form.
 fn lengths(hir: &Hir) -> BTreeSet<usize> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => BTreeSet::from([0]),
@@ -92,7 +92,7 @@ fn sums_of(one: &BTreeSet<usize>, other: &BTreeSet<usize>) -> BTreeSet<usize> {
     one.iter().flat_map(|a| other.iter().map(move |b| a + b)).collect()
 }
 
-/// Collects the last characters, of what may be left out as well as of what stands before it.
+/// Collects the possible last characters, including those before an optional end.
 fn push_endings(hir: &Hir, endings: &mut Vec<u8>) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -139,7 +139,7 @@ fn push(hir: &Hir, random: &mut Random, out: &mut String) {
     }
 }
 
-/// The ranges of a class, first and last included.
+/// The ranges of a class, inclusive.
 fn ranges(class: &Class) -> Vec<(u32, u32)> {
     match class {
         Class::Unicode(class) => {
@@ -153,7 +153,7 @@ fn ranges(class: &Class) -> Vec<(u32, u32)> {
     }
 }
 
-/// One character of a class, each equally likely.
+/// Samples a character of a class uniformly.
 fn character(class: &Class, random: &mut Random) -> Option<char> {
     let ranges = ranges(class);
     let total: u32 = ranges.iter().map(|(first, last)| last - first + 1).sum();

@@ -1,7 +1,7 @@
-//! How numbers tell birth and sex: puts those of a person into a sampled number.
+//! Writes the birth date and sex of a person into a sampled number.
 //!
-//! Where another last digit does not make the check digits right, or where finding it would take long,
-//! they are computed.
+//! Check digits are computed here if trying other last digits cannot make the number valid or would
+//! take long.
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
@@ -13,10 +13,10 @@ use super::person::Person;
 use crate::model::check;
 use crate::model::iban::italian_letter;
 
-/// Puts birth and sex of a person into a sampled number.
+/// Writes the birth date and sex of a person into a sampled number.
 pub type Imprint = fn(&mut Vec<u8>, &Person);
 
-/// The letters of the months in Italy.
+/// The letters of the months in Italian numbers.
 pub const ITALIAN_MONTHS: &[u8; 12] = b"ABCDEHLMPRST";
 
 fn put(text: &mut [u8], at: usize, value: i64, width: usize) {
@@ -27,14 +27,14 @@ fn put(text: &mut [u8], at: usize, value: i64, width: usize) {
     }
 }
 
-/// `YYMMDD`, with `shift` added to the month.
+/// Writes `YYMMDD`, with `shift` added to the month.
 fn year_first(text: &mut [u8], at: usize, person: &Person, shift: i8) {
     put(text, at, i64::from(person.born.year() % 100), 2);
     put(text, at + 2, i64::from(person.born.month() + shift), 2);
     put(text, at + 4, i64::from(person.born.day()), 2);
 }
 
-/// `DDMMYY`, with `shift` added to the day.
+/// Writes `DDMMYY`, with `shift` added to the day.
 fn day_first(text: &mut [u8], at: usize, person: &Person, shift: i8) {
     put(text, at, i64::from(person.born.day() + shift), 2);
     put(text, at + 2, i64::from(person.born.month()), 2);
@@ -46,12 +46,12 @@ fn parity(text: &mut [u8], at: usize, odd: bool) {
     text[at] = (text[at] & !1) | u8::from(odd);
 }
 
-/// Brings a digit into the range of `count` digits from `first`.
+/// Maps a digit to the range of `count` digits starting at `first`.
 fn within(text: &mut [u8], at: usize, first: u8, count: u8) {
     text[at] = b'0' + first + (text[at] - b'0') % count;
 }
 
-/// The digit of century and sex: `first` for men of the 1900s, then women, then the 2000s.
+/// The digit for century and sex: `first` for men of the 1900s, then women, then the 2000s.
 fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step: u8) {
     let century = if person.is_of_2000s() { step } else { 0 };
     text[at] = b'0' + first + century + u8::from(!person.is_male());
@@ -59,11 +59,11 @@ fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step:
 
 pub fn austria(text: &mut Vec<u8>, person: &Person) {
     day_first(text, 4, person, 0);
-    // A number whose digit would be 10 is refused afterwards.
+    // Numbers whose check digit would be 10 are rejected later.
     text[3] = check::ascii(check::weighted(text, AUSTRIAN) as u32 % 11);
 }
 
-/// Weights of the Austrian check digit, the fourth of ten.
+/// The weights of the Austrian check digit, the fourth of ten digits.
 pub const AUSTRIAN: &[i32] = &[3, 7, 9, 0, 5, 8, 4, 2, 1, 6];
 
 pub fn belgium(text: &mut Vec<u8>, person: &Person) {
@@ -94,7 +94,7 @@ pub fn cuba(text: &mut Vec<u8>, person: &Person) {
     parity(text, 9, !person.is_male());
 }
 
-/// Czechia and Slovakia; the check digit came in 1954.
+/// Czechia and Slovakia. Numbers have a check digit since 1954.
 pub fn czechia(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 0, person, if person.is_male() { 0 } else { 50 });
     if person.born < date(1954, 1, 1) {
@@ -127,7 +127,7 @@ pub fn france(text: &mut Vec<u8>, person: &Person) {
     text[0] = if person.is_male() { b'1' } else { b'2' };
     put(text, 1, i64::from(person.born.year() % 100), 2);
     put(text, 3, i64::from(person.born.month()), 2);
-    // Corsica's two departments count as 19 and 18.
+    // The departments 2A and 2B of Corsica count as 19 and 18.
     let mut digits = text.clone();
     match digits[6] {
         b'A' => put(&mut digits, 5, 19, 2),
@@ -163,7 +163,7 @@ pub fn korea(text: &mut Vec<u8>, person: &Person) {
     century_and_sex(text, 6, person, 1, 2);
 }
 
-/// Latvia: whoever was born since July 2017 has a number without a date, which begins with 32.
+/// Latvia. Numbers issued since July 2017 begin with 32 and have no date.
 pub fn latvia(text: &mut Vec<u8>, person: &Person) {
     if person.born >= date(2017, 7, 1) {
         return put(text, 0, 32, 2);
@@ -209,14 +209,14 @@ pub fn norway(text: &mut Vec<u8>, person: &Person) {
     within(text, 6, if person.is_of_2000s() { 5 } else { 0 }, 5);
     parity(text, 8, person.is_male());
     for (at, weights) in [(9, NORWEGIAN_TENTH), (10, NORWEGIAN_LAST)] {
-        // A number whose digit would be 10 is refused afterwards.
+        // Numbers whose check digit would be 10 are rejected later.
         text[at] = b'0' + (11 - check::weighted(&text[..at], weights) % 11) as u8 % 11 % 10;
     }
 }
 
-/// Weights of the first check digit in Norway.
+/// The weights of the first Norwegian check digit.
 pub const NORWEGIAN_TENTH: &[i32] = &[3, 7, 6, 1, 8, 9, 4, 5, 2];
-/// Weights of the second one.
+/// The weights of the second Norwegian check digit.
 pub const NORWEGIAN_LAST: &[i32] = &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
 pub fn poland(text: &mut Vec<u8>, person: &Person) {
@@ -253,10 +253,10 @@ pub fn ukraine(text: &mut Vec<u8>, person: &Person) {
     parity(text, 8, person.is_male());
 }
 
-/// The day before the first one in Ukrainian numbers, which count days.
+/// Day 0 of Ukrainian numbers, which count days.
 const UKRAINIAN_START: Date = date(1899, 12, 31);
 
-/// The day of birth in a Ukrainian number.
+/// The birth date in a Ukrainian number.
 pub fn ukrainian_birth(n: &Number<'_>) -> Option<Date> {
     UKRAINIAN_START.checked_add((n.value(0, 5) as i64).days()).ok()
 }

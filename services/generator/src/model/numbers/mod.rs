@@ -1,8 +1,8 @@
-//! Tax numbers of businesses and numbers of persons, by country.
+//! Tax numbers and identity numbers, by country.
 //!
-//! A scheme is a form (a small regular expression over the normalised number) and a rule. The form
-//! also makes numbers: it is sampled, and its last character is tried until the rule agrees. To add a country, add a scheme to the
-//! file of its part of the world.
+//! A scheme has a form (a regular expression for the normalized number) and a rule. To generate a
+//! number, the form is sampled and its last character varied until the rule accepts it. To add a
+//! country, add a scheme to the file of its part of the world.
 
 mod date;
 mod form;

@@ -1,6 +1,7 @@
-//! Brings numbers as people write them into one spelling.
+//! Normalizes numbers as typed by people.
 
-/// Upper-cases, maps confusable characters to ASCII and drops blanks and separators, except those to `keep`.
+/// Converts to upper case, maps look-alike characters to ASCII, and removes blanks and separators
+/// except those in `keep`.
 pub fn normalise(text: &str, keep: &[char]) -> String {
     text.chars()
         .map(plain)
@@ -10,7 +11,7 @@ pub fn normalise(text: &str, keep: &[char]) -> String {
         .collect()
 }
 
-/// Digits of other scripts and typographic separators as ASCII.
+/// Converts digits of other scripts and typographic separators to ASCII.
 fn plain(c: char) -> char {
     let digit = |zero: u32| char::from(b'0' + ((c as u32 - zero) % 10) as u8);
     match c {
@@ -29,7 +30,7 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Cyrillic and Greek capitals that look like Latin ones.
+/// Maps Cyrillic and Greek capitals to the Latin letters that they resemble.
 fn latin(c: char) -> char {
     match c {
         'А' | 'Α' => 'A',

@@ -1,22 +1,22 @@
-//! A normalised number of the right form, with what rules need of it.
+//! A normalized number that matches its form, with accessors for rules.
 
 use jiff::civil::Date;
 
 use super::outcome::{Outcome, Stage};
 use crate::model::check;
 
-/// A number that has the form of its scheme.
+/// A number that matches the form of its scheme.
 pub struct Number<'a> {
     text: &'a str,
     today: Date,
 }
 
-/// Valid when the check digits are.
+/// Valid if the check digits are right.
 pub fn checks(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Checksum) }
 }
 
-/// Valid when a component has a meaning.
+/// Valid if a component has a meaning.
 pub fn fits(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Component) }
 }
@@ -30,12 +30,12 @@ pub fn base_36(byte: u8) -> i32 {
 }
 
 impl<'a> Number<'a> {
-    /// A number to be judged on a day.
+    /// Creates a number that is checked as of `today`.
     pub fn new(text: &'a str, today: Date) -> Self {
         Self { text, today }
     }
 
-    /// The day of the judgement.
+    /// The day of the check.
     pub fn today(&self) -> Date {
         self.today
     }
@@ -45,27 +45,27 @@ impl<'a> Number<'a> {
         self.text
     }
 
-    /// The text as bytes; all forms but that of Mexico are ASCII.
+    /// The text as bytes. All forms except the Mexican one are ASCII.
     pub fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    /// How many bytes there are.
+    /// Length in bytes.
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// A part, which the form guarantees to be there.
+    /// A part, which the form guarantees to exist.
     pub fn part(&self, from: usize, to: usize) -> Number<'a> {
         Number { text: self.text.get(from..to).unwrap_or_default(), today: self.today }
     }
 
-    /// The byte at a position, counted from 0.
+    /// The byte at an index.
     pub fn at(&self, position: usize) -> u8 {
         self.bytes().get(position).copied().unwrap_or(b'0')
     }
 
-    /// The digit at a position, counted from 0.
+    /// The digit at an index.
     pub fn digit(&self, position: usize) -> i32 {
         i32::from(self.at(position).wrapping_sub(b'0'))
     }
@@ -80,7 +80,7 @@ impl<'a> Number<'a> {
         self.text.chars().last().unwrap_or('0')
     }
 
-    /// The value of the digits in a range.
+    /// The value of a range of digits.
     pub fn value(&self, from: usize, to: usize) -> u64 {
         check::number(self.part(from, to).bytes())
     }
@@ -90,7 +90,7 @@ impl<'a> Number<'a> {
         check::weighted(self.bytes(), weights)
     }
 
-    /// Σ weight · digit from the right of all but the last character.
+    /// Σ weight · digit from the right, without the last character.
     pub fn sum_back(&self, weights: impl Iterator<Item = i32>) -> i32 {
         let body = &self.bytes()[..self.len().saturating_sub(1)];
         body.iter()
@@ -100,24 +100,24 @@ impl<'a> Number<'a> {
             .sum()
     }
 
-    /// Whether Luhn's rule holds for the whole number.
+    /// Checks the whole number with Luhn's algorithm.
     pub fn luhn(&self) -> Outcome {
         checks(check::luhn_holds(self.bytes()))
     }
 
-    /// Whether ISO 7064 MOD 11,10 holds for the whole number.
+    /// Checks the whole number with ISO 7064 MOD 11,10.
     pub fn mod_11_10(&self) -> Outcome {
         checks(check::mod_11_10_holds(self.bytes()))
     }
 
-    /// Whether the remainder by `modulus` of a number of any length is `rest`.
+    /// The remainder of a number of any length.
     pub fn remainder(&self, modulus: u64) -> u64 {
         self.bytes()
             .iter()
             .fold(0, |rest, byte| (rest * 10 + u64::from(check::digit(*byte))) % modulus)
     }
 
-    /// Whether the last character stands at `position` in `alphabet`.
+    /// Checks that the last character is the one at `position` in `alphabet`.
     pub fn ends_in(&self, alphabet: &str, position: i32) -> Outcome {
         checks(
             usize::try_from(position)

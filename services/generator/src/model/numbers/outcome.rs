@@ -1,17 +1,17 @@
-//! What a rule says of a number.
+//! The outcome of a rule.
 
-/// How far a number came before it was rejected.
+/// The check that rejected a number, from first to last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// It has another length.
+    /// The length is wrong.
     Length,
-    /// It has other characters.
+    /// A character is wrong.
     Format,
-    /// A part of it has no meaning.
+    /// A component has no meaning.
     Component,
-    /// Its check digit differs.
+    /// The check digit is wrong.
     Checksum,
 }
 
-/// What a rule says of a number whose form is valid.
+/// The outcome of a rule for a number whose form is valid.
 pub type Outcome = Result<(), Stage>;

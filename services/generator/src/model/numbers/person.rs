@@ -1,4 +1,4 @@
-//! Whom a number is made for.
+//! The person for whom a number is generated.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
@@ -7,16 +7,16 @@ use crate::model::random::Random;
 
 /// The day on which persons are 0 to 99 years old.
 ///
-/// It is fixed, for the numbers of a seed may not change with the day, and moves on with the data
-/// version: a year later they are at most 100, and never unborn.
+/// It is constant, because the numbers of a seed must not change over time, and is updated with the
+/// data version. A year later persons are at most 100 years old, and all are born.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
-/// The first day of birth that may be asked for: some numbers have no earlier century.
+/// The earliest birth date that can be requested. Some numbers do not support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
 
-/// How many ages there are.
+/// The number of ages.
 const AGES: u64 = 100;
 
-/// Sex as numbers tell it.
+/// The sex encoded in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sex {
     /// Female.
@@ -25,26 +25,26 @@ pub enum Sex {
     Male,
 }
 
-/// A person, as far as numbers tell of it.
+/// The data of a person that numbers encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Day of birth.
+    /// Birth date.
     pub born: Date,
     /// Sex.
     pub sex: Sex,
 }
 
-/// What is asked of the persons; the rest is sampled.
+/// The requested data. The rest is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Day of birth.
+    /// Birth date.
     pub born: Option<Date>,
     /// Sex.
     pub sex: Option<Sex>,
 }
 
 impl Wanted {
-    /// Samples a person: all years of age are equally likely, and so are the sexes.
+    /// Samples a person. Years of age and sexes are uniformly distributed.
     pub fn person(self, random: &mut Random) -> Person {
         let (age, days) = (random.below(AGES) as i64, random.below(365) as i64);
         let female = random.percent(50);
@@ -55,12 +55,12 @@ impl Wanted {
 }
 
 impl Person {
-    /// Whether the person is male, which most numbers tell by an odd digit.
+    /// Returns true for a man, whom most numbers encode with an odd digit.
     pub fn is_male(&self) -> bool {
         self.sex == Sex::Male
     }
 
-    /// Whether the person was born in 2000 or later.
+    /// Returns true if the person was born in 2000 or later.
     pub fn is_of_2000s(&self) -> bool {
         self.born.year() >= 2000
     }

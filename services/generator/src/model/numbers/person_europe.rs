@@ -1,4 +1,4 @@
-//! Numbers of persons in Europe.
+//! Identity numbers in Europe.
 
 use super::date;
 use super::imprint::{self, AUSTRIAN, ITALIAN_MONTHS, NORWEGIAN_LAST, NORWEGIAN_TENTH};
@@ -16,7 +16,7 @@ use crate::model::check::luhn_holds;
 pub const SCHEMES: &[Scheme] = &[
     person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"F[0-6]\d{5}[A-Z]|E\d{6}[A-Z]"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
-        // Months 13 to 15 stand for days on which all numbers are used up.
+        // Months 13 to 15 are used for days whose numbers are exhausted.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
         fits(spare || date::day_first(n, 4).is_ok())?;
         checks(n.sum(AUSTRIAN) % 11 == n.digit(3))
@@ -45,7 +45,7 @@ pub const SCHEMES: &[Scheme] = &[
         fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))
     })
     .imprint(imprint::denmark)
-    // Given up in 2007, but expected by older programs.
+    // Abolished in 2007, but older programs still check it.
     .make_rule(|n| checks(n.sum(&[4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)),
     person("EE", "isikukood", r"[1-8]\d{10}", |n| {
         baltic_birth(n)?;
@@ -57,7 +57,7 @@ pub const SCHEMES: &[Scheme] = &[
         .imprint(imprint::finland)
         .keep(&['-']),
     person("FR", "NIR", r"[1-478]\d{4}(\d[0-9AB])\d{8}", |n| {
-        // Corsica's two departments count as 19 and 18.
+        // The departments 2A and 2B of Corsica count as 19 and 18.
         let digits = n.text().replacen("2A", "19", 1).replacen("2B", "18", 1);
         let whole = Number::new(&digits, n.today());
         fits(digits.bytes().all(|byte| byte.is_ascii_digit()))?;
@@ -101,7 +101,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("IS", "kennitala", r"\d{9}[09]", |n| {
         let (day, month, year) = date::year_month_day(n, 0);
         let century = if n.last() == 9 { 1900 } else { 2000 };
-        // Those of firms add 40 to the day.
+        // Numbers of companies add 40 to the day.
         let day = if day > 40 { day - 40 } else { day };
         date::born(n, century + year, month, day)?;
         checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1, 0]) % 11 == 0)
@@ -164,8 +164,8 @@ pub const SCHEMES: &[Scheme] = &[
     .imprint(imprint::ukraine),
 ];
 
-/// Among the first ten digits one occurs twice or three times, but not three times in a row; all
-/// others at most once.
+/// Among the first ten digits, exactly one occurs two or three times, but not three times in a row.
+/// All others occur at most once.
 fn one_digit_repeats(n: &Number<'_>) -> bool {
     if n.bytes()[..10].windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return false;
@@ -178,7 +178,7 @@ fn one_digit_repeats(n: &Number<'_>) -> bool {
 
 fn belgium(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
-    // A provisional number adds 20 or 40 to the month; month and day may be unknown.
+    // Provisional numbers add 20 or 40 to the month. Month and day may be unknown.
     let month = month % 20;
     let born = |century: u64| {
         let whole = date::day(century + year, month.max(1), day.max(1));
@@ -191,7 +191,7 @@ fn belgium(n: &Number<'_>) -> Outcome {
     checks(old || born(2000) && check(2_000_000_000) == given)
 }
 
-/// The date behind the digit of century and sex in Estonia and Lithuania.
+/// The date after the digit for century and sex in Estonia and Lithuania.
 fn baltic_birth(n: &Number<'_>) -> Outcome {
     let century = 1800 + (n.digit(0) as u64 - 1) / 2 * 100;
     let (year, month, day) = date::year_month_day(n, 1);
@@ -213,12 +213,12 @@ fn finland(n: &Number<'_>) -> Outcome {
 
 const ITALIAN_FORM: &str =
     concat!(r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPR-T]", r"[\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]");
-/// Names give mostly consonants, and municipalities letters up to L.
+/// Letters of names are mostly consonants, and municipalities start with letters up to L.
 const ITALIAN_MAKE: &str =
     r"[BCDFGLMNPRSTVZ]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-IL]\d{3}[A-Z]";
 
 fn italy(n: &Number<'_>) -> Outcome {
-    // Letters replace digits where two people would get the same number.
+    // Letters replace digits if two people would get the same number.
     let digit = |position: usize| {
         let byte = n.at(position);
         "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)

@@ -1,4 +1,4 @@
-//! Numbers of persons outside Europe.
+//! Identity numbers outside Europe.
 
 use super::date;
 use super::imprint;
@@ -11,7 +11,7 @@ use super::scheme::{Scheme, person};
 use super::vat_america::{chilean, colombian, venezuela};
 use crate::model::ssn;
 
-/// Counties that have kept their codes throughout: a number of any year names one that existed.
+/// Counties whose codes never changed, so a number of any year names an existing county.
 const CHINESE_RESIDENTS: &str = concat!(
     r"(110101|110105|110108|120101|120104|310101|",
     r"310104|310107|350121|430121|510121|610323)\d{11}[\dX]",
@@ -32,7 +32,7 @@ pub const SCHEMES: &[Scheme] = &[
         .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
-    // The number of the citizen's card, as it is given out today or was before 2004.
+    // Citizen card numbers, in the format before 2004 or since.
     person("CO", "NIT", r"\d{8,16}", colombian).make(r"1[01]\d{9}|[1-9]\d{8}"),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10).parts(&[2, 4, 4]),
     person("CU", "NI", r"\d{11}", |n| {
@@ -141,11 +141,11 @@ fn china(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789X", (12 - sum % 11) % 11)
 }
 
-/// States of birth in Mexico, and NE for abroad.
+/// Mexican states of birth, and NE for abroad.
 const MEXICAN_STATES: &str = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL \
                               SP SR TC TL TS VZ YN ZS";
 
-/// Four letters that the register replaces.
+/// Four-letter words that the Mexican register replaces.
 const MEXICAN_WORDS: &str = "BACA BAKA BUEI BUEY CACA CACO CAGA CAGO CAKA CAKO COGE COGI COJA COJE COJI \
                              COJO COLA CULO FALO FETO GETA GUEI GUEY JETA JOTO KACA KACO KAGA KAGO \
                              KAKA KAKO KOGE KOGI KOJA KOJE KOJI KOJO KOLA KULO LILO LOCA LOCO LOKA \
@@ -162,11 +162,11 @@ fn mexico(n: &Number<'_>) -> Outcome {
     checks(imprint::mexican_digit(&n.bytes()[..17]) == n.at(17))
 }
 
-/// Verhoeff's sum, 0 for a right number.
+/// Verhoeff's checksum, 0 for a valid number.
 fn verhoeff(n: &Number<'_>) -> usize {
     const PERMUTED: [usize; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     let permute = |times: usize, digit: usize| (0..times).fold(digit, |digit, _| PERMUTED[digit]);
-    // The group of ten symmetries of a pentagon: five turns, five turned reflections.
+    // The dihedral group of a pentagon: five rotations and five reflections.
     let multiply = |a: usize, b: usize| match (a < 5, b < 5) {
         (true, true) => (a + b) % 5,
         (true, false) => 5 + (a + b - 5) % 5,

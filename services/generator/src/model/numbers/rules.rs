@@ -1,11 +1,11 @@
-//! Rules that more than one scheme uses, named after what the office calls them.
+//! Rules shared by several schemes, named by their official names.
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::{Outcome, Stage};
 use crate::model::check::luhn;
 
-/// Numbers whose form is all that is public.
+/// Accepts every number: only the form is public.
 pub fn free(_: &Number<'_>) -> Outcome {
     Ok(())
 }
@@ -20,7 +20,7 @@ pub fn mod_11_10(n: &Number<'_>) -> Outcome {
     n.mod_11_10()
 }
 
-/// Luhn with an alphabet of `modulus` characters, over the values from the right.
+/// Luhn's algorithm for an alphabet of `modulus` characters, over the values from the right.
 pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -> i32 {
     let doubled = |value: i32| value * 2 / modulus + value * 2 % modulus;
     let positions = values.rev().enumerate();
@@ -28,7 +28,7 @@ pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -
         % modulus
 }
 
-/// The key letter of Spanish identity numbers.
+/// The check letter of Spanish identity numbers.
 pub fn spanish_letter(value: u64) -> char {
     const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
     char::from(LETTERS[(value % 23) as usize])
@@ -45,7 +45,7 @@ pub fn spanish_identity(n: &Number<'_>) -> Outcome {
     checks(spanish_letter(series + n.value(1, 8)) == n.end())
 }
 
-/// The French key in front of a SIREN.
+/// The French key before a SIREN.
 pub fn french_key(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
     let index = |byte: u8| ALPHABET.find(char::from(byte)).unwrap_or_default() as i64;
@@ -61,7 +61,7 @@ pub fn french_key(n: &Number<'_>) -> Outcome {
     checks((siren as i64 + 1 + key.div_euclid(11)).rem_euclid(11) == key.rem_euclid(11))
 }
 
-/// The Bulgarian number of citizens (ЕГН).
+/// The Bulgarian citizen number (ЕГН).
 pub fn bulgarian_citizen(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
     let (century, month) = match month {
@@ -78,7 +78,7 @@ pub fn bulgarian_foreigner(n: &Number<'_>) -> Outcome {
     checks(n.sum(&[21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10 == n.last())
 }
 
-/// The Czech and Slovak birth number; nine digits until 1953, ten since.
+/// The Czech and Slovak birth number: nine digits until 1953, ten since.
 pub fn birth_number(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
     let year = match (n.len(), year) {
@@ -88,7 +88,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
         (_, 54..) => 1900 + year,
         _ => 2000 + year,
     };
-    // Since 2004 twenty more mark a day on which all serial numbers are used up.
+    // Since 2004, 20 is added on days whose serial numbers are exhausted.
     let month = if month > 50 { month - 50 } else { month };
     let month = if month > 20 && year >= 2004 { month - 20 } else { month };
     date::born(n, year, month, day)?;
@@ -98,7 +98,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
     checks((n.value(0, 9) % 11 % 10) as i32 == n.last())
 }
 
-/// The Latvian personal code, with the century or without a date.
+/// The Latvian personal code, with or without a date.
 pub fn latvian_person(n: &Number<'_>) -> Outcome {
     if n.text().starts_with("32") {
         return latvian_check(n);
@@ -112,7 +112,7 @@ fn latvian_check(n: &Number<'_>) -> Outcome {
     checks((1 + n.sum(&[10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11 % 10 == n.last())
 }
 
-/// Weights 1 to 9 over and over; when that gives 10, weights 3 to 9, 1, 2 (Estonia, Lithuania).
+/// Weights 1 to 9, repeating. If the result is 10, weights 3 to 9, 1, 2 (Estonia, Lithuania).
 pub fn baltic_check(n: &Number<'_>) -> Outcome {
     let sum = |shift: i32| -> i32 {
         (0..n.len() - 1).map(|i| (1 + (i as i32 + shift) % 9) * n.digit(i)).sum()
@@ -126,7 +126,7 @@ pub fn dutch_eleven(n: &Number<'_>) -> Outcome {
     checks(n.value(0, 9) > 0 && n.sum(&[9, 8, 7, 6, 5, 4, 3, 2, -1]).rem_euclid(11) == 0)
 }
 
-/// The Romanian number of persons.
+/// The Romanian personal number.
 pub fn romanian_person(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 1);
     let century = match n.at(0) {
@@ -147,7 +147,7 @@ pub fn ecuadorian_card(n: &Number<'_>) -> Outcome {
     checks(sum % 10 == 0)
 }
 
-/// The Indonesian number of persons: region, date (women: day + 40), serial.
+/// The Indonesian personal number: region, date (women: day + 40), serial.
 pub fn indonesian_person(n: &Number<'_>) -> Outcome {
     const PROVINCES: [(u64, u64); 9] =
         [(11, 19), (21, 21), (31, 36), (51, 53), (61, 64), (71, 76), (81, 82), (91, 91), (94, 94)];
@@ -165,31 +165,31 @@ pub fn indian_account(n: &Number<'_>) -> Outcome {
     fits("ABCFGHLJPTK".contains(char::from(n.at(3))) && n.value(5, 9) > 0)
 }
 
-/// The Thai check digit of persons and firms.
+/// The Thai check digit of persons and companies.
 pub fn thai_check(n: &Number<'_>) -> Outcome {
     let sum = n.sum(&[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
     checks((11 - sum % 11) % 10 == n.last())
 }
 
-/// The Slovenian, formerly Yugoslav, check digit of 13 digits.
+/// The check digit of 13-digit Slovenian, formerly Yugoslav, numbers.
 pub fn yugoslav_check(n: &Number<'_>) -> Outcome {
     let check = (-n.sum(&[7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
     checks(if check == 10 { 0 } else { check } == n.last())
 }
 
-/// The Irish letter over seven digits and a second letter.
+/// The Irish check letter for seven digits and a second letter.
 pub fn irish_letter(digits: &[i32], second: i32) -> char {
     const LETTERS: &[u8; 23] = b"WABCDEFGHIJKLMNOPQRSTUV";
     let sum: i32 = digits.iter().zip((2..=8).rev()).map(|(digit, weight)| digit * weight).sum();
     char::from(LETTERS[((sum + 9 * second) % 23) as usize])
 }
 
-/// The Luhn digit of a part, for rules that put it elsewhere than last.
+/// The Luhn digit of a part, for rules whose check digit is not last.
 pub fn luhn_digit(n: &Number<'_>) -> i32 {
     luhn(n.bytes()) as i32
 }
 
-/// Which of two rules came further.
+/// Returns the outcome of the rule that came further.
 pub fn either(one: Outcome, other: Outcome) -> Outcome {
     match (one, other) {
         (Ok(()), _) | (_, Ok(())) => Ok(()),
@@ -197,12 +197,12 @@ pub fn either(one: Outcome, other: Outcome) -> Outcome {
     }
 }
 
-/// The outcome of a number that can never exist.
+/// The outcome of an impossible number.
 pub fn never() -> Outcome {
     Err(Stage::Checksum)
 }
 
-/// Σ (weight) over base-36 values from the left.
+/// Σ weight · base-36 value from the left.
 pub fn sum_36(n: &Number<'_>, weights: impl Iterator<Item = i32>) -> i32 {
     n.bytes().iter().zip(weights).map(|(byte, weight)| base_36(*byte) * weight).sum()
 }

@@ -1,46 +1,46 @@
-//! What a scheme consists of.
+//! The definition of a scheme.
 
 use super::imprint::Imprint;
 use super::number::Number;
 use super::outcome::Outcome;
 use crate::model::random::Random;
 
-/// Which numbers are meant.
+/// The kind of number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Value-added tax and business tax numbers.
+    /// VAT and business tax numbers.
     Vat,
-    /// National identity and social numbers.
+    /// National identity and social security numbers.
     Person,
 }
 
-/// One kind of number of one country.
+/// A kind of number in a country.
 pub struct Scheme {
     pub(super) country: &'static str,
     pub(super) name: &'static str,
     kinds: &'static [Kind],
-    /// Regular expression over the whole normalised number; `\d` is an ASCII digit.
+    /// A regular expression for the whole normalized number. `\d` is an ASCII digit.
     pub(super) form: &'static str,
-    /// A narrower form from which numbers are made.
+    /// A narrower form for generated numbers.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
-    /// How made numbers tell the birth and sex of a person.
+    /// Writes birth date and sex into generated numbers.
     pub(super) imprint: Option<Imprint>,
-    /// Writes a number, where there is a quicker way than sampling the form.
+    /// Writes a number directly, if this is faster than sampling the form.
     pub(super) write: Option<fn(&mut Random, &mut String)>,
-    /// A further rule for made numbers, such as check digits that no authority enforces.
+    /// An additional rule for generated numbers, such as check digits that no authority enforces.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
-    /// What made numbers begin with, as people write them.
+    /// The prefix of generated numbers as typed by people.
     pub(super) front: &'static str,
-    /// Separators that belong to the number.
+    /// Separators that are part of the number.
     pub(super) keep: &'static [char],
-    /// Prefixes that may precede the number.
+    /// Optional prefixes.
     prefixes: &'static [&'static str],
-    /// Digits up to which zeros are put in front, and the fewest digits for which that is done.
+    /// The length to which numbers are zero-padded, and the minimum length for padding.
     padding: Option<(usize, usize)>,
-    /// Digits up to which zeros are put in front of each part between hyphens.
+    /// The length to which each part between hyphens is zero-padded.
     parts: &'static [usize],
-    /// Whether leading zeros do not count.
+    /// True if leading zeros are ignored.
     strips_zeros: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) const fn vat(
     scheme(country, name, form, rule, &[Kind::Vat])
 }
 
-/// A number of persons.
+/// An identity number.
 pub(super) const fn person(
     country: &'static str,
     name: &'static str,
@@ -90,7 +90,7 @@ pub(super) const fn person(
     scheme(country, name, form, rule, &[Kind::Person])
 }
 
-/// A number that businesses and persons have alike.
+/// A number shared by businesses and persons.
 pub(super) const fn both(
     country: &'static str,
     name: &'static str,
@@ -151,7 +151,7 @@ impl Scheme {
         self
     }
 
-    /// Whether only persons have the number.
+    /// Returns true if only persons have the number.
     pub(super) fn is_personal(&self) -> bool {
         !self.is_for(Kind::Vat)
     }
@@ -160,10 +160,10 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// The ways to read a normalised number: as it is, and without a prefix.
+    /// The possible readings of a normalized number: unchanged, and without a prefix.
     pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
-        // Greece and Northern Ireland write other letters than those of their country.
+        // Greece and Northern Ireland use prefixes other than their country code.
         let other = match country {
             Some("GR") => Some("EL"),
             Some("GB") => Some("XI"),
@@ -190,7 +190,7 @@ impl Scheme {
         }
     }
 
-    /// The parts between hyphens in one, padded when they are as many as the scheme has.
+    /// Joins the parts between hyphens, zero-padded if their number matches the scheme.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

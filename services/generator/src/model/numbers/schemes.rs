@@ -1,4 +1,4 @@
-//! The schemes of a country: checking and making its numbers.
+//! The schemes of a country: checks and generates its numbers.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -13,19 +13,19 @@ use super::scheme::{Kind, Scheme};
 use super::{person_europe, person_world, vat_america, vat_asia_africa, vat_east, vat_west};
 use crate::model::random::Random;
 
-/// Whether a number is valid, and if not, what is wrong.
+/// The result of checking a number.
 pub type Verdict = Result<(), Reject>;
 
-/// Why no scheme of a country accepts a number, for the scheme that it came closest to.
+/// The reason for which all schemes of a country reject a number, from the closest scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
     /// Too short or too long.
     #[error("The {0} has the wrong length.")]
     Length(&'static str),
-    /// Characters that the scheme does not have at their positions.
+    /// A character is not allowed at its position.
     #[error("The {0} has the wrong format.")]
     Format(&'static str),
-    /// An impossible date, an unassigned region and the like.
+    /// For example an impossible date or an unassigned region.
     #[error("The {0} contains an unknown component.")]
     Component(&'static str),
     /// A check digit or letter is wrong.
@@ -33,7 +33,7 @@ pub enum Reject {
     Checksum(&'static str),
 }
 
-/// A scheme with its form, compiled when it is first used.
+/// A scheme with its form, compiled at first use.
 pub(super) struct Ready {
     pub(super) scheme: &'static Scheme,
     form: OnceLock<Result<Form, FormError>>,
@@ -51,13 +51,14 @@ pub(super) static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
     files.into_iter().flatten().map(|scheme| Ready { scheme, form: OnceLock::new() }).collect()
 });
 
-/// The schemes of one country and kind, any of which may accept a number.
+/// The schemes of one country and kind. A number is valid if one of them accepts it.
 #[derive(Clone)]
 pub struct Schemes(pub(super) Vec<&'static Ready>);
 
 /// Finds the schemes of a country by its two letters in any case.
 ///
-/// `UK` is `GB`; of tax numbers `EL` is `GR` and `XI` is `GB`, `EU` and `IM` are the one-stop shop.
+/// `UK` is `GB`. For tax numbers, `EL` is `GR`, `XI` is `GB`, and `EU` and `IM` are the one-stop
+/// shop.
 pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
     let country = match (country.to_ascii_uppercase().as_str(), kind) {
         ("UK", _) | ("XI", Kind::Vat) => "GB".to_owned(),
@@ -77,7 +78,7 @@ impl Schemes {
         self.0.first().map_or("", |ready| ready.scheme.country)
     }
 
-    /// Checks a number as people write it.
+    /// Checks a number as typed by people.
     pub fn check(&self, text: &str, today: Date) -> Verdict {
         let mut closest: Option<Reject> = None;
         for ready in &self.0 {
@@ -92,10 +93,10 @@ impl Schemes {
         Err(closest.unwrap_or(Reject::Format("number")))
     }
 
-    /// Makes a number of the main scheme, for a person where it tells of one; none when no form
-    /// compiles.
+    /// Generates a number of the main scheme, for a person if the number encodes one. Returns
+    /// `None` if the form does not compile.
     ///
-    /// The main scheme is the first one that only persons have, else the first one.
+    /// The main scheme is the first one for persons only, or else the first one.
     pub fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         let personal = || self.0.iter().find(|ready| ready.scheme.is_personal());
         personal().or(self.0.first())?.make(random, wanted)
@@ -107,7 +108,7 @@ impl Ready {
         self.form.get_or_init(|| Form::new(self.scheme.form, self.scheme.make)).as_ref().ok()
     }
 
-    /// Checks a number with and without the prefix that the scheme may have.
+    /// Checks a number with and without the optional prefix.
     pub(super) fn check(&self, text: &str, today: Date) -> Verdict {
         let normalised = normalise(text, self.scheme.keep);
         let mut closest = Stage::Length;
@@ -129,7 +130,8 @@ impl Ready {
         (self.scheme.rule)(&Number::new(text, today))
     }
 
-    /// Samples the form until the rules agree; the rarest rule takes one of 50 samples.
+    /// Samples the form until the rules accept a number. The strictest rule accepts one of 50
+    /// samples.
     pub(super) fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         if let Some(write) = self.scheme.write {
             let mut text = String::new();
@@ -155,10 +157,9 @@ impl Ready {
         None
     }
 
-    /// The number with a person stamped on it if it is valid, or with another last character, should
-    /// that be all it lacks.
+    /// Returns the number with a person written into it, varying the last character if necessary.
     ///
-    /// A sampled number is normalised already.
+    /// A sampled number is already normalized.
     fn completed(
         &self,
         mut text: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Addresses of e-mail that nobody has: their domains are reserved for examples (RFC 2606).
+//! E-mail addresses at domains reserved for examples (RFC 2606).
 
 use super::latin::plain;
 use crate::model::names::Identity;
@@ -6,18 +6,18 @@ use crate::model::random::Random;
 
 const DOMAINS: [(&str, u16); 3] = [("example.com", 6), ("example.org", 2), ("example.net", 2)];
 
-/// What stands before the sign where the name has no Latin letters.
+/// The first part of the local part if the name cannot be written in Latin letters.
 const FIRST: [&str; 16] = [
     "blue", "calm", "early", "gentle", "green", "happy", "little", "lucky", "quiet", "rapid",
     "red", "silver", "sunny", "tiny", "warm", "wild",
 ];
-/// See [`FIRST`].
+/// The second part of the local part if the name cannot be written in Latin letters.
 const SECOND: [&str; 16] = [
     "bird", "cloud", "crane", "field", "fox", "garden", "hill", "lake", "leaf", "moon", "panda",
     "pine", "river", "stone", "tiger", "wave",
 ];
 
-/// Writes an address that tells the name, and perhaps the year of birth.
+/// Builds an address from the name and possibly the year of birth.
 pub fn make(name: &Identity, born: i16, german: bool, random: &mut Random) -> String {
     let first = |text: &str| plain(text.split(' ').next().unwrap_or_default(), german);
     let (given, surname) = (first(&name.given), plain(&name.surname, german));

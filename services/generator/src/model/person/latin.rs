@@ -1,4 +1,4 @@
-//! Names in plain Latin letters, as addresses of e-mail and numbers of persons want them.
+//! Names in plain Latin letters, for e-mail addresses and identity numbers.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
@@ -150,7 +150,7 @@ const ARMENIAN: [(char, &str); 39] = [
     ('ֆ', "f"),
     ('և', "ev"),
 ];
-/// Letters that do not come apart into a plain one and a mark.
+/// Letters that do not decompose into an ASCII letter and a mark.
 const LATIN: [(char, &str); 14] = [
     ('ß', "ss"),
     ('æ', "ae"),
@@ -168,8 +168,8 @@ const LATIN: [(char, &str); 14] = [
     ('ɛ', "e"),
 ];
 
-/// Writes a name in lower-case ASCII letters, without blanks and marks; nothing when a letter has
-/// no Latin form here. In German `ü` is `ue`.
+/// Converts a name to lower-case ASCII letters, without blanks and marks. Returns `None` if a
+/// letter has no known Latin form. In German, `ü` becomes `ue`.
 pub fn plain(name: &str, german: bool) -> Option<String> {
     let mut plain = String::with_capacity(name.len());
     for letter in name.chars().flat_map(char::to_lowercase) {
@@ -196,7 +196,7 @@ fn push(letter: char, plain: &mut String) -> Option<()> {
     for part in apart.chars() {
         match part {
             'a'..='z' => plain.push(part),
-            // Marks above, below and through letters.
+            // Combining marks.
             '\u{300}'..='\u{36f}' => {}
             other => plain.push_str(known(other)?.1),
         }

@@ -1,4 +1,4 @@
-//! A person with everything that belongs to one.
+//! A generated person with all data.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -11,48 +11,48 @@ use crate::model::numbers::{self, Kind, REFERENCE_DAY, Schemes, Sex, Wanted};
 use crate::model::phone::{self, Format, Numbers, PatternError};
 use crate::model::random::Random;
 
-/// The youngest and the oldest age: children have neither card nor account.
+/// The minimum and maximum age. Children have neither cards nor accounts.
 const AGES: (u64, u64) = (18, 89);
 
 /// A person of a culture.
 pub struct Person {
     /// The culture.
     pub culture: &'static Culture,
-    /// Sex, which the name and the number tell.
+    /// Sex, consistent with name and number.
     pub sex: Sex,
     /// The name.
     pub name: Identity,
-    /// Day of birth, which the number tells.
+    /// Birth date, consistent with the number.
     pub born: Date,
     /// An address in the country.
     pub address: Address,
-    /// A telephone number of the country, in the form E.164.
+    /// A telephone number of the country in E.164.
     pub phone: String,
-    /// An address of e-mail at a domain that is reserved for examples.
+    /// An e-mail address at a domain reserved for examples.
     pub email: String,
-    /// The number that the country knows its people by; none where its rule is not known here.
+    /// The national identity number, or `None` if its rule is not supported.
     pub national_number: Option<String>,
-    /// An account in the country; none where accounts have no IBAN.
+    /// A bank account in the country, or `None` if the country has no IBANs.
     pub iban: Option<String>,
     /// A card of the person.
     pub card: Card,
 }
 
-/// Makes persons of one culture.
+/// Generates persons of one culture.
 pub struct Maker {
     culture: &'static Culture,
     phone: Option<Numbers<'static>>,
     schemes: Option<Schemes>,
     iban: Option<&'static iban::Country>,
-    /// The day that the expiry of cards is counted from.
+    /// The reference day for the expiry of cards.
     day: Date,
 }
 
 impl Maker {
-    /// Looks up once what all persons of a culture share.
+    /// Prepares what all persons of a culture share.
     ///
     /// # Errors
-    /// When a telephone pattern does not compile; a test compiles all of them.
+    /// A telephone pattern does not compile. A test compiles all of them.
     pub fn new(culture: &'static Culture, day: Date) -> Result<Self, PatternError> {
         let country = culture.country;
         Ok(Self {
@@ -64,7 +64,7 @@ impl Maker {
         })
     }
 
-    /// Makes a person.
+    /// Generates a person.
     pub fn make(&self, random: &mut Random) -> Person {
         let female = random.percent(50);
         let sex = if female { Sex::Female } else { Sex::Male };

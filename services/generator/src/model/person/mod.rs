@@ -1,4 +1,4 @@
-//! Whole persons, whose parts agree with each other.
+//! Persons with consistent data.
 
 mod email;
 mod latin;

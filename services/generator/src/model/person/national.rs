@@ -1,4 +1,5 @@
-//! Numbers of persons that hold letters of the name, and those that are quicker computed than sampled.
+//! Identity numbers with letters of the name, and numbers that are faster to compute than to
+//! sample.
 
 use super::latin::plain;
 use crate::model::check::{ascii, digit, mod_11_10, weighted};
@@ -7,7 +8,7 @@ use crate::model::names::Identity;
 use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
 
-/// Computes a number that tells nothing of its person, where sampling it would take long.
+/// Computes a number that encodes nothing about the person, if sampling would be slow.
 pub fn computed(country: &str, random: &mut Random) -> Option<String> {
     let digits = match country {
         "BR" => brazilian(random),
@@ -33,7 +34,8 @@ fn brazilian(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Identification number: of the first ten digits one stands twice, the others once.
+/// German identification number: among the first ten digits, one occurs twice and the others at
+/// most once.
 fn german(random: &mut Random) -> Vec<u8> {
     let mut number = b"0123456789".to_vec();
     for last in (1..number.len()).rev() {
@@ -49,7 +51,7 @@ fn german(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// ИНН of a person: two check digits, each over all before it.
+/// ИНН of a person: two check digits, each over all digits before it.
 fn russian(random: &mut Random) -> Vec<u8> {
     let mut number = digits(10, random);
     for weights in [&[7, 2, 4, 10, 3, 5, 9, 4, 6, 8, 0], &[3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]] {
@@ -69,9 +71,9 @@ fn turkish(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Puts the letters of the name into a made number, with a check character that agrees again.
+/// Writes the letters of the name into a generated number and recomputes the check character.
 ///
-/// The number stays as it was made when its letters would be none that the register gives out.
+/// Leaves the number unchanged if the register would not issue these letters.
 pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
     let mut text = number.clone().into_bytes();
     let written = match (schemes.country(), text.len()) {
@@ -91,8 +93,8 @@ fn is_vowel(letter: &u8) -> bool {
     matches!(letter, b'A' | b'E' | b'I' | b'O' | b'U')
 }
 
-/// Three letters of the surname and three of the given name: consonants first, then vowels, then X; of
-/// a given name with four consonants the second is left out.
+/// Three letters of the surname and three of the given name: consonants, then vowels, then X. If a
+/// given name has four consonants, the second is skipped.
 fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
     let (surname, given) = (capitals(&name.surname)?, capitals(&name.given)?);
     let consonants: Vec<u8> = given.iter().copied().filter(|letter| !is_vowel(letter)).collect();

@@ -1,8 +1,8 @@
-//! A pattern of digits compiled so that each of its numbers of a length is equally likely.
+//! A digit pattern compiled so that all its numbers of one length are equally likely.
 //!
-//! The patterns become deterministic automata; walking those of a plan side by side gives states that
-//! know how many numbers of the wanted length follow them. A sample is one random number below the
-//! count of the start, divided up on the way.
+//! The patterns become deterministic automata. Walking them in parallel gives states that count the
+//! numbers of a given length that follow. A sample is one random number below the count of the
+//! start state, divided up along the way.
 
 use std::collections::HashMap;
 
@@ -14,41 +14,42 @@ use regex_automata::{Anchored, MatchKind};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
-/// Why a pattern has no automaton.
+/// The reasons for which a pattern cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// It is no regular expression, or one too large.
+    /// It is not a regular expression, or too large.
     #[error("a numbering plan does not compile: {0}")]
     Build(#[from] Box<dense::BuildError>),
-    /// It looks around itself, which no numbering plan does.
+    /// It uses look-around, which no numbering plan does.
     #[error("a numbering plan has no single start")]
     Start,
 }
 
-/// Which numbers are meant, by regular expressions over digits.
+/// A set of numbers, given by regular expressions over digits.
 #[derive(Clone, Copy, Default)]
 pub struct Pattern<'a> {
-    /// What they match; nothing matches the empty pattern.
+    /// Numbers must match this. The empty pattern matches nothing.
     pub wanted: &'a str,
-    /// What they match as well, up to three patterns; empty ones match anything.
+    /// Numbers must also match these. An empty pattern matches everything.
     pub required: [&'a str; 3],
-    /// What they do not match; empty: nothing.
+    /// Numbers must not match this. The empty pattern matches nothing.
     pub unwanted: &'a str,
 }
 
-/// The numbers of a pattern, by their length.
+/// The numbers of a pattern, by length.
 pub struct Automaton {
     states: Vec<State>,
-    /// Lengths that numbers have, with the state before their first digit.
+    /// The lengths of numbers, each with the state before the first digit.
     starts: Vec<(usize, usize)>,
 }
 
-/// A point inside a number of a certain length.
+/// A position within numbers of one length.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// For each digit, how many numbers go on with it or a smaller one; of an end, 1 each.
+    /// For each digit, the count of numbers that continue with it or a smaller digit. 1 each for a
+    /// final state.
     up_to: [u64; 10],
-    /// For each digit the next state.
+    /// For each digit, the next state.
     next: [u32; 10],
 }
 
@@ -61,7 +62,7 @@ impl State {
 }
 
 impl Automaton {
-    /// Compiles the numbers of a pattern that have at most `longest` digits.
+    /// Compiles the numbers of a pattern with at most `longest` digits.
     pub fn compile(pattern: Pattern<'_>, longest: usize) -> Result<Self, PatternError> {
         let [one, two, three] = pattern.required;
         let mut walk = Walk::default();
@@ -81,17 +82,17 @@ impl Automaton {
         Ok(Self { states: walk.states, starts })
     }
 
-    /// The lengths that numbers have, in ascending order.
+    /// The lengths of numbers, ascending.
     pub fn lengths(&self) -> impl Iterator<Item = usize> {
         self.starts.iter().map(|(length, _)| *length)
     }
 
-    /// Whether there is no number.
+    /// Returns true if there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Samples a number of a length; nothing is added when none has it.
+    /// Samples a number of one length. Appends nothing if there is none.
     pub fn push(&self, random: &mut Random, length: usize, out: &mut AsciiBuffer) {
         let Some((_, start)) = self.starts.iter().find(|(known, _)| *known == length) else {
             return;
@@ -115,7 +116,7 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     }
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
-        // Every number counts, not only the leftmost alternative of a pattern.
+        // All alternatives count, not only the leftmost.
         .match_kind(MatchKind::All);
     let built = dense::Builder::new()
         .configure(config)
@@ -125,14 +126,14 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     Ok(Some(built))
 }
 
-/// A place in each automaton; none where there is no pattern, or where it cannot match any more.
+/// A state in each automaton, or `None` if there is no pattern or it can no longer match.
 type Place = [Option<StateID>; PARTS];
 
-/// The automata of a pattern: wanted, three required ones, unwanted.
+/// The automata of a pattern: wanted, three required, unwanted.
 const PARTS: usize = 5;
 const UNWANTED: usize = PARTS - 1;
 
-/// Walks the automata at once and counts.
+/// Walks the automata in parallel and counts.
 #[derive(Default)]
 struct Walk {
     dfas: [Option<Dfa>; PARTS],
@@ -141,7 +142,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// The place before the first digit, where anything is wanted.
+    /// The place before the first digit, or `None` if the wanted pattern is empty.
     fn start(&self) -> Result<Option<Place>, PatternError> {
         let mut place = [None; PARTS];
         for (state, dfa) in place.iter_mut().zip(&self.dfas) {
@@ -153,7 +154,7 @@ impl Walk {
         Ok(place[0].is_some().then_some(place))
     }
 
-    /// The position of the state at a place with so many digits to come.
+    /// The index of the state at a place with `left` remaining digits.
     fn visit(&mut self, place: Place, left: usize) -> usize {
         if let Some(position) = self.seen.get(&(place, left)) {
             return *position;
@@ -191,14 +192,14 @@ impl Walk {
     }
 }
 
-/// The state behind a digit, if any number has it there.
+/// The state after a digit, or `None` if no number continues with it.
 fn step(dfa: &Option<Dfa>, state: Option<StateID>, byte: u8) -> Option<StateID> {
     let (dfa, state) = (dfa.as_ref()?, state?);
     let next = dfa.next_state(state, byte);
     (!dfa.is_dead_state(next)).then_some(next)
 }
 
-/// Whether the text so far is a whole match; automata say so one step late.
+/// Returns true if the text so far is a complete match, which automata report one step later.
 fn matches(dfa: &Option<Dfa>, state: Option<StateID>) -> bool {
     let (Some(dfa), Some(state)) = (dfa, state) else { return false };
     dfa.is_match_state(dfa.next_eoi_state(state))
@@ -225,7 +226,7 @@ mod tests {
 
     #[test]
     fn every_number_of_a_length_is_equally_likely() {
-        // 1x, 12x and 7: numbers of three lengths, some reached in two ways.
+        // 1x, 12x and 7: three lengths, and some numbers match in two ways.
         let pattern = Pattern { wanted: r"1\d|12\d|1[2-5]|7", ..Pattern::default() };
         for length in [2, 3] {
             let seen = samples(pattern, length, 10_000);

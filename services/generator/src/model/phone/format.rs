@@ -1,8 +1,8 @@
-//! The forms in which a number is written.
+//! Formats of telephone numbers.
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat};
 
-/// A form of a number.
+/// A format of telephone numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// `+33612345678`.
@@ -17,19 +17,19 @@ pub enum Format {
 }
 
 impl Format {
-    /// Writes a number that is given in the form E.164.
+    /// Formats a number given in E.164.
     pub(super) fn write(self, e164: &str, out: &mut String) {
         if self == Self::E164 {
             return out.push_str(e164);
         }
-        // What was made of a numbering plan can always be read.
+        // A number from a numbering plan can always be parsed.
         match PHONE_NUMBER_UTIL.parse(e164, None) {
             Ok(number) => out.push_str(&self.of(&number)),
             Err(_) => out.push_str(e164),
         }
     }
 
-    /// A number in this form.
+    /// Formats a number.
     pub(super) fn of(self, number: &PhoneNumber) -> String {
         let format = match self {
             Self::E164 => PhoneNumberFormat::E164,

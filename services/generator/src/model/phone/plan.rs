@@ -1,4 +1,4 @@
-//! A numbering plan, compiled: which numbers a region has and how often each kind of them comes.
+//! A compiled numbering plan: the numbers of a region, and the frequency of each kind.
 
 use super::automaton::{Automaton, Pattern, PatternError};
 use super::fiction::Fiction;
@@ -6,17 +6,17 @@ use super::patterns::{KindPatterns, Patterns};
 use crate::model::ascii_buffer::AsciiBuffer;
 use crate::model::random::Random;
 
-/// Digits of a whole number at most, with the calling code (ITU-T E.164).
+/// The maximum number of digits including the calling code (ITU-T E.164).
 const LONGEST: usize = 15;
-/// Percent of mobile numbers, where a region has both kinds.
+/// The percentage of mobile numbers, if a region has both kinds.
 const MOBILE: u64 = 70;
-/// Percent of the numbers of a kind whose length is not that of the example.
+/// The percentage of numbers whose length differs from the example.
 const OTHER_LENGTHS: u64 = 2;
-/// Percent of the numbers of a kind from ranges of machines and of former networks.
+/// The percentage of numbers from machine ranges and former networks.
 const RARE: u64 = 1;
 
-/// Ranges of mobile numbers that subscribers seldom have: those of machines, and those that were
-/// closed when subscribers moved to another prefix.
+/// Mobile ranges that subscribers rarely have: machine ranges, and ranges closed when subscribers
+/// moved to another prefix.
 const RARE_RANGES: [(&str, &str); 3] =
     [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
 
@@ -30,7 +30,7 @@ pub(super) struct Plan {
 struct Kind {
     common: Automaton,
     rare: Automaton,
-    /// The length of the example, where numbers have it.
+    /// The length of the example, if numbers have this length.
     usual: Option<usize>,
     other_lengths: Vec<usize>,
 }
@@ -50,7 +50,7 @@ impl Plan {
         Ok(Self { mobile: kind(mobile, rare)?, fixed: kind(fixed, "")? })
     }
 
-    /// Compiles the ranges of a region that are kept free; those of North America lie in every area.
+    /// Compiles the fictional ranges of a region. In North America they exist in every area.
     pub(super) fn compile_fiction(
         patterns: &Patterns,
         fiction: &Fiction,

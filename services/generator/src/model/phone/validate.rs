@@ -1,23 +1,23 @@
-//! Checks a telephone number and writes it in its usual forms.
+//! Validates a telephone number and formats it.
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumberType, Region as Code};
 
 use super::format::Format;
 use super::region::Region;
 
-/// What is known about a number.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Validation {
-    /// It can be dialled.
+    /// The number can be dialed.
     Valid(Box<Valid>),
-    /// It cannot; the sentence says why.
+    /// The number is invalid, with the reason.
     Invalid(String),
 }
 
 /// A valid number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Valid {
-    /// The region it belongs to.
+    /// The region of the number.
     pub region: String,
     /// `+33612345678`.
     pub e164: String,
@@ -29,10 +29,10 @@ pub struct Valid {
     pub kind: &'static str,
 }
 
-/// Reads `text` as a number of `region`, or of any region when it begins with `+` or `00`.
+/// Parses `text` as a number of `region`, or of any region if it begins with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     let text = dialled(text);
-    // The international prefix differs by region; without one, 00 stands for +.
+    // The international prefix differs by region. Without a region, 00 means +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
         _ => text.clone(),
@@ -47,15 +47,15 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
         return Validation::Invalid("The value is not a telephone number.".into());
     };
     let valid = match region.zip(default) {
-        // The library does not compare the calling code, so that a French number would be right in
-        // Germany where its digits happen to fit.
+        // The library does not compare the calling code, so a French number could be valid in
+        // Germany if its digits match.
         Some((region, default)) => {
             number.country_code.to_string() == region.calling_code
                 && PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default)
         }
         None => PHONE_NUMBER_UTIL.is_valid_number(&number),
     };
-    // Numbers such as +800 belong to the world, which is no country.
+    // Numbers such as +800 are global and have no country.
     let known = || PHONE_NUMBER_UTIL.get_region_for_number(&number);
     let home = default.or_else(|| known().filter(|home| *home != Code::World));
     match (valid, home) {
@@ -76,9 +76,9 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     }
 }
 
-/// The number without what people and links put in front of it.
+/// Strips what people and links write before the number.
 fn dialled(text: &str) -> String {
-    // A plus that was not escaped in a query arrives as a blank in front of the digits.
+    // An unescaped plus in a query arrives as a blank before the digits.
     let unescaped =
         text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(rest) = unescaped {

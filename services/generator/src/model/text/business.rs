@@ -1,9 +1,9 @@
 //! Phrases of business for placeholder text.
 
-/// A place in a sentence of business.
+/// A slot in a business sentence.
 #[derive(Clone, Copy)]
 pub enum Slot {
-    /// The word itself.
+    /// A fixed word.
     Word(&'static str),
     /// Any word of a list.
     Any(&'static [&'static str]),
@@ -158,7 +158,7 @@ const N: Slot = Any(NOUNS);
 const V: Slot = Any(VERBS);
 const D: Slot = Any(ADVERBS);
 
-/// Sentences of business, of 6 to 14 words.
+/// Business sentences of 6 to 14 words.
 pub const BUSINESS: [&[Slot]; 12] = [
     &[W("we"), D, V, A, N, W("to"), V, A, N],
     &[W("our"), A, N, V, A, N, W("across"), W("all"), N],

@@ -3,20 +3,20 @@
 use super::letters::{lower, upper};
 use super::title::title;
 
-/// How letters are changed.
+/// The letter case to convert to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseType {
-    /// All small.
+    /// Lower case.
     Lower,
-    /// All capital.
+    /// Upper case.
     Upper,
-    /// The first character raised.
+    /// The first character capitalized.
     Sentence,
-    /// Words raised, but for small words in the middle.
+    /// Words capitalized, except small words in the middle.
     Title,
 }
 
-/// A text in another letter case.
+/// Converts the letter case of a text.
 pub fn change_case(text: &str, case: CaseType) -> String {
     match case {
         CaseType::Lower => text.chars().map(lower).collect(),
@@ -30,8 +30,8 @@ pub fn change_case(text: &str, case: CaseType) -> String {
     }
 }
 
-/// A text in which every occurrence of a text becomes another one, piece by piece: it may be thousands
-/// of times as long as the text.
+/// Replaces all occurrences of a text step by step. The result can be thousands of times as long as
+/// the input.
 pub struct Replacing {
     text: String,
     find: String,
@@ -40,12 +40,12 @@ pub struct Replacing {
 }
 
 impl Replacing {
-    /// Replaces `find`, which is not empty, from left to right.
+    /// Replaces the non-empty text `find` from left to right.
     pub fn new(text: String, find: String, replacement: String) -> Self {
         Self { text, find, replacement, done: 0 }
     }
 
-    /// The text up to the next occurrence and what replaces that; the flag says whether more follows.
+    /// Returns the text up to the next occurrence, its replacement, and whether more follows.
     pub fn step(&mut self) -> (&str, &str, bool) {
         let start = self.done;
         match self.text[start..].find(&self.find) {

@@ -1,8 +1,8 @@
-//! Identifiers as sentences, in the way of Humanizer.NET.
+//! Converts identifiers to sentences, compatible with Humanizer.NET.
 
 use super::letters::{lower, upper};
 
-/// A text as a person would write it: `orderIdNotFound` becomes `Order id not found`.
+/// Converts an identifier to a sentence: `orderIdNotFound` becomes `Order id not found`.
 pub fn humanize(text: &str) -> String {
     if text.chars().all(char::is_uppercase) {
         return text.to_owned();
@@ -15,7 +15,7 @@ pub fn humanize(text: &str) -> String {
     if separator_at_blank(text) { sentence(&spaced) } else { spaced }
 }
 
-/// Whether a hyphen or underscore has white space on one side.
+/// Returns true if a hyphen or underscore is next to white space.
 fn separator_at_blank(text: &str) -> bool {
     let pairs = text.chars().zip(text.chars().skip(1));
     pairs.into_iter().any(|(one, other)| {
@@ -24,7 +24,7 @@ fn separator_at_blank(text: &str) -> bool {
     })
 }
 
-/// The parts of a text in lower case, joined by blanks, the first letter raised.
+/// Joins the parts of a text in lower case with blanks and capitalizes the first letter.
 fn sentence(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len() + text.len() / 4);
@@ -54,7 +54,7 @@ fn sentence(text: &str) -> String {
     raised(out)
 }
 
-/// Raises the first character; behind ampersands and blanks, where the text begins with one.
+/// Capitalizes the first character, after any leading ampersands and blanks.
 fn raised(text: String) -> String {
     let at = match text.starts_with('&') {
         true => text.find(|c| !matches!(c, '&' | ' ')),
@@ -68,7 +68,7 @@ fn raised(text: String) -> String {
     }
 }
 
-/// How many characters the part at the beginning of a text has; none where none begins.
+/// Length of the part at the start of a text, or `None` if there is no part.
 fn part(text: &[char]) -> Option<usize> {
     let run =
         |from: usize, test: fn(char) -> bool| text[from..].iter().take_while(|c| test(**c)).count();
@@ -98,8 +98,8 @@ fn part(text: &[char]) -> Option<usize> {
     Some(length + usize::from(mark))
 }
 
-/// How many of a run of capitals belong together: all of them before a digit or the end of a word,
-/// else all but the last.
+/// The number of capitals at the start that belong together: all of them before a digit or the end
+/// of a word, otherwise all but the last.
 fn capitals(text: &[char], run: usize) -> Option<usize> {
     let ends = match text.get(run) {
         None => true,
@@ -122,7 +122,7 @@ mod tests {
     use super::super::change::{CaseType, change_case};
     use super::*;
 
-    /// Cases of the published test suite of Humanizer (MIT), as operation, input and outcome in JSON.
+    /// Test cases of Humanizer (MIT): operation, input and result in JSON.
     const CASES: &str = include_str!("../../../tests/humanizer_cases.tsv");
 
     #[test]

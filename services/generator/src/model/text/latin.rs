@@ -1,6 +1,6 @@
 //! Latin words of placeholder text.
 
-/// Latin words; the first ones are the commonest.
+/// Latin words, most common first.
 const LATIN: &[&str] = &[
     "et",
     "in",
@@ -226,7 +226,8 @@ const LATIN: &[&str] = &[
     "vulputate",
 ];
 
-/// One word for each byte, so that eight words are drawn at once: the commonest come twice as often.
+/// One word for each byte, so that eight words can be drawn at once. The most common words occur
+/// twice.
 pub const LATIN_BY_BYTE: [&str; 256] = {
     let mut words = [""; 256];
     let mut at = 0;
@@ -237,7 +238,7 @@ pub const LATIN_BY_BYTE: [&str; 256] = {
     words
 };
 
-/// What placeholder text begins with.
+/// The first words of placeholder text.
 pub const OPENING: [&str; 5] = ["lorem", "ipsum", "dolor", "sit", "amet"];
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Small and capital letters, one to one.
+//! Letter case conversion, one character to one.
 
-/// The small letter, where it is one character.
+/// The lower-case letter, if it is one character.
 pub fn lower(c: char) -> char {
     let mut mapped = c.to_lowercase();
     match (mapped.next(), mapped.next()) {
@@ -9,7 +9,7 @@ pub fn lower(c: char) -> char {
     }
 }
 
-/// The capital, where it is one character: `ß` stays.
+/// The capital, if it is one character: `ß` is unchanged.
 pub fn upper(c: char) -> char {
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next()) {

@@ -1,19 +1,19 @@
-//! Placeholder text of any length, made piece by piece in a few hundred bytes of state.
+//! Placeholder text of any length, generated step by step with a few hundred bytes of state.
 
 use super::business::{BUSINESS, Slot};
 use super::latin::{LATIN_BY_BYTE, OPENING};
 use crate::model::random::Random;
 
-/// Whose words are used.
+/// The source of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vocabulary {
     /// Latin.
     Latin,
-    /// Phrases of business.
+    /// Business phrases.
     Business,
 }
 
-/// What is counted.
+/// The unit of the requested length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Words, in sentences.
@@ -22,31 +22,31 @@ pub enum Unit {
     Paragraphs,
 }
 
-/// Words of a sentence, at least and at most.
+/// Minimum and maximum words in a sentence.
 const SENTENCE: (u64, u64) = (6, 14);
-/// Sentences of a paragraph, at least and at most.
+/// Minimum and maximum sentences in a paragraph.
 const PARAGRAPH: (u64, u64) = (4, 8);
 
-/// A text that is being written.
+/// A generator of one text.
 pub struct Lorem {
     random: Random,
     vocabulary: Vocabulary,
     unit: Unit,
-    /// Words or paragraphs to come, the running paragraph included.
+    /// Remaining words or paragraphs, including the current paragraph.
     left: u64,
-    /// Sentences to come in the running paragraph.
+    /// Remaining sentences in the current paragraph.
     sentences: u64,
     begun: bool,
 }
 
 impl Lorem {
-    /// A text of so many words or paragraphs, at least one.
+    /// A text of this number of words or paragraphs, at least one.
     pub fn new(mut random: Random, vocabulary: Vocabulary, unit: Unit, number: u64) -> Self {
         let sentences = random.between(PARAGRAPH.0, PARAGRAPH.1);
         Self { random, vocabulary, unit, left: number, sentences, begun: false }
     }
 
-    /// Appends a sentence, with what stands between it and the one before; false when it was the last.
+    /// Appends a sentence and the separator before it. Returns false if it was the last one.
     ///
     /// All characters are ASCII letters, blanks, commas, full stops and `<br>`.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
@@ -76,7 +76,7 @@ impl Lorem {
         self.left > 0
     }
 
-    /// Appends a sentence of at most so many words, and says how many it has.
+    /// Appends a sentence of at most `most` words. Returns the number of words.
     fn sentence(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let start = out.len();
         let words = match self.vocabulary {
@@ -90,10 +90,10 @@ impl Lorem {
         words
     }
 
-    /// Appends words with a blank behind each, some of them behind a comma.
+    /// Appends words, each followed by a blank, some with a comma.
     fn latin(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
-        // One word in eight ends in a comma, unless it is among the first or the last two.
+        // One word in eight gets a comma, except the first and the last two.
         let commas = self.random.bits() & self.random.bits() & self.random.bits();
         let opening = if self.begun { &[][..] } else { &OPENING };
         let mut drawn = 0;

@@ -1,4 +1,4 @@
-//! Passwords from the system's random source.
+//! Passwords from the system's random number generator.
 
 use crate::model::random::Random;
 use crate::model::seed::SeedError;
@@ -8,22 +8,22 @@ const DIGITS: &[u8] = b"0123456789";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const SPECIAL: &[u8] = b"!#$%&()*+,-./:;<=>?@[]^_{|}~";
 
-/// The classes of characters beside lower-case letters.
+/// Character classes in addition to lower-case letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Classes {
     /// Digits.
     pub digits: bool,
-    /// Capitals.
+    /// Capital letters.
     pub upper: bool,
     /// Punctuation without quotes and backslash.
     pub special: bool,
 }
 
-/// A password of so many characters, in which each class appears; where there are more classes than
-/// characters, lower-case letters are left out.
+/// Generates a password that contains each class. If there are more classes than characters, there
+/// are no lower-case letters.
 ///
 /// # Errors
-/// When the system gives no random bytes.
+/// The system returned no random bytes.
 pub fn password(length: usize, classes: Classes) -> Result<String, SeedError> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;

@@ -2,13 +2,13 @@
 
 use super::letters::{lower, upper};
 
-/// Words that stay small, except at the beginning.
+/// Words that stay in lower case, except at the start.
 const SMALL: [&str; 21] = [
     "a", "an", "as", "at", "by", "if", "in", "of", "on", "or", "so", "to", "up", "and", "but",
     "for", "nor", "off", "the", "via", "yet",
 ];
 
-/// A text whose words are raised; what stands between them is untouched.
+/// Capitalizes words and leaves everything between them unchanged.
 pub fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,12 +24,13 @@ pub fn title(text: &str) -> String {
     out
 }
 
-/// Whether a character is part of a word: letters, digits, underscores and all that is not ASCII.
+/// Returns true for word characters: letters, digits, underscores and all non-ASCII characters.
 fn belongs(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The bytes of the word that a text begins with: a run, an apostrophe, and more word characters.
+/// Length in bytes of the word at the start: a run of word characters, optionally an apostrophe and
+/// a second run.
 fn word_length(text: &str) -> usize {
     let run = |text: &str, test: fn(char) -> bool| text.find(|c| !test(c)).unwrap_or(text.len());
     let head = run(text, belongs);
