@@ -189,21 +189,21 @@ fn decide(
     request: KeyedRequest,
     found: KeyLookup,
 ) -> Result<Caller, Error> {
-    let KeyedRequest { presented, operation, domain, count } = request;
+    let KeyedRequest { presented, operation, domain, searches } = request;
     let most = match &found {
         KeyLookup::Live(holder) => charge::most_of_holder(context, operation, holder),
         KeyLookup::Unknown | KeyLookup::Dead => charge::most_of_test_key(context),
     };
-    // What could never be paid costs one search, and is refused.
-    let (count, is_too_large) = if count > most { (1, true) } else { (count, false) };
+    // A request that no full bucket could pay is refused.
+    let payable = searches.filter(|count| *count <= most);
     let finding = match found {
         KeyLookup::Live(holder) => {
-            let charge = charge::of_holder(context, operation, &holder, domain.as_ref(), count);
+            let charge = charge::of_holder(context, operation, &holder, domain.as_ref(), payable);
             let payer = QuotaId::Owner(holder.subscriber);
             Finding::Live { id: holder.key, payer, charge, holder: Some(holder) }
         }
         KeyLookup::Unknown if is_test_key(context, &presented, operation) => {
-            Finding::Guest { charge: charge::of_test_key(context, count), holder: None }
+            Finding::Guest { charge: charge::of_test_key(context, payable), holder: None }
         }
         KeyLookup::Unknown | KeyLookup::Dead => Finding::Refused,
     };
@@ -213,7 +213,7 @@ fn decide(
         Some(holder) => subscriber(context, operation, &holder)?,
         None => Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL },
     };
-    if is_too_large { Err(Error::TooManyPrefixes(most)) } else { Ok(caller) }
+    if searches == payable { Ok(caller) } else { Err(Error::TooManyPrefixes(most)) }
 }
 
 /// Whether a key that is not on file may call an operation for the test accounts.

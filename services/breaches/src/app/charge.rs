@@ -17,26 +17,27 @@ const MANAGEMENT_PER_MINUTE: u32 = 120;
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// What `count` searches with a test key cost the client address.
-pub fn of_test_key(context: &RequestContext, count: u32) -> Charge {
+/// The price of searches with a test key, which the client address pays. An invalid request
+/// (`None`) costs one.
+pub fn of_test_key(context: &RequestContext, searches: Option<u32>) -> Charge {
     let settings = context.settings();
     let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
-    Charge::from(quota).purpose("test").cost(count)
+    Charge::from(quota).purpose("test").cost(searches.unwrap_or(1))
 }
 
-/// What a request costs a key; `domain` is the searched one, if it has a bucket of its own, and
-/// `count` how many searches it stands for.
+/// The price of a request with a key. `domain` is the searched domain if it has its own bucket;
+/// `searches` is the number of searches that the request stands for, `None` if it is invalid.
 pub fn of_holder(
     context: &RequestContext,
     operation: Operation,
     holder: &Holder,
     domain: Option<&DomainName>,
-    count: u32,
+    searches: Option<u32>,
 ) -> Charge {
     let replicas = context.settings().rate_replicas;
     let minute = |n: u32| Charge::from(Quota::per_minute(n).shared_by(replicas));
     match (operation.bucket(), domain) {
-        (Bucket::Search, _) => search(context, operation, holder, count),
+        (Bucket::Search, _) => search(context, operation, holder, searches),
         (Bucket::StealerDomain, _) => minute(STEALER_DOMAIN_PER_MINUTE).purpose("stealer-domain"),
         (Bucket::Management, _) => minute(MANAGEMENT_PER_MINUTE).purpose("management"),
         (Bucket::DomainSearch, None) => minute(MANAGEMENT_PER_MINUTE).purpose("domain-search"),
@@ -80,8 +81,14 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-fn search(context: &RequestContext, operation: Operation, holder: &Holder, count: u32) -> Charge {
-    let cost = cost(context, operation, holder);
+/// A refused request is not searched, so it costs one token whatever the price of a search.
+fn search(
+    context: &RequestContext,
+    operation: Operation,
+    holder: &Holder,
+    searches: Option<u32>,
+) -> Charge {
+    let cost = searches.map_or(1, |count| cost(context, operation, holder).saturating_mul(count));
     Charge::from(Quota::per_minute(rpm(holder)).shared_by(context.settings().rate_replicas))
-        .cost(cost.saturating_mul(count))
+        .cost(cost)
 }

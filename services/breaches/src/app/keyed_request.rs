@@ -13,22 +13,24 @@ pub struct KeyedRequest {
     pub operation: Operation,
     /// The searched domain, where such a search may have a token bucket of its own.
     pub domain: Option<DomainName>,
-    /// How many searches it stands for.
-    pub count: u32,
+    /// The number of searches that it stands for. `None` if its input is invalid: it is refused with 400
+    /// and costs one request.
+    pub searches: Option<u32>,
 }
 
 impl KeyedRequest {
     /// A request that is charged to the buckets of the key.
     pub fn new(presented: Presented, operation: Operation) -> Self {
-        Self { presented, operation, domain: None, count: 1 }
+        Self { presented, operation, domain: None, searches: Some(1) }
     }
 
-    /// The same for so many searches at once.
-    pub fn of_many(self, count: usize) -> Self {
-        Self { count: u32::try_from(count).unwrap_or(u32::MAX).max(1), ..self }
+    /// Sets the number of searches that the request stands for; `None` if its input is invalid.
+    pub fn of_searches(self, count: Option<usize>) -> Self {
+        let searches = count.map(|count| u32::try_from(count).unwrap_or(u32::MAX).max(1));
+        Self { searches, ..self }
     }
 
-    /// The same for a search of a domain.
+    /// Sets the searched domain.
     pub fn of_domain(self, domain: Option<&DomainName>) -> Self {
         Self { domain: domain.cloned(), ..self }
     }

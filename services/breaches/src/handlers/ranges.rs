@@ -31,8 +31,8 @@ pub async fn breached_account_range(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let keyed = keyed_request(&request, &state)?;
     let prefix = Segment::of(&request).prefix();
+    let keyed = keyed_request(&request, &state)?.of_searches(prefix.as_ref().ok().map(|_| 1));
     Ok(reply::json(app::breached_range(&state, keyed, prefix).await?))
 }
 
@@ -59,7 +59,7 @@ pub async fn breached_account_ranges(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     let prefixes = prefixes.ok_or(Error::Prefixes);
-    let keyed = keyed.of_many(prefixes.as_ref().map_or(1, Vec::len));
+    let keyed = keyed.of_searches(prefixes.as_ref().ok().map(Vec::len));
     let pieces = app::breached_ranges(&state, keyed, prefixes).await?;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).streaming(pieces))
 }

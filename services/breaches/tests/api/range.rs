@@ -213,3 +213,30 @@ async fn a_request_for_more_ranges_than_a_full_quota_pays_for_is_refused() {
     let core = app.subscriber("core@example.org", "core1").await;
     assert_eq!(post(&core, 1_000).await.0, 403);
 }
+
+#[actix_web::test]
+async fn range_request_refused_with_400_costs_one_token() {
+    let app = App::start().await;
+    app.change(|db| {
+        let mut plan = breaches::store::plan_features::get(db, "highrpm4000")?.unwrap();
+        plan.kanon_cost = Some(10);
+        breaches::store::plan_features::set(db, "highrpm4000", &plan)?;
+        diesel::sql_query("UPDATE plan SET per_minute = 50, burst = 50 WHERE code = 'highrpm4000'")
+            .execute(db)?;
+        Ok(())
+    })
+    .await;
+    let key = app.subscriber("high@example.org", "highrpm4000").await;
+    for _ in 0..4 {
+        let body = json!({ "prefixes": ["00000g"] });
+        assert_eq!(app.post_with(&key, RANGES, &body).await.0, 400);
+        let six: Vec<_> = (0..6).map(|n| format!("{n:06x}")).collect();
+        assert_eq!(app.post_with(&key, RANGES, &json!({ "prefixes": six })).await.0, 400);
+        let short = app.get_with(&key, "/api/v3/breachedaccount/range/12345").await;
+        assert_eq!(short.status(), 400);
+    }
+    // 12 of 50 tokens are spent; three searches cost 30, and 8 are left.
+    let three = json!({ "prefixes": ["000000", "000001", "000002"] });
+    assert_eq!(app.post_with(&key, RANGES, &three).await.0, 200);
+    assert_eq!(app.post_with(&key, RANGES, &json!({ "prefixes": ["000000"] })).await.0, 429);
+}
