@@ -13,7 +13,7 @@ pub enum StealerLogsCommand {
     /// Load pairs of address and website: CSV, or a JSON object a line
     ///
     /// A CSV file is refused unless its header has a known column of websites, --website-column names one,
-    /// or its first row holds a URL. A column of passwords is never read. A load stops before anything is
+    /// or, in a file without a header, exactly one column holds URLs. A column of passwords is never read. A load stops before anything is
     /// stored when more than half of its first 10,000 rows are refused.
     Load {
         /// Name of the breach, which must be a stealer log

@@ -139,6 +139,10 @@ async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
 
 /// What a load of pairs says when it is refused, and what is stored then.
 async fn refusal(app: &App, text: &str, column: Option<&str>) -> String {
+    refusal_of(app, text, column, 1)
+}
+
+fn refusal_of(app: &App, text: &str, column: Option<&str>, pairs: i64) -> String {
     let options = StealerLogsOptions {
         breach: "Logs".into(),
         file: app.folder.write("refused.csv", text),
@@ -146,7 +150,7 @@ async fn refusal(app: &App, text: &str, column: Option<&str>) -> String {
         ..Default::default()
     };
     let refused = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap_err();
-    assert_eq!(breaches::jobs::examine(&app.context).unwrap().stealer_pairs, 1, "{text}");
+    assert_eq!(breaches::jobs::examine(&app.context).unwrap().stealer_pairs, pairs, "{text}");
     refused.to_string()
 }
 
@@ -202,4 +206,48 @@ async fn a_file_that_is_something_else_is_refused_by_its_first_rows() {
         (0..1_500).map(|n| format!("user{n}@example.com,https://shop.example/\n")).collect();
     let outcome = app.load_pairs("Logs", &format!("username,url\n{rows}{half}")).await;
     assert_eq!(outcome.accepted, 1_500);
+}
+
+#[actix_web::test]
+async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
+    let (app, key) = app().await;
+    app.load_pairs("Logs", "a@example.com,x,https://first.example/\n").await;
+    // A password that looks like a URL comes before the website, in the first row and later.
+    let rows: String =
+        (0..20).map(|n| format!("b@example.com,x{n},https://two.example/\n")).collect();
+    let text = format!(
+        "b@example.com,https://secret.example,https://one.example/\n{rows}\
+         b@example.com,https://hidden.example,https://three.example/\n\
+         b@example.com,pass,https://part.example,https://four.example/\n"
+    );
+    let outcome = app.load_pairs("Logs", &text).await;
+    assert_eq!((outcome.accepted, outcome.skipped), (22, 1));
+    let found = app.json_with(&key, "/api/v3/stealerlogsbyemail/b@example.com").await;
+    assert_eq!(found, json!(["one.example", "three.example", "two.example"]));
+    for text in [
+        "c@example.com,https://secret.example,https://one.example/\n",
+        "c@example.com,https://secret.example,one.example\n",
+        "c@example.com,https://secret.example,https://one.example/\n\
+         c@example.com,https://hidden.example,https://one.example/\n\
+         c@example.com,hunter2,https://one.example/\n",
+    ] {
+        let refused = refusal_of(&app, text, None, 5);
+        assert!(
+            refused.contains("more than one column of the CSV file may hold websites"),
+            "{refused}"
+        );
+        assert!(!refused.contains("secret"), "{refused}");
+    }
+    let mostly = "c@example.com,https://secret.example,x\n".to_owned()
+        + &"c@example.com,hunter2,x\n".repeat(3);
+    let refused = refusal_of(&app, &mostly, None, 5);
+    assert!(refused.contains("no column known to hold websites"), "{refused}");
+}
+
+#[actix_web::test]
+async fn refusal_of_a_file_with_one_column_names_the_delimiter_flag() {
+    let (app, _) = app().await;
+    let refused = refusal(&app, "a@example.com;x;https://one.example/\n", None).await;
+    assert!(refused.contains("has 1 columns and names none"), "{refused}");
+    assert!(refused.contains("--delimiter"), "{refused}");
 }

@@ -13,7 +13,7 @@ use super::input::LONGEST_LINE;
 use super::skip_reason::SkipReason;
 
 /// The cells of a record, without quotes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Record {
     text: Vec<u8>,
     /// Where each cell ends.

@@ -27,8 +27,16 @@ impl MissingColumn {
     /// Of a file in which no column is known to hold websites.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites; a file without a header \
-                    needs it unless its first row holds a URL with ://";
+                    needs it unless one column holds URLs with ://";
         Self::new(first, "the CSV file has no column known to hold websites".to_owned(), hint)
+    }
+
+    /// Of a file without a header in which several columns may hold websites. One of them may hold
+    /// passwords.
+    pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
+        let hint = ". --website-column names the column of the websites";
+        let what = "more than one column of the CSV file may hold websites".to_owned();
+        Self::new(first, what, hint)
     }
 
     /// Of a column that holds secrets, by its place from 0.
@@ -64,7 +72,12 @@ impl fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, hint, columns, .. } = self;
         if self.seen.is_empty() {
-            return write!(f, "{what}; its first row has {columns} columns and names none{hint}");
+            write!(f, "{what}; its first row has {columns} columns and names none{hint}")?;
+            // The cells are probably separated by another character.
+            return match columns {
+                1 => write!(f, ". --delimiter says what separates the columns"),
+                _ => Ok(()),
+            };
         }
         write!(f, "{what}; its first row has")?;
         for (place, name) in (1..).zip(&self.seen) {

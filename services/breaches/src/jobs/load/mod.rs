@@ -15,6 +15,7 @@ mod import_catalogue;
 mod input;
 mod linker;
 pub(super) mod missing_column;
+mod pair_columns;
 mod pastes;
 mod read_accounts;
 mod sanity_check;

@@ -9,14 +9,13 @@ use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
 use super::address_links::AddressLinks;
-use super::csv_columns::{self, Column};
-use super::csv_records::Record as Row;
+use super::csv_records::{Record as Row, Records};
 use super::decoding::TextEncoding;
 use super::domain_ids::DomainIds;
 use super::finish::{self, Ending};
 use super::input::{JobInput, LONGEST_LINE};
 use super::linker::Linker;
-use super::missing_column::MissingColumn;
+use super::pair_columns::{PairColumns, Wanted};
 use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
@@ -34,6 +33,10 @@ use crate::store::{account_links, accounts};
 /// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
 /// accounts.
 const PER_MIB: usize = 512;
+
+/// Rows that are judged together where nothing names the columns, and the most bytes of them.
+const SAMPLE_ROWS: usize = 1_000;
+const SAMPLE_BYTES: usize = 1 << 20;
 
 /// What to load.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -188,81 +191,66 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Columns as the operator or their names say, or the first ones; any other column is never looked at.
+/// Reads CSV. Where neither a header nor the operator names the columns, the first rows decide.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
-    let find = |first: &Row| Ok(find_columns(first, options)?);
-    csv_columns::each_row(input, options.delimiter.unwrap_or(b','), find, &mut |line, row| {
-        let (record, columns) = match row {
-            Ok(row) => row,
-            Err(reason) => return each(line, Err(reason)),
-        };
-        let site = || {
-            let site = csv_columns::text_cell(record, columns.site)?;
-            // Where nobody named the column, a row that is shifted may have anything there.
-            let is_known = columns.is_named || csv_columns::looks_like_url(site.as_bytes());
-            if is_known { Ok(site) } else { Err(SkipReason::Website) }
-        };
-        let email = csv_columns::text_cell(record, columns.email);
-        each(line, email.and_then(|email| Ok((email, site()?))))
-    })
-}
-
-/// Where the cells of a pair are.
-struct Columns {
-    email: usize,
-    site: usize,
-    /// Whether a header or the operator named the column of the websites.
-    is_named: bool,
-}
-
-/// Titles of columns of websites, in exports of browsers and of password managers.
-const WEBSITE_TITLES: [&str; 22] = [
-    "website",
-    "websites",
-    "web site",
-    "web_site",
-    "url",
-    "urls",
-    "site",
-    "host",
-    "hostname",
-    "domain",
-    "uri",
-    "login_uri",
-    "login uri",
-    "login_url",
-    "login url",
-    "origin_url",
-    "origin url",
-    "origin",
-    "action_url",
-    "signon_realm",
-    "web address",
-    "website url",
-];
-
-fn find_columns(
-    first: &Row,
-    options: &StealerLogsOptions,
-) -> Result<(Columns, bool), MissingColumn> {
-    let Column { place: email, header } =
-        csv_columns::find_addresses(first, options.email_column.as_deref())?;
-    let wanted = options.website_column.as_deref();
-    let named = csv_columns::find_column(first, wanted, &WEBSITE_TITLES, |_| false);
-    let (site, is_named) = match (named, wanted) {
-        (Some(column), _) => (column.place, true),
-        (None, Some(wanted)) => return Err(MissingColumn::of(first.iter(), wanted)),
-        (None, None) => {
-            let url = first.iter().position(csv_columns::looks_like_url);
-            // What a header does not name is not guessed: the next column is that of the passwords.
-            let url = url.filter(|_| !header);
-            (url.ok_or_else(|| MissingColumn::of_websites(first.iter()))?, false)
-        }
+    let mut records = Records::new(input, options.delimiter.unwrap_or(b','));
+    let wanted = Wanted {
+        email: options.email_column.as_deref(),
+        website: options.website_column.as_deref(),
     };
-    if header {
-        csv_columns::refuse_secrets(first, site)?;
+    let (mut columns, mut sample) = (None, Sample::default());
+    while let Some((line, record)) = records.next_record()? {
+        let record = match record {
+            Ok(record) => record,
+            Err(reason) => {
+                each(line, Err(reason))?;
+                continue;
+            }
+        };
+        if let Some(columns) = &columns {
+            each(line, PairColumns::pair(columns, record))?;
+        } else if sample.rows.is_empty()
+            && let Some((found, is_header)) = PairColumns::named(record, wanted)?
+        {
+            if !is_header {
+                each(line, found.pair(record))?;
+            }
+            columns = Some(found);
+        } else if sample.add(line, record) {
+            columns = Some(sample.finish(wanted, each)?);
+        }
     }
-    Ok((Columns { email, site, is_named }, header))
+    if columns.is_none() && !sample.rows.is_empty() {
+        sample.finish(wanted, each)?;
+    }
+    Ok(())
+}
+
+/// The first rows of a file without a header.
+#[derive(Default)]
+struct Sample {
+    lines: Vec<u64>,
+    rows: Vec<Row>,
+    bytes: usize,
+}
+
+impl Sample {
+    /// Adds a row. Returns true once there are enough to judge.
+    fn add(&mut self, line: u64, row: &Row) -> bool {
+        self.lines.push(line);
+        self.rows.push(row.clone());
+        self.bytes += row.iter().map(<[u8]>::len).sum::<usize>();
+        self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES
+    }
+
+    /// Finds the columns, and reports the rows of the sample.
+    fn finish(&mut self, wanted: Wanted<'_>, each: Each<'_>) -> io::Result<PairColumns> {
+        let columns = PairColumns::by_cells(&self.rows, wanted)?;
+        for (line, row) in self.lines.drain(..).zip(self.rows.drain(..)) {
+            each(line, columns.pair(&row))?;
+        }
+        Ok(columns)
+    }
 }
 
 /// Links batches of pairs.

@@ -1,0 +1,158 @@
+//! The columns of addresses and websites in a CSV file of stealer logs.
+
+use std::collections::BTreeMap;
+
+use super::csv_columns::{self, Column, looks_like_url};
+use super::csv_records::Record;
+use super::missing_column::MissingColumn;
+use super::skip_reason::SkipReason;
+use crate::model::{loaded_address, website};
+
+/// Titles of columns of websites, in exports of browsers and of password managers.
+const WEBSITE_TITLES: [&str; 22] = [
+    "website",
+    "websites",
+    "web site",
+    "web_site",
+    "url",
+    "urls",
+    "site",
+    "host",
+    "hostname",
+    "domain",
+    "uri",
+    "login_uri",
+    "login uri",
+    "login_url",
+    "login url",
+    "origin_url",
+    "origin url",
+    "origin",
+    "action_url",
+    "signon_realm",
+    "web address",
+    "website url",
+];
+
+/// The columns that the operator names, by title or by number from 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The column of the addresses.
+    pub email: Option<&'a str>,
+    /// The column of the websites.
+    pub website: Option<&'a str>,
+}
+
+/// The columns of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PairColumns {
+    email: usize,
+    website: usize,
+    /// The number of cells of each row, where the website column was found by its cells.
+    cells: Option<usize>,
+}
+
+impl PairColumns {
+    /// Finds the columns that a header or the operator names. Returns them with true if the first row is
+    /// a header, or `None` if the file has no header and the operator named no website column.
+    ///
+    /// # Errors
+    /// A named column is missing or holds secrets, or a header has no known website column.
+    pub fn named(
+        first: &Record,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<(Self, bool)>, MissingColumn> {
+        let Column { place: email, header } = csv_columns::find_addresses(first, wanted.email)?;
+        let found = csv_columns::find_column(first, wanted.website, &WEBSITE_TITLES, |_| false);
+        let website = match (found, wanted.website) {
+            (Some(column), _) => column.place,
+            (None, Some(title)) => return Err(MissingColumn::of(first.iter(), title)),
+            // A header that names no website column is never guessed at: the next column is usually
+            // that of the passwords.
+            (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
+            (None, None) => return Ok(None),
+        };
+        if header {
+            csv_columns::refuse_secrets(first, website)?;
+        }
+        Ok(Some((Self { email, website, cells: None }, header)))
+    }
+
+    /// Finds the columns of a file without a header by its first rows.
+    ///
+    /// The website column has URLs in at least half of the rows, and in at least twice as many as any
+    /// other column: passwords may look like URLs as well.
+    ///
+    /// # Errors
+    /// No column is one, or several may be.
+    pub fn by_cells(rows: &[Record], wanted: Wanted<'_>) -> Result<Self, MissingColumn> {
+        let Some(first) = rows.first() else {
+            return Err(MissingColumn::of_websites([].into_iter()));
+        };
+        let cells = usual_width(rows);
+        let count = |place: usize, holds: fn(&[u8]) -> bool| {
+            rows.iter().filter_map(|row| row.get(place)).filter(|cell| holds(cell)).count()
+        };
+        let mut email = csv_columns::find_addresses(first, wanted.email)?.place;
+        if wanted.email.is_none() {
+            for place in 0..cells {
+                if count(place, is_address) > count(email, is_address) {
+                    email = place;
+                }
+            }
+        }
+        let mut urls: Vec<(usize, usize)> = (0..cells)
+            .filter(|place| *place != email)
+            .map(|place| (count(place, looks_like_url), place))
+            .filter(|(urls, _)| *urls > 0)
+            .collect();
+        urls.sort_unstable();
+        let Some((most, website)) = urls.pop().filter(|(most, _)| most * 2 >= rows.len()) else {
+            return Err(MissingColumn::of_websites(first.iter()));
+        };
+        let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
+        // Passwords usually come before websites, which may be written without a scheme.
+        let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
+        let bare = website > email && (website + 1..cells).any(hosts);
+        if rival || bare {
+            return Err(MissingColumn::ambiguous_websites(first.iter()));
+        }
+        Ok(Self { email, website, cells: Some(cells) })
+    }
+
+    /// Returns the address and the website of a row.
+    ///
+    /// # Errors
+    /// A cell is missing, or the row may be shifted.
+    pub fn pair<'r>(&self, row: &'r Record) -> Result<(&'r str, &'r str), SkipReason> {
+        let email = csv_columns::text_cell(row, self.email)?;
+        let website = csv_columns::text_cell(row, self.website)?;
+        let Some(cells) = self.cells else { return Ok((email, website)) };
+        // A delimiter within a password moves the rest of the password to the next column.
+        if row.iter().count() != cells {
+            return Err(SkipReason::Column);
+        }
+        match looks_like_url(website.as_bytes()) {
+            true => Ok((email, website)),
+            false => Err(SkipReason::Website),
+        }
+    }
+}
+
+/// The number of cells that most rows have.
+fn usual_width(rows: &[Record]) -> usize {
+    let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in rows {
+        *widths.entry(row.iter().count()).or_default() += 1;
+    }
+    widths.into_iter().max_by_key(|(_, rows)| *rows).map_or(0, |(width, _)| width)
+}
+
+fn is_address(cell: &[u8]) -> bool {
+    csv_columns::looks_like_address(cell)
+        && std::str::from_utf8(cell).is_ok_and(|text| loaded_address::parse(text).is_ok())
+}
+
+fn is_host(cell: &[u8]) -> bool {
+    std::str::from_utf8(cell).is_ok_and(|text| website::host(text).is_some())
+}
