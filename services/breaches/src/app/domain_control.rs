@@ -76,7 +76,7 @@ fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), Databa
 }
 
 /// What is counted of a subdomain that came with another domain; what is known of it now is no news.
-fn note_count(
+pub fn note_count(
     db: &mut Db,
     domain: &str,
     count: &DomainCount,

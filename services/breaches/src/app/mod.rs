@@ -43,8 +43,8 @@ pub use breaches::{change_breach, listed_breaches};
 pub use catalogue::{CatalogueSummary, find_breaches, listed_breach, summary};
 pub use delivery::Delivery;
 pub use domain_control::{
-    add_subdomains, count_added, note_size, outgrown_domains, recount_domain, revoke_domain,
-    verify_domain,
+    add_subdomains, count_now, note_count, note_size, outgrown_domains, recount_domain,
+    revoke_domain, verify_domain,
 };
 pub use domain_count::count as count_domain;
 pub use domain_names::{DomainNames, Pieces};

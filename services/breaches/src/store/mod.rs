@@ -14,6 +14,7 @@ pub mod domain_inheritance;
 pub mod domain_walk;
 pub mod jobs;
 pub mod key_holders;
+pub(crate) mod lease;
 pub(crate) mod load_connections;
 pub(crate) mod mail_counts;
 pub(crate) mod mail_domains;

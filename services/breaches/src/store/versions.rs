@@ -92,15 +92,6 @@ pub fn bump_pastes(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, PASTES_VERSION)
 }
 
-/// Takes a lease, which ends by itself; whether it was free. Of two at once, one gets it.
-pub fn take_lease(db: &mut Db, key: &str, now: i64, seconds: i64) -> Result<bool, DatabaseError> {
-    if set_once(db, key, now + seconds)? {
-        return Ok(true);
-    }
-    let free = meta::table.filter(meta::key.eq(key)).filter(meta::value.le(now));
-    Ok(diesel::update(free).set(meta::value.eq(now + seconds)).execute(db)? == 1)
-}
-
 diesel::table! {
     __diesel_schema_migrations (version) {
         version -> Text,

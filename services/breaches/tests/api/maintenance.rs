@@ -1,7 +1,7 @@
 //! What the server does after loads goes on where a part of it fails.
 
 use breaches::jobs::recount_domains;
-use breaches::store::domain_controls;
+use breaches::store::{domain_controls, versions};
 use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
@@ -50,4 +50,40 @@ async fn a_domain_that_fails_keeps_neither_the_others_nor_the_next_round_waiting
     .await;
     assert!(recount_domains(&app.state, version).await.unwrap());
     assert_eq!(sizes(), [1, 1, 1, 1]);
+}
+
+/// Has the database give the lease to another replica as soon as the count of a domain is written.
+fn take_lease_away(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
+    let take = "UPDATE meta SET value = 9999999999 WHERE key = 'maintenance_until'";
+    let statements = match db {
+        Db::Sqlite(_) => format!(
+            "CREATE TRIGGER lose AFTER UPDATE ON domain_control WHEN NEW.domain = '{domain}' \
+             BEGIN {take}; END"
+        ),
+        Db::Pg(_) => format!(
+            "CREATE FUNCTION lose() RETURNS trigger AS $$ BEGIN {take}; RETURN NULL; END $$ LANGUAGE plpgsql; \
+             CREATE TRIGGER lose AFTER UPDATE ON domain_control FOR EACH ROW \
+             WHEN (NEW.domain = '{domain}') EXECUTE FUNCTION lose()"
+        ),
+    };
+    Ok(db.batch_execute(&statements)?)
+}
+
+#[actix_web::test]
+async fn replica_that_lost_the_lease_writes_no_count_and_leaves_the_lease() {
+    let app = App::start().await;
+    app.import(&serde_json::json!([entry("Alpha")])).await;
+    app.subscriber("owner@example.org", "pro1").await;
+    for domain in ["a.example", "b.example"] {
+        app.verify("owner@example.org", domain).await;
+    }
+    app.load("Alpha", "x@a.example\nx@b.example\n").await;
+    app.change(|db| take_lease_away(db, "a.example")).await;
+    let version = app.state.snapshot_version();
+    assert!(!recount_domains(&app.state, version).await.unwrap());
+    let all = app.context.pools.read_blocking(|db| domain_controls::all(db, 1)).unwrap();
+    let sizes: Vec<_> = all.into_iter().map(|control| control.size_now.unwrap_or(-1)).collect();
+    assert_eq!(sizes, [1, 0], "the other replica counts b.example");
+    let until = app.change(|db| versions::get(db, "maintenance_until")).await;
+    assert_eq!(until, Some(9_999_999_999), "the lease of the other replica");
 }

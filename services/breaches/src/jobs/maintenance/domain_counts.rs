@@ -1,85 +1,173 @@
 //! Counts verified domains after the catalogue changed. One replica counts at a time.
 
+use std::time::Duration;
+
 use database::{DatabaseError, Db};
 
 use crate::app;
 use crate::error::Error;
 use crate::jobs::notices::tell_listeners;
 use crate::state::State;
+use crate::store::lease::Lease;
 use crate::store::{domain_controls, domain_walk, versions};
 
 /// The version of the catalogue at which the domains were counted.
 const COUNTED_AT: &str = "domains_counted_at_version";
-/// Until when a replica does this work.
+/// The key of the lease under which domains are counted.
 const LEASE: &str = "maintenance_until";
-/// How long a replica may take for one domain, in seconds.
+/// The seconds after which the lease ends unless it is renewed.
 const LEASE_SECONDS: i64 = 300;
+/// The time between two renewals during a long count.
+const RENEW_EVERY: Duration = Duration::from_secs(60);
 /// Failures in a row that end a round.
 const MOST_FAILURES: usize = 5;
 
 /// Counts the verified domains at a version of the catalogue, and adds the subdomains that a load
-/// brought where plans include them. Whether the version is counted; not so while another replica
-/// is at it.
+/// brought where plans include them. Returns false while another replica counts.
 ///
 /// # Errors
-/// The first one of the database. What comes after it is done all the same, unless everything fails, and the
-/// lease ends, so that the rest is tried again soon.
+/// The first failure. The round continues after a failure unless [`MOST_FAILURES`] occur in a row. The
+/// lease is released, so that the rest is retried soon.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
     if known.is_some_and(|known| known >= version) {
         return Ok(true);
     }
-    if !take_lease(state).await? {
-        return Ok(false);
-    }
-    let done = recount(state).await;
-    let is_done = done.is_ok();
-    let finish = move |db: &mut Db| -> Result<(), DatabaseError> {
-        if is_done {
+    let now = state.clock().unix();
+    let take = move |db: &mut Db| Lease::take(db, LEASE, now, LEASE_SECONDS);
+    let Some(lease) = pools.write(take).await? else { return Ok(false) };
+    let mut round = Round { state: state.clone(), lease };
+    let done = round.recount().await;
+    let (lease, is_done) = (round.lease, done.is_ok());
+    let finish = move |db: &mut Db| -> Result<bool, DatabaseError> {
+        let is_held = lease.release(db)?;
+        if is_held && is_done {
             versions::set(db, COUNTED_AT, version)?;
         }
-        versions::set(db, LEASE, 0)
+        Ok(is_held)
     };
     let finished = pools.write(finish).await;
-    done?;
-    finished?;
-    Ok(true)
-}
-
-/// Does what follows a change of the catalogue, while it has the lease.
-async fn recount(state: &State) -> Result<(), Error> {
-    let mut failures = Failures::default();
-    for domain in state.pools().read(domain_controls::verified_names).await? {
-        failures.note(recount_one(state, domain).await)?;
+    match done {
+        Ok(()) => Ok(finished?),
+        Err(Stop::LeaseLost) => Ok(false),
+        Err(Stop::Failed(error)) => Err(error),
     }
-    failures.note(tell_listeners(state).await)?;
-    let now = state.clock().unix();
-    for (subscriber, root) in state.pools().read(move |db| app::outgrown_domains(db, now)).await? {
-        failures.note(add_subdomains(state, subscriber, root).await)?;
+}
+
+/// Why a step of a round was not done.
+enum Stop {
+    /// Another replica took the lease, and counts.
+    LeaseLost,
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
     }
-    failures.first.map_or(Ok(()), Err)
 }
 
-/// Counts a domain, and tells those who control it what is new.
-async fn recount_one(state: &State, domain: String) -> Result<(), Error> {
-    let (pools, name, snapshot) = (state.pools(), domain.clone(), state.snapshot());
-    let count = move |db: &mut Db| {
-        let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
-        domain_walk::as_of_one_moment(db, count)
-    };
-    let count = pools.read_apart(count).await?;
-    let (now, snapshot) = (state.clock().unix(), state.snapshot());
-    let note = move |db: &mut Db| -> Result<(), Error> {
-        app::note_size(db, &domain, &count, now)?;
-        app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &count.told, now)?;
-        Ok(versions::set(db, LEASE, now + LEASE_SECONDS)?)
-    };
-    pools.write(note).await
+impl From<DatabaseError> for Stop {
+    fn from(error: DatabaseError) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
-/// Failures of a round. One domain that fails does not keep the others waiting; a database that is away
-/// ends the round.
+/// A round of counting. Everything is written in transactions that first renew the lease, so a count
+/// that took too long never replaces the newer one of another replica.
+struct Round {
+    state: State,
+    lease: Lease,
+}
+
+impl Round {
+    /// Does the work that follows a change of the catalogue.
+    async fn recount(&mut self) -> Result<(), Stop> {
+        let (state, mut failures) = (self.state.clone(), Failures::default());
+        for domain in state.pools().read(domain_controls::verified_names).await? {
+            failures.note(self.recount_one(domain).await)?;
+        }
+        failures.note(tell_listeners(&state).await.map_err(Stop::from))?;
+        let now = state.clock().unix();
+        let outgrown = state.pools().read(move |db| app::outgrown_domains(db, now)).await?;
+        for (subscriber, root) in outgrown {
+            failures.note(self.add_subdomains(subscriber, root).await)?;
+        }
+        failures.first.map_or(Ok(()), |error| Err(Stop::Failed(error)))
+    }
+
+    /// Counts a domain, and writes notices of what is new.
+    async fn recount_one(&mut self, domain: String) -> Result<(), Stop> {
+        let (name, snapshot) = (domain.clone(), self.state.snapshot());
+        let count = move |db: &mut Db| {
+            let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
+            domain_walk::as_of_one_moment(db, count)
+        };
+        let count = self.count(count).await?;
+        let snapshot = self.state.snapshot();
+        self.write(move |db, now| {
+            app::note_size(db, &domain, &count, now)?;
+            app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &count.told, now)
+        })
+        .await
+    }
+
+    /// Adds the subdomains that became known below a domain, and counts them.
+    async fn add_subdomains(&mut self, subscriber: i64, root: String) -> Result<(), Stop> {
+        let add = move |db: &mut Db, now| app::add_subdomains(db, subscriber, &root, now);
+        for added in self.write(add).await? {
+            let name = added.clone();
+            let count = self.count(move |db| app::count_now(db, &name)).await?;
+            self.write(move |db, now| app::note_count(db, &added, &count, now)).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts a domain, and keeps the lease meanwhile.
+    async fn count<T: Send + 'static>(
+        &mut self,
+        count: impl FnOnce(&mut Db) -> Result<T, DatabaseError> + Send + 'static,
+    ) -> Result<T, Stop> {
+        let pools = self.state.pools().clone();
+        let mut counting = std::pin::pin!(pools.read_apart(count));
+        loop {
+            tokio::select! {
+                counted = &mut counting => return Ok(counted?),
+                () = tokio::time::sleep(RENEW_EVERY) => {
+                    match self.write(|_, _| Ok::<_, Error>(())).await {
+                        Err(Stop::LeaseLost) => return Err(Stop::LeaseLost),
+                        Err(Stop::Failed(error)) => log::warn!("the lease was not renewed: {error}"),
+                        Ok(()) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a transaction that renews the lease before it does anything else.
+    async fn write<T, E>(
+        &mut self,
+        work: impl FnOnce(&mut Db, i64) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Stop>
+    where
+        T: Send + 'static,
+        E: Into<Error>,
+    {
+        let (lease, now) = (self.lease, self.state.clock().unix());
+        let renew_and_work = move |db: &mut Db| -> Result<_, Error> {
+            let Some(lease) = lease.renew(db, now, LEASE_SECONDS)? else { return Ok(None) };
+            Ok(Some((lease, work(db, now).map_err(Into::into)?)))
+        };
+        let done = self.state.pools().write(renew_and_work).await?;
+        let (lease, value) = done.ok_or(Stop::LeaseLost)?;
+        self.lease = lease;
+        Ok(value)
+    }
+}
+
+/// Failures of a round. One domain that fails does not stop the others; a database that is away ends the
+/// round.
 #[derive(Default)]
 struct Failures {
     first: Option<Error>,
@@ -87,33 +175,18 @@ struct Failures {
 }
 
 impl Failures {
-    fn note(&mut self, done: Result<(), Error>) -> Result<(), Error> {
-        let Err(error) = done else {
-            self.in_a_row = 0;
-            return Ok(());
-        };
-        self.in_a_row += 1;
-        if self.in_a_row >= MOST_FAILURES {
-            return Err(error);
+    fn note(&mut self, done: Result<(), Stop>) -> Result<(), Stop> {
+        match done {
+            Ok(()) => {
+                self.in_a_row = 0;
+                Ok(())
+            }
+            Err(Stop::Failed(error)) if self.in_a_row + 1 < MOST_FAILURES => {
+                self.in_a_row += 1;
+                self.first.get_or_insert(error);
+                Ok(())
+            }
+            Err(stop) => Err(stop),
         }
-        self.first.get_or_insert(error);
-        Ok(())
     }
-}
-
-/// Adds the subdomains that became known below a domain, and counts them.
-async fn add_subdomains(state: &State, subscriber: i64, root: String) -> Result<(), Error> {
-    let (pools, now) = (state.pools(), state.clock().unix());
-    let add = move |db: &mut Db| app::add_subdomains(db, subscriber, &root, now);
-    for added in pools.write(add).await? {
-        app::count_added(state, added).await?;
-        let now = state.clock().unix();
-        pools.write(move |db| versions::set(db, LEASE, now + LEASE_SECONDS)).await?;
-    }
-    Ok(())
-}
-
-async fn take_lease(state: &State) -> Result<bool, DatabaseError> {
-    let now = state.clock().unix();
-    state.pools().write(move |db| versions::take_lease(db, LEASE, now, LEASE_SECONDS)).await
 }
