@@ -45,22 +45,21 @@ pub fn add_subscriber(
     if_missing: bool,
     now: i64,
 ) -> Result<i64, OperatorError> {
-    match subscribers::id(db, email)? {
-        Some(id) if if_missing => return Ok(id),
-        Some(_) => {
-            return Err(OperatorError::Rejected(format!("{email} is a subscriber already")));
+    match subscribers::add_if_missing(db, email, now)? {
+        Some(id) => {
+            admin_events::add(db, now, "subscriber add", email.as_str(), "")?;
+            Ok(id)
         }
-        None => {}
+        None if if_missing => subscriber_id(db, email),
+        None => Err(OperatorError::Rejected(format!("{email} is a subscriber already"))),
     }
-    let id = subscribers::add(db, email, now)?;
-    admin_events::add(db, now, "subscriber add", email.as_str(), "")?;
-    Ok(id)
 }
 
 /// Starts or renews a subscription until Unix second `until`.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] without such a subscriber, or without such a plan on offer.
+/// [`OperatorError::Rejected`] without such a subscriber, without such a plan on offer, or for an end
+/// in the past.
 pub fn set_subscription(
     db: &mut Db,
     email: &EmailAddress,
@@ -69,6 +68,12 @@ pub fn set_subscription(
     now: i64,
 ) -> Result<(), OperatorError> {
     let id = subscriber_id(db, email)?;
+    if until <= now {
+        let until = instant::without_zone(until);
+        return Err(OperatorError::Rejected(format!(
+            "{until} is in the past; `breaches subscription end {email}` ends a subscription now"
+        )));
+    }
     match auth::plan(db, plan)? {
         None => return Err(OperatorError::Rejected(format!("there is no plan {plan}"))),
         Some(found) if found.hidden && !has_plan(db, id, plan)? => {

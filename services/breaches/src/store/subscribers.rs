@@ -35,31 +35,38 @@ pub fn email(db: &mut Db, id: i64) -> Result<String, DatabaseError> {
 
 /// Adds a subscriber; [`DatabaseError::Conflict`] when there is one with this address.
 pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
-    Ok(diesel::insert_into(subscriber::table)
-        .values((
-            subscriber::email.eq(email.as_str()),
-            subscriber::k.eq(AccountKey::of(&email.sha1()).0),
-            subscriber::created_at.eq(now),
-            subscriber::notify.eq(false),
-        ))
-        .returning(subscriber::id)
-        .get_result(db)?)
+    add_if_missing(db, email, now)?.ok_or(DatabaseError::Conflict)
 }
 
-/// The number of a subscriber, who is added if there is none with this address. Of two at once, one adds
-/// and both get the number.
-pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
+/// Adds a subscriber and returns its number, or `None` if there is one with this address. If two
+/// transactions race, exactly one adds.
+pub fn add_if_missing(
+    db: &mut Db,
+    email: &EmailAddress,
+    now: i64,
+) -> Result<Option<i64>, DatabaseError> {
     let row = (
         subscriber::email.eq(email.as_str()),
         subscriber::k.eq(AccountKey::of(&email.sha1()).0),
         subscriber::created_at.eq(now),
         subscriber::notify.eq(false),
     );
-    on_backend!(db, conn => diesel::insert_into(subscriber::table)
+    let added = on_backend!(db, conn => diesel::insert_into(subscriber::table)
         .values(row)
         .on_conflict_do_nothing()
-        .execute(conn))?;
-    id(db, email)?.ok_or(DatabaseError::NotFound)
+        .returning(subscriber::id)
+        .get_result(conn)
+        .optional())?;
+    Ok(added)
+}
+
+/// The number of a subscriber, who is added if there is none with this address. Of two at once, one adds
+/// and both get the number.
+pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
+    match add_if_missing(db, email, now)? {
+        Some(id) => Ok(id),
+        None => id(db, email)?.ok_or(DatabaseError::NotFound),
+    }
 }
 
 /// Notes that an address belongs to its subscriber, once.

@@ -129,3 +129,23 @@ fn a_purge_is_listed_with_what_it_removed() {
         "{listed}"
     );
 }
+
+#[test]
+fn subscriber_added_by_two_processes_at_once_with_if_missing_is_added_once() {
+    use domain::EmailAddress;
+    let database = testkit::Database::new();
+    let pools = database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    for round in 0..20 {
+        let email = EmailAddress::parse(&format!("owner{round}@example.org")).unwrap();
+        let start = std::sync::Barrier::new(4);
+        let ids: Vec<i64> = std::thread::scope(|scope| {
+            let add = || {
+                start.wait();
+                pools.write_blocking(|db| breaches::add_subscriber(db, &email, true, 1)).unwrap()
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(add)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    }
+}
