@@ -60,6 +60,9 @@ impl BlockCommand {
         let now = context.clock.unix();
         match self {
             Self::Add { ip, user_agent, until, output } => {
+                if let Some(until) = until.filter(|until| *until <= now) {
+                    bail!("{} is in the past", instant::without_zone(until));
+                }
                 let cidr = ip.map(|network| network.to_string());
                 if user_agent.as_ref().is_some_and(|text| text.trim().is_empty()) {
                     bail!("an empty text would block every client");

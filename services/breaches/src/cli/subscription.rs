@@ -20,7 +20,7 @@ pub enum SubscriptionCommand {
         /// Code of the plan
         #[arg(long, value_name = "CODE")]
         plan: String,
-        /// When it ends: a date (its first second, UTC) or YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
+        /// When it ends, in the future: a date (its first second, UTC) or YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
         #[arg(long, value_name = "DATE", value_parser = until)]
         until: i64,
         #[command(flatten)]
@@ -36,8 +36,9 @@ pub enum SubscriptionCommand {
 }
 
 fn until(text: &str) -> Result<i64, String> {
-    instant::parse_until(text)
-        .ok_or_else(|| "write a date as 2027-12-31 or an instant as 2027-12-31T12:00:00".to_owned())
+    instant::parse_until(text).ok_or_else(|| {
+        "write a date such as 2027-12-31 or an instant such as 2027-12-31T12:00:00+02:00".to_owned()
+    })
 }
 
 impl SubscriptionCommand {

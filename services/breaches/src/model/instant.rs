@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Option<i64> {
         return None;
     }
     if let Ok(instant) = text.parse::<Timestamp>() {
-        return Some(instant.as_second());
+        return has_valid_offset(text).then(|| instant.as_second());
     }
     // Read as a civil time, a text would lose whatever follows the time without a word.
     let is_plain = |byte: u8| byte.is_ascii_digit() || b":.".contains(&byte);
@@ -50,6 +50,15 @@ pub fn parse(text: &str) -> Option<i64> {
         return None;
     }
     TimeZone::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
+}
+
+/// Returns whether the offset of an instant, if it has one, is less than a day (RFC 3339). The
+/// library reads offsets of up to 25 hours.
+fn has_valid_offset(text: &str) -> bool {
+    let time = text.get(11..).unwrap_or_default();
+    let Some((_, offset)) = time.split_once(['+', '-']) else { return true };
+    let hours = offset.get(..2).and_then(|hours| hours.parse::<u8>().ok());
+    hours.is_some_and(|hours| hours < 24)
 }
 
 /// Reads a date, or a date with a time, as the operator writes an end: a date means its first second.
@@ -104,6 +113,9 @@ mod tests {
             "2020-01-02T10:00:00 CET",
             "2020-01-02T10:00:00+",
             "2020-01-02T10:00:00+99:00",
+            "2020-01-02T10:00:00+24:00",
+            "2020-01-02T10:00:00-2400",
+            "2020-01-02T10:00+25:59",
             "2020-01-02+05:00",
         ] {
             assert_eq!(parse(text), None, "{text}");

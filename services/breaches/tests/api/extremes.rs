@@ -66,8 +66,15 @@ fn dates_with_an_offset_are_converted_wherever_they_are_read() {
     let mut until = subscription("owner@example.org", "pro1");
     until[6] = "2099-01-02T10:00:00+05:00";
     assert!(operator.run(&until).contains("2099-01-02T05:00:00"));
-    until[6] = "2099-01-02T10:00:00[Europe/Paris]";
-    assert_eq!(operator.output(&until).status.code(), Some(2));
+    for wrong in ["2099-01-02T10:00:00[Europe/Paris]", "2099-01-02T10:00:00+24:00"] {
+        until[6] = wrong;
+        assert_eq!(operator.output(&until).status.code(), Some(2), "{wrong}");
+    }
+    until[6] = "2020-01-02";
+    let refused = operator.output(&until);
+    assert_eq!(refused.status.code(), Some(1));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("2020-01-02T00:00:00 is in the past"), "{message}");
 }
 
 #[test]

@@ -1,0 +1,128 @@
+//! Proof of control by the link of a mail.
+
+use database::{DatabaseError, Db};
+use domain::DomainName;
+
+use super::domain_control::{self, Completion};
+use super::mail_limits::{self, MailLimit};
+use super::mails;
+use super::secret_token::{SecretToken, digest};
+use crate::error::Error;
+use crate::model::verification::{EmailAlias, VerificationMethod};
+use crate::state::State;
+use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
+use crate::store::{subscribers, turns};
+
+/// How long a link in a mail is worth something.
+const LINK_SECONDS: i64 = 24 * 3600;
+
+/// Sends the mail whose link proves control of a domain.
+///
+/// # Errors
+/// [`Error::TooMany`] when too many were sent, [`Error::Unavailable`] when it cannot be sent.
+pub async fn send(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    alias: EmailAlias,
+) -> Result<(), Error> {
+    domain_control::proof(state, subscriber, domain).await?;
+    let (token, now) = (SecretToken::new()?, state.clock().unix());
+    let link =
+        format!("{}/domainVerification/approve?token={}", state.external().public_url, token.text);
+    let name = domain.clone();
+    let write = move |db: &mut Db| {
+        mail_limits::take(db, &MailLimit::of_domain(&name, alias), now)?;
+        let new = NewMailToken {
+            digest: &token.digest,
+            purpose: DOMAIN_LINK,
+            subscriber_id: Some(subscriber),
+            subject: name.as_str(),
+            expires_at: now + LINK_SECONDS,
+        };
+        mail_tokens::add(db, &new)?;
+        Ok::<_, Error>(subscribers::email(db, subscriber)?)
+    };
+    let owner = state.pools().write(write).await?;
+    let mail = mails::domain_approval(&owner, domain, alias, &link);
+    state.external().mailer.send(mail).await.map_err(|error| {
+        log::warn!("a mail was not sent: {error}");
+        Error::Unavailable
+    })
+}
+
+/// What a link for approval is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// It may be used: who wants which domain.
+    Open {
+        /// Address of the subscriber.
+        owner: String,
+        /// The domain.
+        domain: String,
+    },
+    /// It was used, or it is too old.
+    Closed,
+    /// There is no such link.
+    Unknown,
+}
+
+/// Looks at a link without using it: mail scanners open links.
+///
+/// # Errors
+/// Those of the database.
+pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
+    let (digest, now) = (digest(token), state.clock().unix());
+    let look = move |db: &mut Db| -> Result<Approval, DatabaseError> {
+        let Some(found) = mail_tokens::find(db, &digest, DOMAIN_LINK)? else {
+            return Ok(Approval::Unknown);
+        };
+        match found {
+            MailToken { subscriber_id: Some(id), subject, expires_at, used_at: None }
+                if expires_at > now =>
+            {
+                let owner = subscribers::email(db, id)?;
+                Ok(Approval::Open { owner, domain: subject })
+            }
+            _ => Ok(Approval::Closed),
+        }
+    };
+    Ok(state.pools().read(look).await?)
+}
+
+/// Uses a link and verifies its domain. A link stays unused where the plan has no room.
+///
+/// # Errors
+/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom); those of the database.
+pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
+    let open = approval(state, token).await?;
+    let Approval::Open { domain, .. } = &open else { return Ok(open) };
+    let (name, digest, now) = (domain.clone(), digest(token), state.clock().unix());
+    let count = {
+        let name = name.clone();
+        state.pools().read_long(move |db| domain_control::count_now(db, &name)).await?
+    };
+    let write = move |db: &mut Db| {
+        let found = mail_tokens::find(db, &digest, DOMAIN_LINK)?;
+        let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
+            return Ok(None);
+        };
+        // Before the link is used up: whoever revokes the domain takes both in this order.
+        turns::take_subscriber(db, subscriber)?;
+        if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
+            return Ok(None);
+        }
+        let new = Completion {
+            subscriber,
+            domain: &name,
+            method: VerificationMethod::Email,
+            count: &count,
+            now,
+        };
+        domain_control::admit(db, &new)?;
+        Ok::<_, Error>(domain_control::complete(db, &new)?)
+    };
+    let Some(added) = state.pools().write(write).await? else { return Ok(Approval::Closed) };
+    domain_control::count_added(state, added).await;
+    Ok(open)
+}
