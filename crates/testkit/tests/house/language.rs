@@ -73,7 +73,6 @@ const PENDING: &[&str] = &[
     "crates/outbound/",
     "crates/shell/",
     "crates/testkit/",
-    "deploy/",
     "services/breaches/",
     "services/buckets/",
     "services/calendar/",
