@@ -13,7 +13,7 @@ use shell::{ErrorBody, ErrorFormat, Next, Routes, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
-use crate::jobs::{deliver_for_ever, prune_changes, prune_messages, publish_due, refresh_index};
+use crate::jobs::{deliver_forever, prune_changes, prune_messages, publish_due, refresh_index};
 use crate::state::{Document, State};
 use crate::{openapi, routes};
 
@@ -113,7 +113,7 @@ impl Service for Calendar {
                 tokio::time::sleep(INDEX_INTERVAL).await;
             }
         };
-        let delivering = deliver_for_ever(self.state.clone());
+        let delivering = deliver_forever(self.state.clone());
         vec![Box::pin(publishing), Box::pin(indexing), Box::pin(delivering)]
     }
 }

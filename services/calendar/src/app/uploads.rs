@@ -153,10 +153,12 @@ pub async fn find_image(state: &State, request: Request, id: i64) -> Result<Imag
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use clap::Parser;
     use database::DatabaseSettings;
     use domain::SystemClock;
-    use futures_util::future::join;
+    use futures_util::future::join3;
     use testkit::Database;
 
     use super::*;
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn import_waits_for_writers_that_exceed_the_request_timeout() {
+    async fn batch_of_an_import_is_repeated_after_a_request_timeout() {
         let database = Database::in_file();
         let settings = DatabaseSettings { db_wait_ms: WAIT_MS, ..database.settings() };
         let migrations = [&auth::MIGRATIONS, &MIGRATIONS];
@@ -189,13 +191,29 @@ mod tests {
         let urls = Urls { base: "http://localhost".to_owned(), alias: false };
         let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
         let state = State::new(pools.clone(), SystemClock::shared(), site, media);
-        // This writer of SQLite has its turn first.
-        let others = pools.write(|_| {
-            std::thread::sleep(Duration::from_millis(10 * WAIT_MS));
+        let file = Arc::<[u8]>::from(FILE.as_bytes());
+        let overview = Overview::of(&state, &*file).unwrap();
+        let limits = ImportLimits { events: None, deadline: None };
+        let import = Import::new(user, urls, limits, overview);
+        let underway = (import, Reader::new(Cursor::new(file)));
+
+        // Another writer holds the database until a request that waits behind the batch times out.
+        // The first attempt of the batch has timed out by then.
+        let (release, released) = mpsc::channel::<()>();
+        let holder = pools.write(move |_| {
+            let _ = released.recv();
             Ok::<_, DatabaseError>(())
         });
-        let (others, imported) = join(others, import(&state, user, urls, FILE.into())).await;
-        others.unwrap();
-        assert_eq!(imported.unwrap().created, 1);
+        let batch = write_batch(&state, underway, Pass::Entries, Instant::now() + IMPORT_TIME);
+        let request = async {
+            let refused = pools.write(|_| Ok::<_, DatabaseError>(())).await;
+            release.send(()).unwrap();
+            refused
+        };
+        let (held, batch, refused) = join3(holder, batch, request).await;
+        held.unwrap();
+        assert!(matches!(refused, Err(DatabaseError::Busy)));
+        let ((import, _), _) = batch.unwrap();
+        assert_eq!(import.into_report().created, 1);
     }
 }

@@ -1,10 +1,10 @@
-//! Work that tells what it would do.
+//! Dry runs of commands.
 
 use std::convert::Infallible;
 
 use database::{DatabaseError, Db, Pools};
 
-/// Why a dry run rolls back.
+/// The reason for the rollback of a dry run.
 enum Stop<T, E> {
     Done(T),
     Failed(E),
@@ -16,10 +16,10 @@ impl<T, E: From<DatabaseError>> From<DatabaseError> for Stop<T, E> {
     }
 }
 
-/// Runs work in one transaction that is rolled back, and returns what it returned.
+/// Runs work in a transaction that is rolled back, and returns its result.
 ///
 /// # Errors
-/// Those of `work`, or the database is busy or not reachable.
+/// The error of `work`, or the database is busy or unreachable.
 pub fn dry_run<T, E: From<DatabaseError>>(
     pools: &Pools,
     work: impl FnOnce(&mut Db) -> Result<T, E>,

@@ -1,4 +1,4 @@
-//! What a start finds undone: the first user and its key, the rest of an upgrade.
+//! Steps of a start: pending upgrades, the first user and its key.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,28 +12,32 @@ use crate::config::Settings;
 use crate::model::role::Role;
 use crate::store::{sql, upgrades, users};
 
-/// The file of the data folder that holds a generated key.
+/// The file in the data folder that has a generated key.
 const KEY_FILE: &str = "admin-key";
 
-/// Adds the first administrator where there is no user yet; a generated key goes to a file that
-/// only the owner of the process may read, never into the log.
+/// Completes upgrades, and adds the first administrator if there are no users. A generated key goes
+/// to a file that only its owner may read, never into the log.
 pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> anyhow::Result<()> {
     pools.write_at_start(upgrades::finish)?;
     let path = data_dir.join(KEY_FILE);
     pools.write_at_start(|db| seed_in(db, settings, &path, now))?;
-    // Said at every start, until the file is gone: the one that wrote it may have been killed.
+    // Repeated at every start until the file is removed: the process that wrote it may have been
+    // killed.
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     if !kept.is_empty() && pools.read_blocking(|db| is_live(db, kept.trim(), now))? {
         let path = path.display();
-        log::info!("the key of {} is in {path}: read it and remove it", settings.admin_login);
+        log::info!(
+            "the key of {} is in {path}: read it, then remove the file",
+            settings.admin_login
+        );
     }
     Ok(())
 }
 
-fn keep(key: &str, path: &Path) -> std::io::Result<()> {
+fn store_key(key: &str, path: &Path) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // A file of an earlier life may be readable by others: it goes.
+    // An old file may be readable by others.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -46,8 +50,8 @@ fn keep(key: &str, path: &Path) -> std::io::Result<()> {
 
 /// Adds the first administrator in a transaction.
 ///
-/// A generated key is on disk before the transaction commits: a start that is killed in between
-/// leaves a file with a key that does not exist, and the next start writes another.
+/// A generated key is on disk before the transaction commits. If the process is killed in between,
+/// the file has an invalid key, and the next start writes another.
 fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::Result<()> {
     sql::one_writer(db)?;
     let given = settings.admin_key.as_deref().filter(|key| !key.is_empty());
@@ -61,10 +65,10 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
     users::add(db, login, login, Role::Administrator)?;
     let Some(key) = given else {
         let (_, text) = issue(db, login, None, None, now)?;
-        if let Err(error) = keep(&text, path) {
+        if let Err(error) = store_key(&text, path) {
             let path = path.display();
             log::warn!(
-                "the key of {login} could not be written to {path}: {error}; `keys issue {login}` makes another"
+                "cannot write the key of {login} to {path}: {error}; `keys issue {login}` issues another"
             );
         }
         return Ok(());
@@ -76,13 +80,13 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
     }
 }
 
-/// Settings keep the key of the first start, and that is fine; one that opens nothing is a mistake of
-/// whoever set it, and would be found out at the first 401.
+/// Warns if ADMIN_KEY is an invalid key, which would otherwise be noticed at the first 401. A valid
+/// key may stay in the settings.
 fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
     if !is_live(db, key, now)? {
         log::warn!(
-            "ADMIN_KEY is ignored: it is read at the very first start only, there are users already, \
-             and it is no key of theirs; `keys issue` makes another"
+            "ADMIN_KEY is ignored: it is read at the first start only, and it is not a key of an \
+             existing user; `keys issue` issues another"
         );
     }
     Ok(())
@@ -103,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn start_that_is_killed_loses_no_key() {
+    fn start_after_a_killed_one_writes_a_valid_key() {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let settings = Line::parse_from(["calendar"]).site;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data").join(KEY_FILE);
         let read = || std::fs::read_to_string(&path).unwrap().trim().to_owned();
-        // The transaction of a start that is killed before it commits is rolled back.
+        // The transaction of a start that is killed before the commit is rolled back.
         let killed = pools.write_blocking(|db| {
             seed_in(db, &settings, &path, 7)?;
             assert!(is_live(db, &read(), 7)?);
@@ -123,7 +127,7 @@ mod tests {
         assert_ne!(key, lost);
         assert!(pools.read_blocking(|db| is_live(db, &key, 8)).unwrap());
         assert!(!pools.read_blocking(|db| is_live(db, &lost, 8)).unwrap());
-        // A later start leaves it alone.
+        // Later starts do not change it.
         seed(&pools, &settings, path.parent().unwrap(), 9).unwrap();
         assert_eq!(read(), key);
     }

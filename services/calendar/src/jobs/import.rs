@@ -9,7 +9,7 @@ use database::Db;
 
 use super::dry_run::dry_run;
 use super::load::first_user;
-use super::turns::Turns;
+use super::writer_queue::WriterQueue;
 use crate::app::{Import, ImportLimits, Overview, Pass, SoFar};
 use crate::error::Error;
 use crate::ical::Reader;
@@ -18,20 +18,20 @@ use crate::state::State;
 use crate::store::statistics;
 use crate::wire::import::ImportJson;
 
-/// How an import goes about it.
+/// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Nothing is written: all of it happens in one transaction that is rolled back.
+    /// Runs everything in one transaction that is rolled back.
     pub dry_run: bool,
-    /// Where the calendar is reached: ids of its own feeds end in this host.
+    /// Public URL of the calendar; UIDs of its own feeds end in this host.
     pub base: Option<String>,
 }
 
-/// Imports a file, and waits for a database that is busy or away for a minute.
+/// Imports a file. Retries for a minute while the database is busy or unreachable.
 ///
 /// # Errors
-/// The file cannot be read or is no calendar, or the database failed; what came before stays, and the
-/// error tells how far that is.
+/// The file cannot be read or is not a calendar, or the database failed. Earlier batches stay, and
+/// the error reports the last imported line.
 pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::Result<ImportJson> {
     let user = state.pools.read_blocking(first_user)?;
     let file = rereadable(input).context("cannot be read")?;
@@ -40,7 +40,7 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let urls = Urls { base: options.base.unwrap_or_default(), alias: false };
     let mut import = Import::new(user, urls, ImportLimits::default(), overview);
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
-    let mut turns = Turns::new(&state.pools);
+    let mut queue = WriterQueue::new(&state.pools);
     let outcome = match options.dry_run {
         true => dry_run(&state.pools, |db| {
             write(&mut import, &file, &progress, |import, reader, pass| {
@@ -48,7 +48,7 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
             })
         }),
         false => write(&mut import, &file, &progress, |import, reader, pass| {
-            write_batch(&mut turns, import, &file, reader, |db, import, reader| {
+            write_batch(&mut queue, import, &file, reader, |db, import, reader| {
                 import.write(state, db, reader, pass)
             })
         }),
@@ -56,9 +56,9 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     progress.finish();
     if let Err(error) = outcome {
         let error = anyhow::Error::from(error);
-        let told = told(import.so_far()).filter(|_| !options.dry_run);
-        return Err(match told {
-            Some(told) => error.context(told),
+        let progress = progress_of(import.so_far()).filter(|_| !options.dry_run);
+        return Err(match progress {
+            Some(progress) => error.context(progress),
             None => error,
         });
     }
@@ -67,12 +67,12 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
     {
-        log::warn!("the database gathers statistics later, because it could not now: {error}");
+        log::warn!("cannot gather statistics, the database will do it later: {error}");
     }
     Ok(report)
 }
 
-/// Opens an input that is read more than once; what can be read only once is kept meanwhile.
+/// Opens an input that is read more than once. Standard input is copied to a temporary file.
 fn rereadable(input: &Input) -> io::Result<File> {
     match input.path().filter(|_| input.is_rereadable()) {
         Some(path) => File::open(path),
@@ -85,24 +85,22 @@ fn rereadable(input: &Input) -> io::Result<File> {
     }
 }
 
-/// Tells how far an import is that failed; none when nothing is imported.
-fn told(so_far: &SoFar) -> Option<String> {
+/// Describes the progress of a failed import; `None` if nothing was imported.
+fn progress_of(so_far: &SoFar) -> Option<String> {
     let SoFar { passes, line, report, .. } = so_far;
     let done = match (passes, line) {
         (0, 0) => return None,
-        (0, line) => format!("all entries up to that on line {line} are imported"),
-        (_, 0) => "all entries but changed repetitions are imported".to_owned(),
-        (_, line) => format!(
-            "all entries are imported, changed repetitions up to that on line {line} among them"
-        ),
+        (0, line) => format!("all entries up to line {line} are imported"),
+        (_, 0) => "all entries except overrides are imported".to_owned(),
+        (_, line) => format!("all entries are imported, and all overrides up to line {line}"),
     };
-    Some(format!("{done} ({report}), and the same command goes on from there"))
+    Some(format!("{done} ({report}); run the same command to resume"))
 }
 
 type FileReader<'f> = Reader<BufReader<&'f File>>;
 
-/// Reads a file from its start, without its first components.
-fn reader_behind(file: &File, components: usize) -> io::Result<FileReader<'_>> {
+/// Reads a file from its start, skipping its first components.
+fn reader_after(file: &File, components: usize) -> io::Result<FileReader<'_>> {
     let mut start = file;
     start.seek(SeekFrom::Start(0))?;
     let mut reader = Reader::new(BufReader::new(file));
@@ -116,9 +114,9 @@ fn unreadable(error: io::Error) -> Error {
     Error::Internal(error.to_string())
 }
 
-/// Writes a batch in a transaction; each further attempt begins where the batch begins.
+/// Writes a batch in a transaction. Each retry restarts the batch.
 fn write_batch<'f>(
-    turns: &mut Turns<'_>,
+    queue: &mut WriterQueue<'_>,
     import: &mut Import,
     file: &'f File,
     reader: &mut FileReader<'f>,
@@ -126,10 +124,10 @@ fn write_batch<'f>(
 ) -> Result<bool, Error> {
     let before = import.so_far().clone();
     let mut is_repeated = false;
-    let outcome = turns.write(|db| {
+    let outcome = queue.write(|db| {
         if is_repeated {
             import.return_to(before.clone());
-            *reader = reader_behind(file, before.read).map_err(unreadable)?;
+            *reader = reader_after(file, before.read).map_err(unreadable)?;
         }
         is_repeated = true;
         write(db, import, reader)
@@ -147,7 +145,7 @@ fn write<'f>(
     mut batch: impl FnMut(&mut Import, &mut FileReader<'f>, Pass) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     for pass in import.passes() {
-        let mut reader = reader_behind(file, 0).map_err(unreadable)?;
+        let mut reader = reader_after(file, 0).map_err(unreadable)?;
         while batch(import, &mut reader, pass)? {
             progress.set(u64::try_from(import.done()).unwrap_or(u64::MAX));
         }
@@ -169,10 +167,10 @@ mod tests {
     use crate::store::sql::Sql;
     use crate::store::{MIGRATIONS, users};
 
-    /// More than a transaction takes.
+    /// More events than one transaction takes.
     const EVENTS: u64 = 300;
 
-    /// The most events that a transaction takes: those of one batch, and one that is faulty.
+    /// Maximum number of events in a transaction: a batch and one faulty event.
     const LARGEST: usize = 251;
 
     #[derive(Parser)]
@@ -181,7 +179,7 @@ mod tests {
         site: Settings,
     }
 
-    /// An import of many events and a faulty one, as [`attempt_of`] has it.
+    /// Runs [`attempt_of`] on many events and a faulty one.
     fn attempt(
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
     ) -> (Result<(), Error>, SoFar, u64) {
@@ -194,8 +192,8 @@ mod tests {
 
     const FAULTY: &str = "BEGIN:VEVENT\nUID:faulty\nEND:VEVENT\n";
 
-    /// An import of a file, whose attempts end as `judge` says of their numbers: how it ended, how far
-    /// it is, and how many events there are.
+    /// Imports a file, where `judge` decides the outcome of each attempt by its number. Returns the
+    /// outcome, the progress and the number of events.
     fn attempt_of(
         entries: &str,
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
@@ -215,9 +213,9 @@ mod tests {
         let urls = Urls { base: String::new(), alias: false };
         let mut import = Import::new(user, urls, ImportLimits::default(), overview);
         let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
-        let (mut turns, mut attempts) = (Turns::new(&state.pools), 0);
+        let (mut queue, mut attempts) = (WriterQueue::new(&state.pools), 0);
         let outcome = write(&mut import, &file, &progress, |import, reader, pass| {
-            write_batch(&mut turns, import, &file, reader, |db, import, reader| {
+            write_batch(&mut queue, import, &file, reader, |db, import, reader| {
                 let done = import.done();
                 let more = import.write(&state, db, reader, pass)?;
                 assert!(import.done() - done <= LARGEST, "{}", import.done() - done);
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_takes_more_than_one_transaction() {
+    fn long_series_is_split_into_transactions() {
         let day = |days: i64| {
             let day = SystemClock.now() + jiff::SignedDuration::from_hours(24 * days);
             day.strftime("%Y%m%dT100000Z").to_string()
@@ -246,24 +244,24 @@ mod tests {
              END:VEVENT\n"
         );
         let entries = format!("{daily}{FAULTY}{moved}");
-        // Every other attempt is undone, also within the series.
+        // Every other attempt is rolled back, also within the series.
         let busy = |attempt: u64| if attempt % 2 == 1 { Err(DatabaseError::Busy) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, busy);
         outcome.unwrap();
         let report = &so_far.report;
         assert_eq!((report.created, report.failed, rows), (400, 1, 400), "{report}");
         assert_eq!((report.updated, report.unchanged, report.skipped), (0, 0, 0), "{report}");
-        // One that breaks off within it has no entry that is whole.
+        // If the first entry fails halfway, no entry is complete.
         let broken =
             |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, broken);
         assert!(outcome.is_err());
         assert!((1..400).contains(&rows), "{rows}");
-        assert_eq!(told(&so_far), None);
+        assert_eq!(progress_of(&so_far), None);
     }
 
     #[test]
-    fn an_attempt_that_was_undone_is_repeated_from_where_it_began() {
+    fn rolled_back_batch_is_repeated_from_its_start() {
         let busy = |attempt: u64| if attempt % 2 == 1 { Err(DatabaseError::Busy) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt(busy);
         outcome.unwrap();
@@ -272,20 +270,20 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_fails_tells_how_far_it_is() {
+    fn failed_import_reports_its_last_complete_line() {
         let broken =
             |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt(broken);
         assert!(outcome.is_err());
         assert!((1..EVENTS).contains(&rows), "{rows}");
-        // An event has four lines, and the first one begins on the second.
+        // An event has four lines, and the first one begins on the second line.
         let line = 2 + 4 * (rows - 1);
         let expected = format!(
-            "all entries up to that on line {line} are imported ({rows} created, 0 updated, \
-             0 unchanged, 0 skipped, 0 failed), and the same command goes on from there"
+            "all entries up to line {line} are imported ({rows} created, 0 updated, \
+             0 unchanged, 0 skipped, 0 failed); run the same command to resume"
         );
-        assert_eq!(told(&so_far), Some(expected));
+        assert_eq!(progress_of(&so_far), Some(expected));
         let (_, so_far, rows) = attempt(|_| Err(DatabaseError::NotFound));
-        assert_eq!((told(&so_far), rows), (None, 0));
+        assert_eq!((progress_of(&so_far), rows), (None, 0));
     }
 }

@@ -1,8 +1,8 @@
-//! Loading of events, venues, organizers and terms through the same path as creating them.
+//! Loads events, venues, organizers and terms with the code that creates them over HTTP.
 //!
-//! A line is the body of a create with `type` beside it: `event`, `venue`, `organizer`,
-//! `category` or `tag`. What exists already stays as it is, or is changed on request. Many lines
-//! share a transaction; a faulty line is undone alone and reported.
+//! A line is the body of a create request plus `type`: `event`, `venue`, `organizer`, `category` or
+//! `tag`. Existing resources are kept, or changed on request. Many lines share a transaction; a
+//! faulty line is rolled back alone and reported.
 
 use std::fmt;
 use std::io::BufRead;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dry_run::dry_run;
-use super::turns::Turns;
+use super::writer_queue::WriterQueue;
 use crate::app::{Loading, Undone, load_line, with_context};
 use crate::error::Error;
 use crate::model::role::User;
@@ -22,48 +22,48 @@ use crate::state::State;
 use crate::store::{sql, statistics, users};
 use crate::wire::params::Params;
 
-/// The longest line, in bytes; the body of a create has half of it at most.
+/// Maximum length of a line in bytes, twice that of a request body.
 const LONGEST_LINE: usize = 2 << 20;
 
-/// Lines of a transaction: other writers wait for all of them.
+/// Number of lines per transaction; other writers wait for all of them.
 const BATCH: usize = 250;
 
-/// Bytes of a batch, after which it takes no further line.
+/// Size in bytes after which a batch takes no more lines.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Faulty lines that are told one by one.
+/// Maximum number of faulty lines reported individually.
 const MAX_FAULTS: usize = 100;
 
-/// How a load goes about it.
+/// Options of a load.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
-    /// Nothing is written: all of it happens in one transaction that is rolled back.
+    /// Runs everything in one transaction that is rolled back.
     pub dry_run: bool,
-    /// What exists already is changed to what its line says.
+    /// Changes existing resources to match their line.
     pub upsert: bool,
 }
 
-/// What a load did.
+/// The result of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Loaded {
-    /// Resources that are new.
+    /// Number of created resources.
     pub created: u64,
-    /// Resources that were there and have changed.
+    /// Number of changed resources.
     pub updated: u64,
-    /// Resources that were there and are as they were.
+    /// Number of unchanged resources.
     pub unchanged: u64,
-    /// Faulty lines, which changed nothing.
+    /// Number of faulty lines, which changed nothing.
     pub failed: u64,
-    /// The first of the faulty lines.
+    /// The first faulty lines.
     pub faults: Vec<Fault>,
 }
 
 /// A faulty line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Number of the line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The error.
     pub message: String,
 }
 
@@ -92,12 +92,12 @@ impl Loaded {
     }
 }
 
-/// Loads lines of JSON, and waits for a database that is busy or away for a minute. At the end the
-/// database gathers statistics.
+/// Loads JSON lines. Retries for a minute while the database is busy or unreachable, and gathers
+/// statistics at the end.
 ///
 /// # Errors
-/// The lines cannot be read, or the database failed; what came before stays, and the error tells how far
-/// that is.
+/// The lines cannot be read, or the database failed. Earlier batches stay, and the error reports
+/// the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
     let writer = state.pools.read_blocking(first_user)?;
     let mut batches = Batches {
@@ -113,23 +113,23 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
             })
         }),
         false => {
-            let mut turns = Turns::new(&state.pools);
+            let mut queue = WriterQueue::new(&state.pools);
             load_batches(&mut batches, &mut loaded, |batch| {
-                turns.write(|db| write(state, db, &writer, batch, options))
+                queue.write(|db| write(state, db, &writer, batch, options))
             })
         }
     };
     batches.progress.finish();
-    // What was loaded before a failure stays, so its statistics count too.
+    // Lines loaded before a failure stay, so statistics are needed for them too.
     if loaded.created > 0
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
     {
-        log::warn!("the database gathers statistics later, because it could not now: {error}");
+        log::warn!("cannot gather statistics, the database will do it later: {error}");
     }
     match outcome {
         Err(error) if batches.loaded > 0 && !options.dry_run => Err(error.context(format!(
-            "all lines up to {} are loaded ({loaded}), and the same command goes on from there",
+            "all lines up to {} are loaded ({loaded}); run the same command to resume",
             batches.loaded
         ))),
         outcome => outcome.map(|()| loaded),
@@ -149,19 +149,19 @@ fn load_batches(
     }
 }
 
-/// A line with its number: what it says, or why it cannot be read.
+/// A line number with the parsed line or its error.
 type Parsed = (u64, Result<Params, String>);
 
 /// Reads lines in batches.
 struct Batches<R> {
     lines: BoundedLines<R>,
     progress: ProgressReporter,
-    /// Number of the last line whose batch is loaded.
+    /// Number of the last loaded line.
     loaded: u64,
 }
 
 impl<R: BufRead> Batches<R> {
-    /// Returns the next lines that are not blank; none at the end.
+    /// Returns the next lines that are not blank, or an empty batch at the end.
     fn next(&mut self) -> anyhow::Result<Vec<Parsed>> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -190,13 +190,13 @@ fn parse(text: &str) -> Result<Params, String> {
     }
 }
 
-/// Everything is loaded in the name of the first user.
+/// Returns the first user, on whose behalf everything is loaded.
 pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     let users = users::list(db)?;
-    users.into_iter().next().ok_or_else(|| Error::Internal("there is no user yet".to_owned()))
+    users.into_iter().next().ok_or_else(|| Error::Internal("there are no users yet".to_owned()))
 }
 
-/// Writes a batch inside a transaction, each line behind a savepoint of its own.
+/// Writes a batch inside a transaction, each line within a savepoint.
 fn write(
     state: &State,
     db: &mut Db,

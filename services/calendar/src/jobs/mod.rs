@@ -1,4 +1,5 @@
-//! Work beside requests: webhooks, first start, due publications, the index of events, loading, import.
+//! Background work and long commands: webhooks, first start, due publications, event index,
+//! loading, import.
 
 mod dry_run;
 mod event_index;
@@ -6,12 +7,12 @@ mod first_start;
 mod import;
 mod load;
 mod publish;
-mod turns;
 mod webhooks;
+mod writer_queue;
 
 pub use event_index::{prune_changes, refresh_index};
 pub use first_start::seed;
 pub use import::{ImportOptions, import};
 pub use load::{Fault, LoadOptions, Loaded, load};
 pub use publish::publish_due;
-pub use webhooks::{deliver_due, deliver_for_ever, prune_messages};
+pub use webhooks::{deliver_due, deliver_forever, prune_messages};

@@ -1,4 +1,4 @@
-//! Publishes what was written for later, once its date has come.
+//! Publishes scheduled resources whose date has come.
 
 use database::{DatabaseError, Db};
 
@@ -6,7 +6,7 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{events, linked_posts, sql};
 
-/// Publishes everything that is due; a failure is logged and the next tick tries again.
+/// Publishes everything that is due. A failure is logged, and the next tick tries again.
 pub async fn publish_due(state: &State) {
     let now = state.clock.unix();
     loop {
@@ -14,15 +14,15 @@ pub async fn publish_due(state: &State) {
             Ok(0) => return,
             Ok(count) => log::info!("{count} scheduled resources published"),
             Err(error) => {
-                log::warn!("scheduled resources could not be published: {error}");
+                log::warn!("cannot publish scheduled resources: {error}");
                 return;
             }
         }
     }
 }
 
-/// Publishes what is due at an instant, in a bounded number, so that other writers do not
-/// wait long; returns how many resources there were.
+/// Publishes a limited number of due resources, so that other writers do not wait long. Returns the
+/// number.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
     let events = events::publish_due(db, now)?;

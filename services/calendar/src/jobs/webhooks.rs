@@ -1,4 +1,4 @@
-//! Sends what webhooks are to hear.
+//! Delivers webhook messages.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use crate::app::Delivery;
 use crate::state::State;
 use crate::store::webhooks;
 
-/// How often the outbox is looked into.
+/// Interval between checks of the outbox.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a message that is over is kept, in seconds.
+/// How long finished messages are kept, in seconds.
 const KEPT: i64 = 7 * 24 * 3600;
 
-/// Delivers what is due, again and again; does nothing where no webhooks are sent.
-pub async fn deliver_for_ever(state: State) {
+/// Delivers due messages forever. Returns at once if webhooks are disabled.
+pub async fn deliver_forever(state: State) {
     if let Some(delivery) = Delivery::new(&state) {
         outbound::deliver_for_ever(&delivery, &delivery, PAUSE).await;
     }
 }
 
-/// Delivers what is due now; returns how many messages were tried.
+/// Delivers the messages that are due now. Returns the number of attempts.
 ///
 /// # Errors
-/// The database is out of reach.
+/// The database is unreachable.
 pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
     match Delivery::new(state) {
         Some(delivery) => outbound::deliver_due(&delivery, &delivery).await,
@@ -32,10 +32,10 @@ pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
     }
 }
 
-/// Forgets messages that were delivered or given up long ago.
+/// Deletes messages that were delivered or given up long ago.
 pub async fn prune_messages(state: &State) {
     let before = state.clock.unix() - KEPT;
     if let Err(error) = state.pools.write(move |db| webhooks::tidy(db, before)).await {
-        log::warn!("old messages of webhooks could not be removed: {error}");
+        log::warn!("cannot delete old webhook messages: {error}");
     }
 }

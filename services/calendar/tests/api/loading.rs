@@ -207,8 +207,8 @@ async fn failed_load_reports_the_last_committed_line() {
     let failed = load(&app.state, torn(), PLAIN).unwrap_err();
     assert_eq!(
         format!("{failed:#}"),
-        "all lines up to 250 are loaded (250 created, 0 updated, 0 unchanged, 0 failed), and the \
-         same command goes on from there: cannot be read: torn"
+        "all lines up to 250 are loaded (250 created, 0 updated, 0 unchanged, 0 failed); run the \
+         same command to resume: cannot be read: torn"
     );
     assert_eq!(app.rows("terms"), 250);
     let dry = load(&app.state, torn(), LoadOptions { dry_run: true, ..PLAIN }).unwrap_err();

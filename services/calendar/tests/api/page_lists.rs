@@ -132,8 +132,8 @@ async fn invalid_page_urls_get_an_error_page() {
     for (query, said) in [
         ("?date=soon", "The date must be a day"),
         ("?date=9999-12-31", "This day is not in the calendar."),
-        ("?category=none", "There is no such category."),
-        ("?tag=none", "There is no such tag."),
+        ("?category=none", "This category does not exist."),
+        ("?tag=none", "This tag does not exist."),
         ("?search=%22", "The search must"),
         ("?search=%FF", "The search must"),
     ] {
@@ -152,7 +152,7 @@ async fn unknown_path_gets_html_for_browsers_and_json_for_programs() {
     assert_eq!(missing.header("cache-control"), "no-store");
     assert!(missing.header("content-security-policy").starts_with("default-src 'none'"));
     insta::assert_snapshot!("missing_page", stable(&app, &missing));
-    // The error page is the same for deleted and unknown things.
+    // HEAD has the status of GET and no body.
     for path in ["/events/month/2026-99/", "/event/none/", "/", "/events/"] {
         let html = |method: Method| app.server.request(method, path).header("accept", "text/html");
         let (get, head) = (send(html(Method::GET)).await, send(html(Method::HEAD)).await);

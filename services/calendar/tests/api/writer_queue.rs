@@ -1,8 +1,6 @@
 //! Requests that write during a load by another process.
 //!
-//! This load is shorter than the five seconds for which SQLite waits for a lock, so these requests
-//! would succeed without turns, only later. The test in `src/jobs/turns.rs` proves the turns, with
-//! transactions that leave no other gap.
+//! The gaps that the load leaves are tested in `src/jobs/writer_queue.rs`.
 
 use serde_json::json;
 use testkit::Program;
