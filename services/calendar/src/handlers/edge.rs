@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::model::urls::{ALIAS, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
-/// Handles what concerns every path of the interface, round the handler.
+/// Wraps the handlers of all API paths.
 pub async fn around(
     mut request: ServiceRequest,
     next: Next,
@@ -33,7 +33,7 @@ pub async fn around(
             next.call(request).await?
         }
     };
-    // Pages that fail say so themselves; what nothing answers has the form of the interface.
+    // Pages render their own errors. Unknown paths get the error format of the API.
     let is_html = |response: &ServiceResponse| {
         let kind = response.headers().get(header::CONTENT_TYPE);
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
@@ -46,7 +46,7 @@ pub async fn around(
     Ok(response)
 }
 
-/// Whether a path belongs to the interface, and not to the pages.
+/// Returns whether a path belongs to the API rather than to the pages.
 pub fn is_of_interface(path: &str) -> bool {
     below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
 }
@@ -57,7 +57,7 @@ fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites a path below the alias prefix to the one that is registered.
+/// Rewrites a path below the alias prefix to the registered one.
 fn rewrite_alias(request: &mut ServiceRequest) {
     let Some(rest) = below(request.path(), ALIAS) else { return };
     let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -71,7 +71,7 @@ fn rewrite_alias(request: &mut ServiceRequest) {
     }
 }
 
-/// Answers OPTIONS below the interface with the description of the route.
+/// Answers OPTIONS below the API with the description of the route.
 fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     if request.method() != Method::OPTIONS {
         return None;
@@ -90,10 +90,10 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     Some(answer)
 }
 
-/// Of a repeated parameter the last one counts.
+/// The last of repeated parameters counts.
 const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
 
-/// Replaces POST by the method that the header or the query names.
+/// Replaces POST by the method in the header or the query.
 fn override_method(request: &mut ServiceRequest) {
     if request.method() != Method::POST || below_namespace(request.path()).is_none() {
         return;
@@ -113,7 +113,7 @@ fn override_method(request: &mut ServiceRequest) {
     request.head_mut().method = method;
 }
 
-/// Allows pages of any origin to read the answer.
+/// Allows pages of any origin to read the response.
 fn allow_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     const TEXTS: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "OPTIONS, GET, POST, PUT, PATCH, DELETE"),

@@ -33,9 +33,9 @@ pub async fn export_ical(
     Ok(answer(feed, &request))
 }
 
-/// Answers a feed, or 304 when the client has it already.
+/// Returns a feed, or 304 if the client already has it.
 pub fn answer(feed: Feed, request: &HttpRequest) -> HttpResponse {
-    // Weak, as the same content also travels compressed.
+    // Weak, because the same content may be sent compressed.
     let validators = Validators::weak(feed.tag);
     let validators = match feed.modified {
         Some(seconds) => validators.dated(seconds),

@@ -1,4 +1,4 @@
-//! The index and the documentation of the interface.
+//! The index and the documentation of the API.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};

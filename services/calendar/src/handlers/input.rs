@@ -1,4 +1,4 @@
-//! The extractor of every handler: who asks, with which parameters, under which base URL.
+//! The extractor of every handler: caller, parameters and base URL.
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
@@ -17,17 +17,17 @@ use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// The largest body, in bytes.
+/// Maximum size of a body in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// Marks a request that came by the alias prefix.
+/// Marks a request that used the alias prefix.
 #[derive(Clone, Copy, Debug)]
 pub struct ByAlias;
 
-/// What every handler takes: the request, and how its answer is cut down.
+/// The input of a handler: the request, and the selected response keys.
 pub struct Input {
     pub request: Request,
-    /// Keys that the answer is cut down to.
+    /// Keys that the response is reduced to.
     pub fields: Option<String>,
 }
 
@@ -46,14 +46,14 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     if *request.method() != Method::GET
         && let Ok(query) = input.request.params
     {
-        // The body wins over the query.
+        // The body takes precedence over the query.
         input.request.params = body(request, payload).await.map(|body| query.overlaid(body));
         input.fields = fields(&input.request.params);
     }
     Ok(input)
 }
 
-/// Reads a request but for its body.
+/// Reads a request without its body.
 pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let state = request
         .app_data::<actix::Data<State>>()
@@ -98,7 +98,7 @@ async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Err
         return Err(Error::UnsupportedMediaType);
     }
     if is_compressed(headers) {
-        return Err(Error::InvalidJson("the body is compressed; send it as it is".to_owned()));
+        return Err(Error::InvalidJson("the body is compressed; send it uncompressed".to_owned()));
     }
     if is_json {
         return from_json(&bytes);
@@ -113,7 +113,7 @@ fn not_text() -> Error {
     Error::Parameters(ParameterErrors::one("body", "must be UTF-8"))
 }
 
-/// Returns whether a body is sent in a form that would have to be undone first.
+/// Returns whether a body is compressed.
 pub fn is_compressed(headers: &HeaderMap) -> bool {
     headers
         .get_all(CONTENT_ENCODING)
@@ -134,7 +134,7 @@ fn from_json(bytes: &Bytes) -> Result<Params, Error> {
     }
 }
 
-/// Reads the text parts of a form; parts with a file name are left out.
+/// Reads the text parts of a form. Parts with a file name are ignored.
 async fn from_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Params, Error> {
     let parts = multipart::parts(headers, bytes).await?;
     let texts = parts.into_iter().filter(|part| part.file_name.is_none());

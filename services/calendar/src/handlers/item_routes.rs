@@ -1,8 +1,8 @@
-//! The handlers of a list and of an item, for every resource alike.
+//! Handlers of lists and items, shared by all resources.
 
 /// Defines the two handlers of a list: GET and POST.
 ///
-/// `list` is the use case that reads a page; `create` of the items makes a new one.
+/// `list` is the use case that reads a page; `create` makes a new item.
 macro_rules! list_routes {
     (
         items: $items:expr, tag: $tag:tt, path: $path:tt,
@@ -21,7 +21,7 @@ macro_rules! list_routes {
         pub async fn $list(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
             let PlacedList { list, place } = $use_case(&state, input.request).await?;
             let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
-            // Dropped with the head, once the body is compressed and counts as held by its connection.
+            // Dropped with the headers, once the body is compressed and counted by its connection.
             response.extensions_mut().insert(place);
             Ok(response)
         }
@@ -42,9 +42,9 @@ pub(super) use list_routes;
 
 /// Defines the five handlers of an item: GET, POST, PUT, PATCH and DELETE.
 ///
-/// `find`, `update` and `remove` of the items do the work; POST, PUT and PATCH are the same operation
-/// under names of their own, as the document has them. The extractor of the path goes by another
-/// name, so that utoipa documents only the declared parameters.
+/// `find`, `update` and `remove` do the work. POST, PUT and PATCH are the same operation with
+/// separate operation ids. The path extractor is aliased so that utoipa documents only the declared
+/// parameters.
 macro_rules! item_routes {
     (
         items: $items:expr, tag: $tag:tt, body: $body:ident, update: $update:ident,

@@ -1,4 +1,4 @@
-//! What the handlers of venues and organizers do alike.
+//! Shared code of the handlers of venues and organizers.
 
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
 
-/// The id in a path.
+/// Parses the id in a path.
 pub fn id(digits: &str) -> PathKey {
     PathKey::Id(parse_id(digits))
 }
 
-/// The slug in a path.
+/// Parses the slug in a path.
 pub fn slug(text: &str) -> PathKey {
     PathKey::of_slug(text)
 }
@@ -24,7 +24,7 @@ pub fn slug(text: &str) -> PathKey {
 pub struct Items(pub Kind);
 
 impl Items {
-    /// Creates an item, or answers with the one that has the same name.
+    /// Creates an item, or returns the one with the same name.
     pub async fn create(self, input: Input, state: &State) -> Result<HttpResponse, Error> {
         let (json, location) = linked::create(state, input.request, self.0).await?;
         reply::created(&json, location, input.fields.as_deref())

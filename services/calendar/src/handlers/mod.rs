@@ -1,4 +1,4 @@
-//! Handlers, a file per resource: parameters in, one use case, JSON out.
+//! Handlers, one file per resource: they read parameters, call one use case, and return JSON.
 
 pub(crate) mod categories;
 pub(crate) mod edge;

@@ -7,14 +7,14 @@ use futures_util::{StreamExt, TryStreamExt};
 
 use crate::error::Error;
 
-/// A part of a form that has a name.
+/// A named part of a form.
 pub struct Part {
     pub name: String,
     pub file_name: Option<String>,
     pub content: Vec<u8>,
 }
 
-/// Reads the parts of a form that have a name.
+/// Reads the named parts of a form.
 pub async fn parts(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Part>, Error> {
     let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
     let mut parts = Multipart::new(headers, stream);

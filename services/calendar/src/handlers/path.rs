@@ -22,7 +22,7 @@ pub struct Slug {
     slug: String,
 }
 
-/// Reads the digits of a path; what is too large to be an id is one that nothing has.
+/// Parses the digits in a path. Numbers that are too large map to an id that does not exist.
 pub fn parse_id(digits: &str) -> i64 {
     digits.parse().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Answers: JSON with the headers of lists, creations and conditional reads.
+//! JSON responses with the headers of lists, creations and conditional reads.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
@@ -9,20 +9,20 @@ use crate::error::Error;
 use crate::wire::envelope::ListMeta;
 use crate::wire::fields;
 
-/// The media type of every answer.
+/// The media type of every response.
 pub const JSON: &str = "application/json; charset=UTF-8";
 
-/// Writes a value as JSON, cut down to the asked keys.
+/// Serializes a value, reduced to the selected keys.
 fn text<T: Serialize>(value: &T, cut: Option<&str>) -> Result<String, Error> {
     fields::written(value, cut).map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Answers 200 with a value.
+/// Returns 200 with a value.
 pub fn ok<T: Serialize>(value: &T, cut: Option<&str>) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, JSON)).body(text(value, cut)?))
 }
 
-/// Answers 201 with a new resource and its address.
+/// Returns 201 with a new resource and its URL.
 pub fn created<T: Serialize>(
     value: &T,
     location: String,
@@ -34,7 +34,7 @@ pub fn created<T: Serialize>(
         .body(text(value, cut)?))
 }
 
-/// Answers 200 with a page of a list.
+/// Returns 200 with a page of a list.
 pub fn list<T: Serialize>(
     value: &T,
     meta: &ListMeta,
@@ -56,10 +56,10 @@ pub fn list<T: Serialize>(
     Ok(response.body(text(value, cut)?))
 }
 
-/// Answers a single read: 200 with its tag, or 304 when the client has the same already.
+/// Returns 200 with a tag for a single read, or 304 if the client has the same tag.
 ///
-/// The tag alone decides. What an answer shows of other resources, and what the clock publishes,
-/// changes without a newer date of the resource itself, so `If-Modified-Since` is not asked.
+/// `If-Modified-Since` is ignored: embedded resources and scheduled publication change a response
+/// without changing its date.
 pub fn read<T: Serialize>(
     value: &T,
     modified: Option<i64>,
@@ -67,10 +67,10 @@ pub fn read<T: Serialize>(
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
-    // Weak, as the same content also travels compressed.
+    // Weak, because the same content may be sent compressed.
     let validators = Validators::weak(fields::tag(&body));
     let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
-    // What is shown depends on the caller, so that no shared cache may keep it.
+    // The content depends on the caller, so shared caches must not keep it.
     Ok(validators.answer(request, "private, no-cache", |mut response| {
         response.insert_header((header::CONTENT_TYPE, JSON)).body(body)
     }))

@@ -1,4 +1,4 @@
-//! What the handlers of categories and tags do alike.
+//! Shared code of the handlers of categories and tags.
 
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -33,7 +33,7 @@ impl Terms {
         state: &State,
     ) -> Result<HttpResponse, Error> {
         let json = terms::find(state, input.request, self.key(id)).await?;
-        // Terms carry no date of their last change.
+        // Terms have no modification date.
         reply::read(&json, None, request, input.fields.as_deref())
     }
 

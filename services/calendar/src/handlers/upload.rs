@@ -1,4 +1,4 @@
-//! Files that requests carry: as the body itself, or as the part `file` of a form.
+//! Uploaded files: the body itself, or the form part `file`.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::model::role::{Action, User};
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// What stands round the file in a form, in bytes.
+/// Maximum size in bytes of a form besides its file.
 const FORM: usize = 64 << 10;
 
-/// The most bytes that are read of a file that is too large.
+/// Maximum number of bytes of an oversized file that are read and discarded.
 const DISCARDED: usize = 32 << 20;
 
-/// The longest time that they are read for.
+/// Time limit for reading them.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// The form that carries a file.
@@ -34,15 +34,15 @@ pub struct UploadForm {
     file: Vec<u8>,
 }
 
-/// Who sends a file, and the file.
+/// A file and its sender.
 pub struct Upload {
     pub user: User,
     pub input: Input,
     pub bytes: Bytes,
 }
 
-/// Receives a file of at most so many bytes, of a media type that is expected, from somebody who may
-/// send it: others are answered before their file is read.
+/// Receives a file with limited size and an accepted media type. Permission is checked before the
+/// file is read.
 pub async fn receive(
     request: &HttpRequest,
     payload: Payload,
@@ -86,7 +86,8 @@ pub async fn receive(
     }
 }
 
-/// Reads on for a while, so that a client that is still sending gets to read the answer.
+/// Reads the rest of a body for a while, so that a client that is still sending can read the
+/// response.
 async fn discard(mut payload: actix_web::dev::Payload) {
     let reading = async {
         let mut read = 0;
@@ -97,6 +98,6 @@ async fn discard(mut payload: actix_web::dev::Payload) {
             }
         }
     };
-    // Whoever is slower than that has to live without.
+    // Slower clients lose the response.
     let _ = tokio::time::timeout(DISCARD_TIME, reading).await;
 }

@@ -1,4 +1,4 @@
-//! One event; what a password protects is opened by a form.
+//! The event page, with a form for protected events.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -10,7 +10,7 @@ use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages;
 use crate::wire::pages::event::EventView;
 
-/// The largest form, in bytes.
+/// Maximum size of a form in bytes.
 const FORM_LIMIT: usize = 16 << 10;
 
 #[derive(Template)]
@@ -18,7 +18,7 @@ const FORM_LIMIT: usize = 16 << 10;
 struct EventPage<'a> {
     event: &'a EventView,
     root: &'a str,
-    /// A password was sent that is not the right one.
+    /// Whether a wrong password was sent.
     wrong: bool,
     subscription: Subscription,
 }
@@ -41,7 +41,7 @@ pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows an event to somebody who knows its password.
+/// Shows a protected event if the password is right.
 pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -56,7 +56,7 @@ pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpR
         .await
 }
 
-/// As the interface answers what a password protects.
+/// Sets the status of a protected event, as in the API.
 fn refused(mut response: HttpResponse) -> HttpResponse {
     *response.status_mut() = StatusCode::FORBIDDEN;
     response

@@ -1,4 +1,4 @@
-//! Failures of pages, as people read them.
+//! Error pages.
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
@@ -22,10 +22,10 @@ struct FailurePage<'a> {
     root: &'a str,
 }
 
-/// Answers a failure in the frame of the site.
+/// Renders an error page.
 pub fn failure(error: &Error, name: &str, base: &str) -> HttpResponse {
     if let Error::Internal(cause) = error {
-        log::error!("a page failed: {cause}");
+        log::error!("cannot render a page: {cause}");
     }
     let (title, text) = words(error);
     let links = Urls { base: base.to_owned(), alias: false }.relative();
@@ -43,15 +43,13 @@ fn words(error: &Error) -> (&'static str, String) {
     match error {
         Error::NoRoute | Error::NoSuchPage(_) | Error::EventNotFound => (
             "Page not found",
-            "There is no page at this address. What was here may have moved, or is no longer \
-             published."
-                .to_owned(),
+            "This page does not exist. It may have moved or may no longer be published.".to_owned(),
         ),
         Error::Parameters(errors) => {
             let texts = errors.invalid.iter().map(|invalid| match invalid.name {
-                "categories" => "There is no such category.".to_owned(),
+                "categories" => "This category does not exist.".to_owned(),
                 "start_date" | "end_date" => "This day is not in the calendar.".to_owned(),
-                "tags" => "There is no such tag.".to_owned(),
+                "tags" => "This tag does not exist.".to_owned(),
                 name => format!("The {name} {}.", invalid.text),
             });
             ("This cannot be shown", texts.collect::<Vec<_>>().join(" "))
@@ -67,17 +65,17 @@ fn words(error: &Error) -> (&'static str, String) {
             ("The calendar is busy", "Please try again in a moment.".to_owned())
         }
         error if error.status_code().is_server_error() => {
-            ("Something went wrong", "The page could not be made. Please try again.".to_owned())
+            ("Something went wrong", "The page cannot be shown. Please try again.".to_owned())
         }
-        error => ("This did not work", format!("The request was refused: {error}.")),
+        error => ("This did not work", format!("The request was rejected: {error}.")),
     }
 }
 
-/// Paths below which programs ask: what is not there has the form of the interface, whatever they accept.
+/// Paths of APIs, where unknown paths get JSON errors whatever the client accepts.
 const FOR_PROGRAMS: [&str; 2] = [NAMESPACE, "wp-json"];
 
-/// Returns whether a request that nothing answers comes from a person, so that a page says so: it asks
-/// for HTML, and not below an interface.
+/// Returns whether an unknown path gets an error page: the client accepts HTML, and the path is not
+/// in an API.
 pub fn is_wanted(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let path = request.path().trim_start_matches('/');
@@ -89,7 +87,7 @@ pub fn is_wanted(request: &ServiceRequest) -> bool {
         && !FOR_PROGRAMS.into_iter().any(below)
 }
 
-/// Answers that there is no such page.
+/// Renders the page for unknown paths.
 pub fn not_found(request: &HttpRequest) -> HttpResponse {
     let state = request.app_data::<Data<State>>();
     let name = state.map_or("Calendar", |state| state.site.settings.site_name.as_str());

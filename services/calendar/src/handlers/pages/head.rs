@@ -1,46 +1,46 @@
-//! What a page says of itself to programs.
+//! Metadata of a page.
 
 use shell::pages::Page;
 
 /// The media type of calendars.
 const CALENDAR: &str = "text/calendar";
 
-/// The head of a page.
+/// The metadata of a page.
 #[derive(Default)]
 pub struct Head {
     pub title: String,
     pub description: String,
-    /// The link of the navigation that leads here; empty for none.
+    /// The navigation link of this page; empty for none.
     pub current: &'static str,
-    /// The path of the page, below the base of the site.
+    /// The path of the page relative to the base URL.
     pub path: String,
-    /// Path and query of the calendar of this page; empty for none.
+    /// Path and query of the page's calendar file; empty for none.
     pub calendar: String,
-    /// The address of an image; empty for none.
+    /// The URL of an image; empty for none.
     pub image: String,
     /// JSON-LD; empty for none.
     pub data: String,
-    /// Where images of other hosts come from.
+    /// Other hosts of images on the page.
     pub origins: Vec<String>,
-    /// Search engines leave it out.
+    /// Whether search engines must not index it.
     pub unindexed: bool,
-    /// It shows one thing, not a list.
+    /// Whether it shows a single item rather than a list.
     pub single: bool,
 }
 
-/// The site around a page.
+/// The site of a page.
 pub struct Around<'a> {
     pub name: &'a str,
     pub about: &'a str,
-    /// Path of the site, with a slash at its end.
+    /// Path of the site with a trailing slash.
     pub root: &'a str,
     pub canonical: &'a str,
-    /// The address of the image with scheme and host.
+    /// The absolute URL of the image.
     pub image: &'a str,
 }
 
 impl Head {
-    /// Puts the page together.
+    /// Builds the page.
     pub fn page<'a>(&'a self, around: &Around<'a>) -> Page<'a> {
         let kind = if self.single { "article" } else { "website" };
         let mut page = Page::new(&self.title)

@@ -1,4 +1,4 @@
-//! The events to come, and those of one day.
+//! The list of upcoming events, and of the events of a day.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -14,7 +14,7 @@ use crate::wire::pages::query::PageQuery;
 /// The path of the list.
 const PATH: &str = "/events/";
 
-/// A list of events with the steps to its other parts.
+/// A slice of a list with links to the other pages.
 #[derive(Template)]
 #[template(path = "events.html")]
 pub struct EventList<'a> {
@@ -24,7 +24,7 @@ pub struct EventList<'a> {
 }
 
 impl<'a> EventList<'a> {
-    /// Takes the part of a list that stands at a path.
+    /// Builds the slice of the list at a path.
     pub fn new(
         list: &'a ListView,
         reader: &Reader,
@@ -55,7 +55,7 @@ struct ListPage<'a> {
     subscription: Subscription,
 }
 
-/// Leads to the list.
+/// Redirects to the list.
 pub async fn home(visit: Visit) -> HttpResponse {
     visit
         .answer(async |_| {
@@ -83,7 +83,7 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     };
     let name = &state.site.settings.site_name;
     let head = Head {
-        description: format!("{title}: what takes place, when and where. {name}"),
+        description: format!("{title}: what is on, when and where. {name}"),
         current: if query.is_narrowed() { "" } else { "events/" },
         path: query.href(PATH, query.page),
         calendar: query.calendar(PATH),

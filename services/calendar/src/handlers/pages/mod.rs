@@ -1,4 +1,4 @@
-//! Pages for people: rendered on the server, without scripts, the same for everybody.
+//! HTML pages: rendered on the server, without scripts, the same for everyone.
 
 pub(crate) mod event;
 pub(crate) mod list;

@@ -1,4 +1,4 @@
-//! A month.
+//! The month page.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -21,11 +21,11 @@ struct MonthPage<'a> {
     previous: Option<Link>,
     next: Option<Link>,
     subscription: Subscription,
-    /// The calendar of this month alone.
+    /// The calendar file of this month only.
     download: String,
 }
 
-/// Shows the month of today.
+/// Shows the current month.
 pub async fn this_month(visit: Visit) -> HttpResponse {
     visit.answer(async |reader| shown(reader, None).await).await
 }

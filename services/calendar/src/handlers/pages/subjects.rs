@@ -1,4 +1,4 @@
-//! Venues, organizers, categories and tags, each with its events to come.
+//! Pages of venues, organizers, categories and tags with their upcoming events.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -44,7 +44,7 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     visit.answer(async |reader| linked(reader, Kind::Organizer, &slug).await).await
 }
 
-/// Shows a category; its last slug names it.
+/// Shows a category, given by the last slug of its path.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
     visit.answer(async |reader| term(reader, Taxonomy::Category, slug).await).await

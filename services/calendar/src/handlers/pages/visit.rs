@@ -1,4 +1,4 @@
-//! The extractor of pages, and how they are answered.
+//! The extractor of page requests, and their responses.
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderName, HeaderValue};
@@ -22,8 +22,8 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Somebody who reads a page. Keys open nothing here, but a request that is over its limit, or
-/// carries wrong credentials, is refused as everywhere.
+/// A page request. Keys do not matter here, but a request over its rate limit or with invalid
+/// credentials is rejected as everywhere.
 pub struct Visit {
     pub state: Data<State>,
     urls: Urls,
@@ -31,20 +31,20 @@ pub struct Visit {
     query: Result<PageQuery, Error>,
 }
 
-/// A visit whose query could be read.
+/// A page request with a valid query.
 pub struct Reader {
     pub state: Data<State>,
     pub request: PageRequest,
-    /// Path of the site, with a slash at its end.
+    /// Path of the site with a trailing slash.
     pub root: String,
     http: HttpRequest,
 }
 
-/// How to follow a calendar.
+/// The URLs of a calendar subscription.
 pub struct Subscription {
-    /// The address for programs that follow calendars.
+    /// The URL for calendar apps.
     pub webcal: String,
-    /// The address of the file.
+    /// The URL of the file.
     pub url: String,
 }
 
@@ -73,7 +73,7 @@ fn query(request: &HttpRequest) -> Result<PageQuery, Error> {
 }
 
 impl Visit {
-    /// Answers with a page, with a calendar, or with the page of a failure.
+    /// Responds with a page, a calendar file, or an error page.
     pub async fn answer(
         self,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
@@ -92,12 +92,12 @@ impl Visit {
 }
 
 impl Reader {
-    /// The query of the page.
+    /// Returns the query of the page.
     pub fn query(&self) -> &PageQuery {
         &self.request.query
     }
 
-    /// The addresses of this site, with scheme and host.
+    /// Returns the absolute URLs of this site.
     pub fn urls(&self) -> &Urls {
         &self.request.urls
     }
@@ -105,7 +105,7 @@ impl Reader {
     /// Reads the fields of a form.
     ///
     /// # Errors
-    /// It is too large, breaks off, or is no text.
+    /// The form is too large, incomplete, or not text.
     pub async fn form(&self, payload: web::Payload, limit: usize) -> Result<Params, Error> {
         let mut payload = payload.into_inner();
         let bytes = read_body(&self.http, &mut payload, limit).await;
@@ -114,12 +114,12 @@ impl Reader {
         from_form(text.map_err(|_| ParameterErrors::one("form", "must be UTF-8"))?)
     }
 
-    /// Answers a page that everybody sees alike.
+    /// Responds with a public page.
     pub fn show(&self, head: &Head, main: &impl Template) -> HttpResponse {
         self.framed(head, |page| SITE.respond_shared(&self.http, page, main))
     }
 
-    /// Answers a page that no cache may keep.
+    /// Responds with a page that must not be cached.
     pub fn show_private(&self, head: &Head, main: &impl Template) -> HttpResponse {
         self.framed(head, |page| SITE.respond(page, main))
     }
@@ -143,7 +143,7 @@ impl Reader {
         let around =
             Around { name, about: &about, root: &self.root, canonical: &canonical, image: &image };
         let mut response = respond(&head.page(&around));
-        // What clients of the interface look for on pages.
+        // Headers by which API clients discover the API.
         for (header, text) in [
             ("x-tec-api-version", "v1"),
             ("x-tec-api-root", &format!("{}/", urls.root())),
@@ -156,12 +156,12 @@ impl Reader {
         response
     }
 
-    /// Answers a calendar.
+    /// Responds with a calendar file.
     pub fn calendar(&self, feed: Feed) -> HttpResponse {
         ical::answer(feed, &self.http)
     }
 
-    /// Returns how to follow the calendar at a path of the site.
+    /// Returns the subscription URLs of the calendar at a path.
     pub fn subscription(&self, path: &str) -> Subscription {
         let url = format!("{}{path}", self.urls().base);
         let (_, rest) = url.split_once("://").unwrap_or_default();
