@@ -83,7 +83,7 @@ run_handbook_commands() {
         echo "$line"
         ran=$((ran + 1))
     done < <(awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$root/docs/operations.md" |
-        grep -E '^docker compose (cp|exec) ' | sed 's/  *#.*//')
+        grep -E '^(\(umask 077; )?docker compose (cp|exec) ' | sed 's/  *#.*//')
     [ "$ran" -ge 8 ] || fail "docs/operations.md has only $ran compose commands"
     [ -s "$work/calendar.dump" ] || fail "the dump of the calendar is empty"
 }
