@@ -1,5 +1,7 @@
 //! Queries of the month page: a few events of each day, and their number.
 
+use std::collections::HashSet;
+
 use database::{Backend, DatabaseError, Db};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Text};
@@ -35,6 +37,14 @@ impl From<EntryRow> for MonthEntry {
 }
 
 #[derive(QueryableByName)]
+struct DayRow {
+    #[diesel(sql_type = BigInt)]
+    midnight: i64,
+    #[diesel(sql_type = BigInt)]
+    n: i64,
+}
+
+#[derive(QueryableByName)]
 struct HourRow {
     #[diesel(sql_type = BigInt)]
     hour: i64,
@@ -42,8 +52,8 @@ struct HourRow {
     n: i64,
 }
 
-/// Reads the first events that begin on each of these days and last less than a day, in list order.
-/// A day is given by its local midnight.
+/// Reads the first events of each of these days that last less than a day, in list order. A day is given by
+/// its local midnight.
 pub fn first_of_days(
     db: &mut Db,
     midnights: &[i64],
@@ -51,26 +61,52 @@ pub fn first_of_days(
 ) -> Result<Vec<MonthEntry>, DatabaseError> {
     let of_day = |midnight: &str| {
         format!(
-            "({COLUMNS}e.start_local >= {midnight} and e.start_local < {midnight} + {DAY} and \
+            "({COLUMNS}e.start_local > {midnight} - {DAY} and e.start_local < {midnight} + {DAY} \
+             and (e.start_local >= {midnight} or e.end_local > {midnight}) and \
              e.end_local - e.start_local < {DAY} \
              order by e.start_local, e.published_utc, e.id limit {most})"
         )
     };
+    let text = of_each_day(db, midnights, of_day);
+    let mut all = entries(db, Sql::new(db, &text))?;
+    // One that goes on beyond midnight is among the first of two days.
+    let mut known = HashSet::new();
+    all.retain(|entry| known.insert(entry.id));
+    Ok(all)
+}
+
+/// Counts the events that begin on the day before each of some days, last less than a day, and end
+/// after midnight.
+pub fn overnight(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseError> {
+    let of_day = |midnight: &str| {
+        format!(
+            "(select {midnight} as midnight, count(*) as n from events e where e.pub = 1 and \
+             e.start_local > {midnight} - {DAY} and e.start_local < {midnight} and \
+             e.end_local > {midnight} and e.end_local - e.start_local < {DAY})"
+        )
+    };
+    let text = of_each_day(db, midnights, of_day);
+    let rows: Vec<DayRow> = Sql::new(db, &text).load(db)?;
+    let count = |day: &i64| rows.iter().find(|row| row.midnight == *day).map_or(0, |row| row.n);
+    Ok(midnights.iter().map(count).collect())
+}
+
+/// Joins a query for each of some days.
+fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> String {
     let days: Vec<String> = midnights.iter().map(i64::to_string).collect();
-    let text = match db.backend() {
+    match db.backend() {
         // One part for all days: PostgreSQL would plan each part of a union.
         Backend::Postgres => format!(
-            "select x.* from unnest(array[{}]::bigint[]) as d (midnight) cross join lateral {} x",
+            "select x.* from unnest(array[{}]::bigint[]) as d (midnight) \
+             cross join lateral {} x",
             days.join(","),
             of_day("d.midnight")
         ),
         Backend::Sqlite => {
-            let parts = days.iter().map(|day| format!("select * from {}", of_day(day)));
+            let parts = days.iter().map(|day| format!("select x.* from {} x", of_day(day)));
             parts.collect::<Vec<_>>().join(" union all ")
         }
-    };
-    let sql = Sql::new(db, &text);
-    entries(db, sql)
+    }
 }
 
 /// Reads events that last at least a day and take place between two local times, in the order of

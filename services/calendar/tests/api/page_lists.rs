@@ -238,3 +238,29 @@ async fn month_page_shows_four_events_of_a_day_and_links_to_all() {
     let day = page(&app, "/events/?date=2027-04-01").await.expect(200);
     assert!(day.text.contains("Talk 6") && day.text.contains("<h1>Thursday, 1 April 2027</h1>"));
 }
+
+#[actix_web::test]
+async fn month_and_day_show_an_event_until_the_next_noon() {
+    let app = App::new().await;
+    let fields = json!({
+        "title": "Night", "start_date": "2027-04-30 22:00", "end_date": "2027-05-01 13:00",
+    });
+    app.event(fields).await;
+    let midnight = json!({
+        "title": "Until midnight", "start_date": "2027-05-03 22:00", "end_date": "2027-05-04 00:00",
+    });
+    app.event(midnight).await;
+    for (day, title, is_shown) in [
+        ("2027-04-30", "Night", true),
+        ("2027-05-01", "Night", true),
+        ("2027-05-02", "Night", false),
+        ("2027-05-03", "Until midnight", true),
+        ("2027-05-04", "Until midnight", false),
+    ] {
+        let list = page(&app, &format!("/events/?date={day}")).await.expect(200).text;
+        assert_eq!(list.contains(title), is_shown, "{day}");
+        let month = page(&app, &format!("/events/month/{}/", &day[..7])).await.expect(200).text;
+        let cell = month.split("<td").find(|cell| cell.contains(&format!("datetime=\"{day}\"")));
+        assert_eq!(cell.unwrap().contains(title), is_shown, "{day}: {cell:?}");
+    }
+}

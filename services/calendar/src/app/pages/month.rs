@@ -31,6 +31,7 @@ pub async fn month_page(
                 first: months::first_of_days(db, &midnights, SHOWN)?,
                 lasting: months::lasting(db, (first, end - 1), LASTING)?,
                 starts: months::starts(db, (first, end))?,
+                overnight: months::overnight(db, &midnights)?,
             })
         })?;
         Ok(month::month(&rows, &context.urls.relative()))

@@ -70,12 +70,14 @@ pub struct LongEvent {
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
-    /// The first events of each day.
+    /// The first events of each day that last less than a day, in their order.
     pub first: Vec<MonthEntry>,
     /// The events of a day and more.
     pub lasting: Vec<MonthEntry>,
     /// How many events begin on each day.
     pub starts: Vec<i64>,
+    /// How many events of less than a day began before each day and go on into it.
+    pub overnight: Vec<i64>,
 }
 
 /// Renders a month.
@@ -84,9 +86,10 @@ pub fn month(rows: &MonthRows, urls: &Urls) -> MonthView {
     let (long, several): (Vec<&MonthEntry>, Vec<&MonthEntry>) =
         rows.lasting.iter().partition(is_long);
     let days = rows.month.days();
-    let cells = days.iter().zip(&rows.starts).map(|(day, starts)| {
+    let counts = rows.starts.iter().zip(&rows.overnight);
+    let cells = days.iter().zip(counts).map(|(day, (starts, overnight))| {
         let began = long.iter().filter(|entry| start(entry) == *day).count();
-        let left = starts - i64::try_from(began).unwrap_or(0);
+        let left = starts + overnight - i64::try_from(began).unwrap_or(0);
         Some(cell(rows, &several, *day, left, urls))
     });
     let blanks = std::iter::repeat_n(None, rows.month.blanks());
@@ -98,7 +101,8 @@ pub fn month(rows: &MonthRows, urls: &Urls) -> MonthView {
         previous: rows.month.previous(),
         next: rows.month.next(),
         is_current: Month::of(rows.today) == rows.month,
-        is_empty: rows.lasting.is_empty() && rows.starts.iter().all(|starts| *starts == 0),
+        is_empty: rows.lasting.is_empty()
+            && rows.starts.iter().chain(&rows.overnight).all(|events| *events == 0),
         weeks: cells.chunks(7).map(<[_]>::to_vec).collect(),
         long: long.into_iter().take(MOST_LONG).map(|entry| long_event(entry, urls)).collect(),
     }
@@ -116,13 +120,13 @@ fn day_count(entry: &MonthEntry) -> i64 {
     i64::from(start(entry).until(end(entry)).map_or(0, |span| span.get_days())) + 1
 }
 
-fn cell(rows: &MonthRows, several: &[&MonthEntry], day: Date, starts: i64, urls: &Urls) -> DayCell {
+fn cell(rows: &MonthRows, several: &[&MonthEntry], day: Date, short: i64, urls: &Urls) -> DayCell {
     let midnight = midnight(day);
     let running: Vec<&&MonthEntry> =
         several.iter().filter(|entry| entry.covers(midnight)).collect();
     let earlier = running.iter().filter(|entry| start(entry) != day).count();
-    let total = starts + i64::try_from(earlier).unwrap_or(0);
-    let short = rows.first.iter().filter(|entry| start(entry) == day);
+    let total = short + i64::try_from(earlier).unwrap_or(0);
+    let short = rows.first.iter().filter(|entry| entry.covers(midnight));
     let all = running.into_iter().copied().chain(short);
     let entries: Vec<DayEntry> = all.take(SHOWN).map(|entry| shown(entry, day, urls)).collect();
     let more = (total - i64::try_from(entries.len()).unwrap_or(0)).max(0);
@@ -143,7 +147,7 @@ fn shown(entry: &MonthEntry, day: Date, urls: &Urls) -> DayEntry {
         title: html::plain(&entry.title),
         href: urls.event_page(&entry.slug),
         time: if has_time { spoken::time(at) } else { String::new() },
-        lasting: entry.is_lasting(),
+        lasting: entry.is_lasting() || start(entry) != day,
     }
 }
 
@@ -178,6 +182,7 @@ mod tests {
             first: (0..4).map(|id| entry(id, first + DAY + id * 60, 3600)).collect(),
             lasting: vec![entry(8, first + DAY, 2 * DAY + 60), entry(9, first + DAY, 30 * DAY)],
             starts,
+            overnight: vec![0; 31],
         };
         let urls = Urls { base: String::new(), alias: false };
         let shown = month(&rows, &urls);
@@ -188,5 +193,30 @@ mod tests {
         assert_eq!((cell(4).entries.len(), cell(5).entries.len()), (1, 0));
         assert_eq!((shown.long.len(), shown.weeks.len()), (1, 5));
         assert!(shown.weeks[4][2].as_ref().unwrap().is_today && shown.weeks[4][3].is_none());
+    }
+
+    #[test]
+    fn event_until_the_next_noon_is_on_both_days() {
+        let march = Month::parse("2027-03").unwrap();
+        let first = midnight(march.first());
+        let (mut starts, mut overnight) = (vec![0; 31], vec![0; 31]);
+        (starts[0], overnight[1]) = (1, 1);
+        let night = entry(1, first + DAY - 7200, 15 * 3600);
+        let rows = MonthRows {
+            month: march,
+            today: march.last(),
+            first: vec![night],
+            lasting: Vec::new(),
+            starts,
+            overnight,
+        };
+        let shown = month(&rows, &Urls { base: String::new(), alias: false });
+        for (day, begins) in [(0, true), (1, false)] {
+            let cell = shown.weeks[0][day].clone().unwrap();
+            assert_eq!((cell.entries.len(), cell.more), (1, 0), "{day}");
+            let entry = &cell.entries[0];
+            assert_eq!((entry.time.is_empty(), entry.lasting), (!begins, !begins), "{day}");
+        }
+        assert!(shown.weeks[0][2].as_ref().unwrap().entries.is_empty());
     }
 }
