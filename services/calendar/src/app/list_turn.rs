@@ -151,7 +151,10 @@ impl ListTurn {
 
 fn is_costly(params: &Params) -> bool {
     let given = |name: &&str| params.get(name).is_some();
-    costly().any(|name| given(&name)) || LINKS.iter().filter(|name| given(name)).count() > 1
+    // Turns of clocks matter to windows with times, and only the index in memory knows them.
+    let minds_turns = ["overlaps", "strict_dates"].iter().all(given);
+    let links = LINKS.iter().filter(|name| given(name)).count();
+    costly().any(|name| given(&name)) || links > 1 || minds_turns
 }
 
 /// The declared parameters that make a list costly.

@@ -5,6 +5,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::month::DAY;
 use super::schedule::{day_end, wall_seconds};
 use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
@@ -23,12 +24,39 @@ pub struct Limits {
     /// The beginning of a window for overlapping events. An event that began earlier and ends
     /// exactly at this moment only touches the window and does not match.
     pub touching: Option<i64>,
+    /// The latest start and the earliest end are those of a window that events have to overlap, and
+    /// nothing else bounds start and end.
+    pub is_overlap: bool,
+}
+
+/// Readings that a clock shows twice while an event takes place, because it is turned back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnBack {
+    /// The reading when the clock is turned back.
+    pub from: i64,
+    /// The reading that it is turned back to.
+    pub to: i64,
 }
 
 impl Limits {
     /// Returns whether there are no bounds.
     pub fn is_empty(&self) -> bool {
         *self == Limits::default()
+    }
+
+    /// Tells whether a start and an end on a clock that is turned back between them lie within the
+    /// bounds. Such an event is two on the clock: up to the turn, and after it.
+    pub fn hold_turned(&self, start: i64, end: i64, turn: TurnBack) -> bool {
+        match self.is_overlap {
+            true => self.hold(start, turn.from) || self.hold(turn.to, end),
+            false => self.hold(start, end),
+        }
+    }
+
+    /// Tells whether the bounds are those of whole days, within which clocks are turned back.
+    fn are_whole_days(&self) -> bool {
+        self.end_min.is_none_or(|from| from.rem_euclid(DAY) == 0)
+            && self.start_max.is_none_or(|to| (to + 1).rem_euclid(DAY) == 0)
     }
 
     /// Returns whether a start and an end are within the bounds.
@@ -54,6 +82,12 @@ impl Window {
     /// Returns a window with bounds on local times only.
     pub fn on_wall(wall: Limits) -> Window {
         Window { wall, utc: Limits::default() }
+    }
+
+    /// Tells whether turns of clocks matter: an event that takes place in the window may end before it
+    /// on the wall clock, or begin behind it.
+    pub fn minds_turns(&self) -> bool {
+        self.wall.is_overlap && !self.wall.are_whole_days()
     }
 }
 
@@ -160,6 +194,7 @@ impl Bounds {
             window.raise(from, |limits| &mut limits.end_min);
             window.raise(from, |limits| &mut limits.touching);
             window.lower(to, |limits| &mut limits.start_max);
+            window.wall.is_overlap = !self.has_relative();
         } else {
             window.raise(from, |limits| &mut limits.start_min);
             window.lower(to, |limits| &mut limits.end_max);

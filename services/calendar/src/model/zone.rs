@@ -3,9 +3,9 @@
 
 use std::sync::OnceLock;
 
-use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+use jiff::{SignedDuration, Timestamp};
 
 /// Maximum offset in hours. No inhabited place exceeds it, and list scans rely on it.
 pub const MAX_OFFSET_HOURS: i64 = 14;
@@ -139,6 +139,23 @@ impl Zone {
     /// the second pass of a repeated hour.
     pub fn shows_once(&self, at: Timestamp) -> bool {
         self.instant(self.wall(at)) == Some(at)
+    }
+
+    /// Returns the last turn of the clock between two instants that turned it back, as its readings
+    /// before and after.
+    pub fn last_turn_back(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Option<(DateTime, DateTime)> {
+        let until = until.checked_add(SignedDuration::from_secs(1)).unwrap_or(until);
+        let turns = self.rules.preceding(until).map(|turn| turn.timestamp());
+        turns.take_while(|at| *at > from).find_map(|at| {
+            let before = at.checked_sub(SignedDuration::from_secs(1)).ok()?;
+            let old = Offset::from_seconds(self.offset(before)).ok()?.to_datetime(at);
+            let new = self.wall(at);
+            (new < old).then_some((old, new))
+        })
     }
 
     /// Returns the offset from UTC at an instant, in seconds.

@@ -210,3 +210,39 @@ async fn event_whose_local_end_precedes_its_start_is_listed() {
     let list = app.get(&format!("/events?{between}")).await.expect(200);
     assert_eq!((list.ids(), &list.json["total"]), (vec![], &json!(0)));
 }
+
+#[actix_web::test]
+async fn overlaps_follow_a_clock_that_is_turned_back() {
+    let app = App::new().await;
+    let new_york = |start: &str, end: &str| json!({"timezone": "America/New_York", "start_date": start, "end_date": end});
+    // At 06:00 UTC the clock goes from 02:00 back to 01:00.
+    let hour = app.event(new_york("2028-11-05T05:30:00Z", "2028-11-05T06:30:00Z")).await;
+    let reversed = app.event(new_york("2028-11-05T05:45:00Z", "2028-11-05T06:15:00Z")).await;
+    let evening = app.event(new_york("2028-11-05T02:00:00Z", "2028-11-05T06:10:00Z")).await;
+    let morning = app.event(new_york("2028-11-05T05:50:00Z", "2028-11-05T15:00:00Z")).await;
+    for (from, to, expected) in [
+        ("00:30", "00:40", vec![evening]),
+        ("01:00", "01:05", vec![evening, hour, reversed, morning]),
+        ("01:11", "01:14", vec![evening, hour, reversed, morning]),
+        ("01:20", "01:25", vec![evening, hour, morning]),
+        ("01:31", "01:40", vec![evening, hour, morning]),
+        ("01:46", "01:49", vec![evening, hour, reversed, morning]),
+        ("01:55", "01:59", vec![evening, hour, reversed, morning]),
+        ("02:00", "02:30", vec![morning]),
+    ] {
+        let query = format!(
+            "overlaps=true&strict_dates=1&start_date=2028-11-05%20{from}&end_date=2028-11-05%20{to}"
+        );
+        let list = app.get(&format!("/events?{query}")).await.expect(200);
+        assert_eq!((list.ids(), &list.json["total"]), (expected.clone(), &json!(expected.len())));
+    }
+    let day = "/events?overlaps=true&start_date=2028-11-05&end_date=2028-11-05";
+    assert_eq!(app.get(day).await.ids().len(), 4);
+    let category = app.make("/categories", json!({"name": "Nights"})).await;
+    let patch = json!({"categories": [category]});
+    app.patch(&format!("/events/{reversed}"), &patch).await.expect(200);
+    let query =
+        "overlaps=true&strict_dates=1&start_date=2028-11-05%2001:50&end_date=2028-11-05%2001:52";
+    let list = app.get(&format!("/events?categories={category}&{query}")).await.expect(200);
+    assert_eq!(list.ids(), [reversed]);
+}

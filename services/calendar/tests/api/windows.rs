@@ -76,7 +76,14 @@ fn random_window(dice: &mut Dice, rows: &[(i64, Schedule)]) -> Window {
         _ => {
             let (third, fourth, touching) = (bound(4), bound(4), bound(2));
             let (start_min, start_max) = (first, second);
-            Limits { start_min, start_max, end_min: third, end_max: fourth, touching }
+            Limits {
+                start_min,
+                start_max,
+                end_min: third,
+                end_max: fourth,
+                touching,
+                is_overlap: false,
+            }
         }
     };
     let mut window = Window::default();

@@ -4,6 +4,9 @@ use database::{DatabaseError, Db};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
+use crate::model::schedule::{instant_from_seconds, wall_seconds};
+use crate::model::window::TurnBack;
+use crate::model::zone::Zone;
 use crate::store::sql::Sql;
 
 /// Number of events that one statement reads.
@@ -30,8 +33,23 @@ pub struct Entry {
     pub status: String,
     #[diesel(sql_type = Text)]
     pub search_ci: String,
+    /// The zone, where the clock may be turned back while the event takes place.
+    #[diesel(sql_type = Nullable<Text>)]
+    pub turned_in: Option<String>,
     #[diesel(embed)]
     pub columns: Columns,
+}
+
+impl Entry {
+    /// Returns the turn of the clock because of which start and end do not tell all that it shows.
+    pub fn turn(&self) -> Option<TurnBack> {
+        let zone = Zone::parse(self.turned_in.as_deref()?)?;
+        let Columns { start_utc, end_utc, start_local, end_local, .. } = self.columns;
+        let (start, end) = (instant_from_seconds(start_utc), instant_from_seconds(end_utc));
+        let (from, to) = zone.last_turn_back(start, end)?;
+        let turn = TurnBack { from: wall_seconds(from), to: wall_seconds(to) };
+        (end_local < turn.from || start_local >= turn.to).then_some(turn)
+    }
 }
 
 /// The columns that lists filter by, besides status and words.
@@ -65,8 +83,12 @@ pub struct Change {
     pub was: Option<String>,
 }
 
+/// The zone is read where its offset is smaller at the end than at the start, and of events of a month
+/// and more.
 const ENTRY: &str = "select id, author_id, status, start_local, end_local, start_utc, end_utc, \
-     published_utc, listed, featured, search_ci from events where id ";
+     published_utc, listed, featured, search_ci, \
+     case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end \
+     as turned_in from events where id ";
 
 /// The last id of a chunk, and the size of its searched texts.
 #[derive(QueryableByName)]

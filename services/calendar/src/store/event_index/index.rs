@@ -1,7 +1,7 @@
 //! The data that the index keeps for each event, and the orders of lists.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::entries::{Change, Columns, Entry};
 use super::event_set::EventSet;
@@ -10,6 +10,7 @@ use super::vocabulary::Vocabulary;
 use crate::model::list::EventOrder;
 use crate::model::search;
 use crate::model::status::{Stage, Status};
+use crate::model::window::TurnBack;
 
 /// With more changes than this at once, the orders are sorted again.
 const FEW: usize = 64;
@@ -37,6 +38,8 @@ pub struct Index {
     pub seq: i64,
     /// By id.
     pub rows: Vec<Row>,
+    /// Turns of clocks that events last across, by id.
+    pub turns: HashMap<u32, TurnBack>,
     /// Folded titles by id.
     titles: Vec<Box<str>>,
     pub statuses: Vec<String>,
@@ -81,6 +84,10 @@ impl Index {
             self.rows.resize_with(place + 1, Row::default);
             self.titles.resize_with(place + 1, Box::default);
         }
+        match entry.turn() {
+            Some(turn) => self.turns.insert(id, turn),
+            None => self.turns.remove(&id),
+        };
         self.titles[place] = text.lines().next().unwrap_or_default().into();
         self.rows[place] = Row { exists: true, status, columns: entry.columns };
     }
@@ -280,7 +287,7 @@ mod tests {
 
     fn entry(id: i64, text: &str) -> Entry {
         let (status, search_ci) = ("draft".to_owned(), text.to_owned());
-        Entry { id, status, search_ci, columns: Columns::default() }
+        Entry { id, status, search_ci, turned_in: None, columns: Columns::default() }
     }
 
     fn found(index: &Index, word: &str) -> Vec<u32> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use database::{DatabaseError, Db};
 
 use super::deadline::{Deadline, ListError};
-use super::entries;
+use super::entries::{self, Columns};
 use super::event_set::EventSet;
 use super::index::{Index, Row};
 use crate::model::list::{EventFilter, Paging, Scope, Unpublished};
@@ -139,7 +139,9 @@ fn of_link(
 ) -> Result<EventSet, DatabaseError> {
     let mut sql = Sql::new(db, "select e.event_id as id from ");
     sql.push(table).push(" e where e.other_id ").among(ids);
-    within(&mut sql, window);
+    if !window.minds_turns() {
+        within(&mut sql, window);
+    }
     Ok(set_of(&sql.load_ids(db)?))
 }
 
@@ -269,10 +271,19 @@ fn shown(
     window: &Window,
     featured: Option<bool>,
 ) -> EventSet {
-    let holds = |row: &Row| {
+    let minds_turns = window.minds_turns();
+    let on_wall = |id: u32, Columns { start_local, end_local, .. }: &Columns| match index
+        .turns
+        .get(&id)
+        .filter(|_| minds_turns)
+    {
+        Some(turn) => window.wall.hold_turned(*start_local, *end_local, *turn),
+        None => window.wall.hold(*start_local, *end_local),
+    };
+    let holds = |id: u32, row: &Row| {
         let columns = &row.columns;
         visibility.shows(row)
-            && window.wall.hold(columns.start_local, columns.end_local)
+            && on_wall(id, columns)
             && window.utc.hold(columns.start_utc, columns.end_utc)
             && featured.is_none_or(|wanted| wanted == columns.featured)
     };
@@ -280,11 +291,11 @@ fn shown(
     match found {
         None => {
             let rows = (0..).zip(&index.rows);
-            rows.filter(|(_, row)| holds(row)).for_each(|(id, _)| kept.insert(id));
+            rows.filter(|(id, row)| holds(*id, row)).for_each(|(id, _)| kept.insert(id));
         }
         Some(found) => found
             .iter()
-            .filter(|id| index.rows.get(*id as usize).is_some_and(holds))
+            .filter(|id| index.rows.get(*id as usize).is_some_and(|row| holds(*id, row)))
             .for_each(|id| kept.insert(id)),
     }
     kept

@@ -55,12 +55,13 @@ pub fn is_plain(filter: &EventFilter) -> bool {
         matches_nothing: _,
         // Part of every statement.
         scope: _,
-        window: _,
+        window,
         order,
         // The database reads in both directions.
         descending: _,
     } = filter;
     *order == EventOrder::Start
+        && !window.minds_turns()
         && [categories, tags, venues, organizers].into_iter().all(Option::is_none)
         && *words == Words::default()
         && featured.is_none()
@@ -89,10 +90,11 @@ pub fn single_link(filter: &EventFilter) -> Option<LinkFilter<'_>> {
         // Handled by `is_empty` before any statement.
         matches_nothing: _,
         // Part of the statement on the links.
-        window: _,
+        window,
         descending: _,
     } = filter;
     let is_single = scope.is_public()
+        && !window.minds_turns()
         && *order == EventOrder::Start
         && *words == Words::default()
         && featured.is_none()
@@ -133,7 +135,7 @@ pub fn is_overlap_page(filter: &EventFilter) -> bool {
 pub fn is_preparable(filter: &EventFilter) -> bool {
     // `single_link` and `is_plain` check all other fields.
     let EventFilter { scope, window, descending, .. } = filter;
-    let Limits { start_min, start_max, end_min, end_max, touching } = window.wall;
+    let Limits { start_min, start_max, end_min, end_max, touching, is_overlap: _ } = window.wall;
     (single_link(filter).is_some() || is_plain(filter))
         && scope.is_public()
         && !descending
