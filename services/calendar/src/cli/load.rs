@@ -22,6 +22,9 @@ pub struct LoadCommand {
     /// Write nothing and print what would be done. Other writers are blocked meanwhile
     #[arg(long)]
     dry_run: bool,
+    /// Accept a file without any line, which is an error otherwise
+    #[arg(long)]
+    allow_empty: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -36,6 +39,11 @@ impl LoadCommand {
         let options = LoadOptions { dry_run: self.dry_run, upsert: self.upsert };
         let loaded = jobs::load(state, BufReader::new(lines), options);
         let loaded = loaded.with_context(|| name.to_string())?;
+        anyhow::ensure!(
+            self.allow_empty || !loaded.is_empty(),
+            "{name}: has no lines, so nothing was loaded; check what made the file, or give \
+             --allow-empty if it is meant to be empty"
+        );
         for fault in &loaded.faults {
             log::info!(target: "notice", "line {}: {}", fault.line, fault.message);
         }

@@ -75,6 +75,11 @@ impl fmt::Display for Loaded {
 }
 
 impl Loaded {
+    /// Returns true if no line was read.
+    pub fn is_empty(&self) -> bool {
+        self.created + self.updated + self.unchanged + self.failed == 0
+    }
+
     fn add(&mut self, other: Loaded) {
         self.created += other.created;
         self.updated += other.updated;

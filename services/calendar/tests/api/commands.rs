@@ -37,6 +37,18 @@ fn load_reads_standard_input_and_prints_a_json_report() {
 }
 
 #[test]
+fn empty_load_fails_unless_it_is_allowed() {
+    let program = program();
+    for (flags, code) in [(&[][..], 1), (&["--allow-empty"], 0)] {
+        for lines in ["", "\n \n"] {
+            let ran = program.pipe(&[&["load", "-"], flags].concat(), lines.as_bytes());
+            assert_eq!(ran.code, Some(code), "{}", ran.errors);
+            assert_eq!(ran.errors.contains("give --allow-empty"), code == 1, "{}", ran.errors);
+        }
+    }
+}
+
+#[test]
 fn import_reads_standard_input_and_prints_a_json_report() {
     let program = program();
     let file = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\nEND:VEVENT\r\n\
