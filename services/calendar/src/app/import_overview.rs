@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::io::{self, BufRead};
 
 use crate::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, known_zone,
+    ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, Revision, Revisions,
+    known_zone,
 };
 use crate::model::zone::Zone;
 use crate::state::State;
@@ -19,6 +20,10 @@ pub struct Overview {
     zone: Option<Zone>,
     /// Occurrences that are replaced by an override entry.
     pub replaced: HashSet<String>,
+    /// Whether an entry has a RECURRENCE-ID.
+    pub has_replacements: bool,
+    /// The numbers of the components that a later revision supersedes.
+    pub superseded: HashSet<usize>,
     /// Whether this calendar, or another instance of it, wrote the file.
     pub is_own: bool,
     /// Number of components in the file.
@@ -44,20 +49,28 @@ impl Overview {
     pub fn of(state: &State, file: impl BufRead) -> io::Result<Overview> {
         let mut overview = Overview::default();
         let mut replacing = Vec::new();
+        let mut revisions = Revisions::default();
         let mut reader = Reader::new(file);
         let mut is_in_event = false;
         while let Some(mut component) = reader.next_component()? {
+            let number = overview.components;
             overview.components += 1;
             is_in_event = component.kind == ComponentKind::Event && !component.has_end;
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
                 ComponentKind::Event if component.find("RECURRENCE-ID").is_some() => {
+                    let revision = Revision::read(&component);
                     // Zones may follow the events that use them. Nothing else of these events is
                     // needed.
                     component
                         .properties
                         .retain(|one| matches!(one.name.as_str(), "UID" | "RECURRENCE-ID"));
-                    replacing.push(component);
+                    replacing.push((number, revision, component));
+                }
+                ComponentKind::Event if component.is_whole() => {
+                    if let Ok(uid) = Entry::uid(&component) {
+                        revisions.take((&uid, None), Revision::read(&component), number);
+                    }
                 }
                 ComponentKind::Event => {}
             }
@@ -66,11 +79,17 @@ impl Overview {
         overview.is_own = reader.product.as_deref() == Some(PRODUCT);
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
-        let names = |component: &Component| {
-            Entry::replaced(component, overview.context(state)).ok().flatten()
-        };
-        let replaced: HashSet<String> = replacing.iter().filter_map(names).collect();
-        Ok(Overview { replaced, ..overview })
+        overview.has_replacements = !replacing.is_empty();
+        let mut replaced = HashSet::new();
+        for (number, revision, component) in replacing {
+            let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
+            let Some(name) = name else { continue };
+            if component.is_whole() {
+                revisions.take((&component.text("UID"), Some(&name)), revision, number);
+            }
+            replaced.insert(name);
+        }
+        Ok(Overview { replaced, superseded: revisions.into_superseded(), ..overview })
     }
 
     /// Returns the context for reading the entries of the file.

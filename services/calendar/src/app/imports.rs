@@ -79,7 +79,7 @@ impl Import {
 
     /// Returns the passes over the file in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> + use<> {
-        let replacements = (!self.overview.replaced.is_empty()).then_some(Pass::Replacements);
+        let replacements = self.overview.has_replacements.then_some(Pass::Replacements);
         [Pass::Entries].into_iter().chain(replacements)
     }
 
@@ -162,8 +162,10 @@ impl Import {
         let is_wanted =
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
         // Faulty events also take time, although they write nothing.
+        let is_superseded = self.overview.superseded.contains(&self.so_far.read);
         if is_wanted && !self.stops_at(&component) {
             match Entry::read(&component, self.overview.context(state)) {
+                Ok(_) if is_superseded => self.so_far.count(Outcome::Skipped),
                 // Overrides may have been in the missing part.
                 Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
                     self.so_far
@@ -211,7 +213,8 @@ impl Import {
             Some(so_far) => so_far,
             None => {
                 let parent = self.parent(db, entry)?;
-                let repeated = entry.is_series && parent.is_some();
+                let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
+                let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 EntrySoFar { kept: HashSet::new(), parent, repeated }
             }
         };
@@ -368,7 +371,10 @@ impl Import {
             }
             let replaced = &self.overview.replaced;
             let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
-            let is_replaced = |name: &str| replaced.contains(name) && first != Some(name);
+            let is_replaced = |name: &str| match name == entry.uid {
+                true => first.is_some(),
+                false => replaced.contains(name) && first != Some(name),
+            };
             let dropped = drop_surplus(db, (&entry.uid, now), SURPLUS, |name| {
                 !entry.repeats_as(name) || kept.contains(name) || is_replaced(name)
             })?;

@@ -2,7 +2,8 @@
 
 use url::Url;
 
-use super::reader::{Component, Property};
+use super::property::Property;
+use super::reader::Component;
 use crate::model::html;
 use crate::model::image::{image_url, web_url};
 

@@ -11,8 +11,8 @@ use super::event::OWN_ZONE;
 use super::foreign_zones::known;
 use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc};
-use super::reader::Component;
-use super::repetitions::starts_of;
+use super::reader::{Component, Method};
+use super::repetitions::{Start, starts_of};
 use crate::model::html;
 use crate::model::zone::Zone;
 
@@ -31,6 +31,9 @@ pub struct Entry {
     /// It does not take place.
     pub is_cancelled: bool,
     /// At least one; the first one is the parent of the others.
+    ///
+    /// The one at DTSTART has the UID as its name, all others their moments too, so that each keeps its
+    /// name when others are added or left out.
     pub occurrences: Vec<Occurrence>,
 }
 
@@ -47,15 +50,20 @@ pub struct Occurrence {
     pub details: Arc<Details>,
 }
 
-fn uid_of(component: &Component) -> Result<String, String> {
-    let uid = component.text("UID");
-    match uid.is_empty() || uid.chars().count() > LONGEST_UID || uid.contains(char::is_control) {
-        true => Err(format!("UID must have 1 to {LONGEST_UID} characters")),
-        false => Ok(uid),
-    }
-}
-
 impl Entry {
+    /// Reads the UID.
+    ///
+    /// # Errors
+    /// It is missing, too long, or has control characters.
+    pub fn uid(component: &Component) -> Result<String, String> {
+        let uid = component.text("UID");
+        match uid.is_empty() || uid.chars().count() > LONGEST_UID || uid.contains(char::is_control)
+        {
+            true => Err(format!("UID must have 1 to {LONGEST_UID} characters")),
+            false => Ok(uid),
+        }
+    }
+
     /// Reads an event of a file.
     ///
     /// # Errors
@@ -68,7 +76,10 @@ impl Entry {
         if !component.has_end {
             return Err("END:VEVENT is missing, the file is truncated".to_owned());
         }
-        let uid = uid_of(component)?;
+        if let Method::Other(method) = component.method {
+            return Err(format!("METHOD:{method} is not supported; the entry was skipped"));
+        }
+        let uid = Entry::uid(component)?;
         let own_zone = component.find(OWN_ZONE).and_then(|zone| known(&zone.value));
         let context = EntryContext { calendar: own_zone.as_ref().or(context.calendar), ..context };
         let (start, end) = times(component, context)?;
@@ -80,7 +91,7 @@ impl Entry {
         };
         let first = start.clone().in_zone(&clock);
         let starts = match &replaces {
-            Some(_) => vec![first],
+            Some(_) => vec![Start::from(first.clone())],
             None => starts_of(component, &first, context)?,
         };
         let length = match (component.find("DTEND"), component.find("DURATION"), &start) {
@@ -88,15 +99,16 @@ impl Entry {
             _ => Length::between(&start, &end, &clock),
         };
         let details = Arc::new(Details::read(component));
-        let occurrence = |(number, moment): (usize, Moment)| {
+        let occurrence = |Start { moment, end: own_end }: Start| {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
-                None if number == 0 => uid.clone(),
+                None if moment.seconds() == first.seconds() => uid.clone(),
                 None => Entry::repetition(&uid, &moment.key()),
             };
-            let ends = match moment.seconds() == start.seconds() {
-                true => end.clone(),
-                false => length.end_of(&moment).unwrap_or_else(|| moment.clone()),
+            let ends = match own_end {
+                Some(end) => end,
+                None if moment.seconds() == start.seconds() => end.clone(),
+                None => length.end_of(&moment).unwrap_or_else(|| moment.clone()),
             };
             let ends = if ends.seconds() < moment.seconds() { moment.clone() } else { ends };
             let (start, end) = match (shown_in, &moment) {
@@ -106,21 +118,29 @@ impl Entry {
             };
             Occurrence { external_id, start, end, details: details.clone() }
         };
-        let occurrences = starts.into_iter().enumerate().map(occurrence).collect();
+        let occurrences = starts.into_iter().map(occurrence).collect();
         let status = component.text("STATUS");
-        let is_cancelled = status.eq_ignore_ascii_case("CANCELLED");
+        let is_cancelled =
+            component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
         let is_series = component.find("RRULE").or(component.find("RDATE")).is_some();
         Ok(Entry { uid, replaces, is_series, is_cancelled, occurrences })
     }
 
     /// Names the repetition of another entry that this one replaces.
+    ///
+    /// # Errors
+    /// The UID or the moment is wrong, or it replaces a range of repetitions.
     pub fn replaced(
         component: &Component,
         context: EntryContext<'_>,
     ) -> Result<Option<String>, String> {
         let Some(property) = component.find("RECURRENCE-ID") else { return Ok(None) };
+        if let Some(range) = property.parameter("RANGE") {
+            let range: String = range.chars().filter(|c| !c.is_control()).take(100).collect();
+            return Err(format!("RANGE={range} is not supported; the repetitions stay unchanged"));
+        }
         let key = Moment::read(property, context)?.key();
-        Ok(Some(Entry::repetition(&uid_of(component)?, &key)))
+        Ok(Some(Entry::repetition(&Entry::uid(component)?, &key)))
     }
 
     /// Returns the name by which an entry of its own replaces one of the repetitions.
@@ -137,8 +157,11 @@ impl Entry {
         names.into_iter().find(|name| replaced.contains(name))
     }
 
-    /// Returns whether a stored event is a repetition of this one, by its external id.
+    /// Returns whether a stored event is this one or a repetition of it, by its external id.
     pub fn repeats_as(&self, external_id: &str) -> bool {
+        if external_id == self.uid {
+            return true;
+        }
         let key = Entry::moment_of(&self.uid, external_id);
         let is_form = |key: &str, form: &str| {
             let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
@@ -171,7 +194,15 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
 
 /// Reads start and end; days of Outlook may be written as times.
 fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Moment), String> {
-    let start = Moment::read(component.find("DTSTART").ok_or("DTSTART is missing")?, context)?;
+    let start = match (component.find("DTSTART"), component.method) {
+        (Some(start), _) => Moment::read(start, context)?,
+        // A cancellation need not repeat the time of the event.
+        (None, Method::Cancel) => match component.find("RECURRENCE-ID") {
+            Some(replaced) => Moment::read(replaced, context)?,
+            None => Moment::Time(context.now, Zone::utc()),
+        },
+        (None, _) => return Err("DTSTART is missing".to_owned()),
+    };
     let own = clock_of(component, &start).map(|clock| start.clone().in_zone(&clock));
     let own = own.as_ref().unwrap_or(&start);
     let end = end_of(own, component.find("DTEND"), component.find("DURATION"), context)?;

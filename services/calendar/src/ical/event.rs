@@ -12,9 +12,10 @@ use crate::model::included::Included;
 use crate::model::linked::Linked;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::urls::Urls;
+use crate::model::zone::Zone;
 
-/// Names the zone of an event with a time that the clock shows twice: the second time is written in
-/// UTC, because a reading of the clock means the first.
+/// Names the zone of an event whose times are written in UTC: it is an offset, which has no rules to
+/// write, or its clock shows a time twice, and a reading of the clock means the first.
 pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
 
 /// What the events of a feed are written with.
@@ -69,7 +70,7 @@ fn times(out: &mut String, event: &Event) {
     };
     time("DTSTART", schedule.start_utc, schedule.start_local);
     time("DTEND", schedule.end_utc, schedule.end_local);
-    if !is_clear {
+    if !is_clear || (zone.is_fixed() && *zone != Zone::utc()) {
         line(out, OWN_ZONE, zone.name());
     }
 }

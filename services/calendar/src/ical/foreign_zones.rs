@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use jiff::ToSpan as _;
 use jiff::civil::DateTime;
 
-use super::reader::{Component, Property};
-use super::windows_zones::WINDOWS;
+use super::property::Property;
+use super::reader::Component;
+use super::windows_zones::windows_zone;
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
@@ -49,12 +50,13 @@ impl ForeignZones {
     /// Takes a zone that the file describes.
     pub fn add(&mut self, zone: &Component) {
         let (mut name, mut known_as, mut turns) = (None, None, Vec::new());
-        for Property { name: key, value, .. } in &zone.properties {
+        for property in &zone.properties {
+            let Property { name: key, value, .. } = property;
             let room = turns.len() < MOST_TURNS;
             let turn: Option<&mut Turn> = turns.last_mut();
             match (key.as_str(), turn) {
                 ("BEGIN", _) if room => turns.push(Turn::default()),
-                ("TZID", _) => name = Some(value.trim().to_owned()),
+                ("TZID", _) => name = Some(property.text().trim().to_owned()),
                 ("X-LIC-LOCATION", _) => known_as = known(value),
                 ("DTSTART", Some(turn)) => turn.starts.splice(0..0, wall(value)).for_each(drop),
                 ("RDATE", Some(turn)) => {
@@ -128,12 +130,9 @@ impl Turn {
 /// behind a path of their own.
 pub fn known(name: &str) -> Option<Zone> {
     let name = name.trim();
-    if let Some((_, iana)) = WINDOWS.iter().find(|(windows, _)| windows.eq_ignore_ascii_case(name))
-    {
-        return Zone::named(iana);
-    }
     let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
-    [name].into_iter().chain(ends).find_map(Zone::parse)
+    let by_end = || [name].into_iter().chain(ends).find_map(Zone::parse);
+    windows_zone(name).or_else(by_end)
 }
 
 fn wall(text: &str) -> Option<DateTime> {
@@ -168,6 +167,8 @@ mod tests {
         for file in [
             FILE,
             "BEGIN:VTIMEZONE\nTZID:Ours by name\nX-LIC-LOCATION:Europe/Vienna\nEND:VTIMEZONE\n",
+            "BEGIN:VTIMEZONE\nTZID:(UTC+01:00) Here\\, There\nBEGIN:STANDARD\n\
+             DTSTART:16010101T000000\nTZOFFSETTO:+0100\nEND:STANDARD\nEND:VTIMEZONE\n",
             "BEGIN:VTIMEZONE\nTZID:By dates\nBEGIN:STANDARD\nRDATE:20261025T030000,20270101T000000\n\
              DTSTART:20200101T000000\nTZOFFSETTO:-0330\nEND:STANDARD\nEND:VTIMEZONE\n",
         ] {
@@ -178,6 +179,23 @@ mod tests {
         for (name, at, found) in [
             ("Europe/Vienna", winter, Some("Europe/Vienna")),
             ("W. Europe Standard Time", winter, Some("Europe/Berlin")),
+            ("UTC-02", winter, Some("UTC-02")),
+            ("Line Islands Standard Time", winter, Some("Pacific/Kiritimati")),
+            (
+                "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna",
+                winter,
+                Some("Europe/Berlin"),
+            ),
+            (
+                "(GMT) Greenwich Mean Time : Dublin, Edinburgh, Lisbon, London",
+                winter,
+                Some("Europe/London"),
+            ),
+            ("(UTC-05:00) Eastern Time (US & Canada)", winter, Some("America/New_York")),
+            ("(UTC) Coordinated Universal Time", winter, Some("UTC")),
+            ("(UTC+12:00) Coordinated Universal Time+12", winter, Some("UTC+12")),
+            ("(UTC+01:00) Here, There", winter, Some("UTC+1:00")),
+            ("(UTC+01:00) Atlantis", winter, None),
             ("/freeassociation.sourceforge.net/America/New_York", winter, Some("America/New_York")),
             ("Our own", winter, Some("UTC+1:00")),
             ("Our own", summer, Some("UTC+2:00")),

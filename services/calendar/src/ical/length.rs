@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use jiff::{Span, Timestamp};
 
 use super::moment::{EntryContext, Moment};
-use super::reader::Property;
+use super::property::Property;
 use crate::model::zone::Zone;
 
 /// How long an event lasts, so that its repetitions end as it does.
@@ -33,8 +33,16 @@ impl Length {
 
     /// Reads DURATION.
     pub fn read(duration: &Property) -> Result<Length, String> {
-        let span = duration.value.trim().parse().map_err(|_| "DURATION is not a duration")?;
-        Ok(Length::Duration(span))
+        Length::parse("DURATION", &duration.value)
+    }
+
+    /// Parses a duration of a property.
+    pub fn parse(name: &str, text: &str) -> Result<Length, String> {
+        let span: Span = text.trim().parse().map_err(|_| format!("{name} is not a duration"))?;
+        match span.is_negative() {
+            true => Err(format!("{name} has a negative duration, which is not supported")),
+            false => Ok(Length::Duration(span)),
+        }
     }
 
     /// Returns the end of an event that starts at a moment; `None` outside the calendar.

@@ -8,8 +8,10 @@ mod foreign_zones;
 mod length;
 mod lines;
 mod moment;
+mod property;
 mod reader;
 mod repetitions;
+mod revision;
 mod windows_zones;
 mod zones;
 
@@ -19,4 +21,5 @@ pub use event::{FeedContext, event, location};
 pub use foreign_zones::{ForeignZones, known as known_zone};
 pub use moment::EntryContext;
 pub use reader::{Component, Kind as ComponentKind, Reader};
+pub use revision::{Revision, Revisions};
 pub use zones::{needs_rules, time_zone};

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 
 use super::foreign_zones::ForeignZones;
-use super::reader::Property;
+use super::property::Property;
 use crate::model::schedule::wall_seconds;
 use crate::model::zone::Zone;
 

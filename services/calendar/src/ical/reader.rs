@@ -4,22 +4,13 @@ use std::io::{self, BufRead};
 
 use batch::{BoundedLines, Line};
 
+use super::property::Property;
+
 /// The longest line on disk, in bytes; longer ones are cut off by those who write them.
 const LONGEST_LINE: usize = 256 << 10;
 
 /// The most bytes of an event or a time zone.
 const MOST_BYTES: usize = 2 << 20;
-
-/// A line of a component: `NAME;PARAMETER=value:value`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Property {
-    /// In upper case.
-    pub name: String,
-    /// Names in upper case, values without quotes.
-    pub parameters: Vec<(String, String)>,
-    /// As written, with its escapes.
-    pub value: String,
-}
 
 /// A component with the number of its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +25,32 @@ pub struct Component {
     pub is_cut: bool,
     /// The file has its end too.
     pub has_end: bool,
+    /// The method of the calendar that it is in.
+    pub method: Method,
+}
+
+/// What a calendar asks its readers to do with its events (RFC 5546).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Take the events: `PUBLISH`, `REQUEST`, or no method.
+    #[default]
+    Publish,
+    /// Cancel the events.
+    Cancel,
+    /// A message between organizer and attendees, which changes no event.
+    Other(&'static str),
+}
+
+impl Method {
+    fn named(name: &str) -> Method {
+        const OTHERS: [&str; 5] = ["ADD", "COUNTER", "DECLINECOUNTER", "REFRESH", "REPLY"];
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        match OTHERS.into_iter().find(|other| is(other)) {
+            Some(other) => Method::Other(other),
+            None if is("CANCEL") => Method::Cancel,
+            None => Method::Publish,
+        }
+    }
 }
 
 /// What a component is.
@@ -45,79 +62,12 @@ pub enum Kind {
     Zone,
 }
 
-impl Property {
-    /// Parses a line; `None` where it has no value.
-    pub fn parse(line: &str) -> Option<Property> {
-        let mut quoted = false;
-        let colon = line.char_indices().find_map(|(at, c)| {
-            quoted ^= c == '"';
-            (c == ':' && !quoted).then_some(at)
-        });
-        // A quote that nothing closes is none.
-        let (head, value) = match colon {
-            Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => line.split_once(':')?,
-        };
-        let mut quoted = false;
-        let mut parts = head.split(|c| {
-            quoted ^= c == '"';
-            c == ';' && !quoted
-        });
-        let name = parts.next()?.trim().to_ascii_uppercase();
-        let parameters = parts.filter_map(|part| part.split_once('=')).map(|(name, value)| {
-            (name.trim().to_ascii_uppercase(), parameter_text(value.trim_matches('"')))
-        });
-        Some(Property { name, parameters: parameters.collect(), value: value.to_owned() })
-    }
-
-    /// Returns a parameter.
-    pub fn parameter(&self, name: &str) -> Option<&str> {
-        let found = self.parameters.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str())
-    }
-
-    /// Returns the value as a text without escapes.
-    pub fn text(&self) -> String {
-        unescaped(&self.value)
-    }
-
-    /// Returns the texts of a list, parted by commas.
-    pub fn texts(&self) -> Vec<String> {
-        let mut escaped = false;
-        let parts = self.value.split(|c| {
-            let parts = c == ',' && !escaped;
-            escaped = c == '\\' && !escaped;
-            parts
-        });
-        parts.map(unescaped).filter(|text| !text.trim().is_empty()).collect()
-    }
-}
-
-/// Undoes the escapes of parameters (RFC 6868).
-fn parameter_text(text: &str) -> String {
-    match text.contains('^') {
-        true => text.replace("^n", "\n").replace("^'", "\"").replace("^^", "^"),
-        false => text.to_owned(),
-    }
-}
-
-fn unescaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some('n' | 'N') => out.push('\n'),
-                Some(other) => out.push(other),
-                None => {}
-            },
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 impl Component {
+    /// Tells whether all of it was read.
+    pub fn is_whole(&self) -> bool {
+        self.has_end && !self.is_cut
+    }
+
     /// Finds the first property of a name.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|one| one.name == name)
@@ -172,6 +122,8 @@ pub struct Reader<R> {
     pub is_calendar: bool,
     /// Whether a calendar has begun that has not ended.
     pub is_open: bool,
+    /// The method of this calendar.
+    method: Method,
     /// Number of the last line that was read.
     pub line: u64,
     /// The name of the zone that the calendar has as a whole.
@@ -191,6 +143,7 @@ impl<R: BufRead> Reader<R> {
             done: false,
             is_calendar: false,
             is_open: false,
+            method: Method::Publish,
             line: 0,
             zone_name: None,
             product: None,
@@ -206,6 +159,10 @@ impl<R: BufRead> Reader<R> {
             let kind = match (property.name.as_str(), property.value.trim()) {
                 ("X-WR-TIMEZONE", name) => {
                     self.zone_name.get_or_insert_with(|| name.to_owned());
+                    continue;
+                }
+                ("METHOD", name) => {
+                    self.method = Method::named(name);
                     continue;
                 }
                 ("PRODID", name) => {
@@ -224,6 +181,7 @@ impl<R: BufRead> Reader<R> {
                 "VTIMEZONE" => Kind::Zone,
                 "VCALENDAR" => {
                     (self.is_calendar, self.is_open) = (true, true);
+                    self.method = Method::Publish;
                     continue;
                 }
                 _ => continue,
@@ -236,8 +194,9 @@ impl<R: BufRead> Reader<R> {
     /// Reads the rest of a component, up to its end, or to what shows that its end is missing: the
     /// next component, the end of the calendar or of the file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
+        let (properties, method) = (Vec::new(), self.method);
         let mut component =
-            Component { line, kind, properties: Vec::new(), is_cut: false, has_end: false };
+            Component { line, kind, properties, is_cut: false, has_end: false, method };
         let (mut depth, mut bytes) = (0_usize, 0);
         while let Some((number, property)) = self.property()? {
             match Mark::of(&property, kind) {
@@ -317,22 +276,6 @@ fn text((number, bytes): (u64, Vec<u8>)) -> (u64, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_of_other_programs_are_read() {
-        let property = Property::parse("dtstart;tzid=\"America/New;York:1\";X-A=b:20270401T180000");
-        let property = property.unwrap();
-        assert_eq!(property.name, "DTSTART");
-        assert_eq!(property.parameter("TZID"), Some("America/New;York:1"));
-        assert_eq!(property.value, "20270401T180000");
-        assert_eq!(Property::parse("no value"), None);
-        let broken = Property::parse("ORGANIZER;CN=12\" disc:mailto:a@b.c").unwrap();
-        assert_eq!(broken.value, "mailto:a@b.c");
-        let escaped = Property::parse("ORGANIZER;CN=A^'b^':x").unwrap();
-        assert_eq!(escaped.parameter("CN"), Some("A\"b\""));
-        let list = Property::parse("CATEGORIES:a\\, b,c\\\\,,d\\nE").unwrap();
-        assert_eq!(list.texts(), ["a, b", "c\\", "d\nE"]);
-    }
 
     #[test]
     fn folds_are_undone_inside_characters_too_and_alarms_passed_over() {

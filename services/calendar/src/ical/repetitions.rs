@@ -3,8 +3,10 @@
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::length::Length;
 use super::moment::{EntryContext, Moment, is_utc, reading};
-use super::reader::{Component, Property};
+use super::property::Property;
+use super::reader::Component;
 use crate::model::recurrence::{Rule, Wanted};
 use crate::model::zone::Zone;
 
@@ -17,16 +19,35 @@ const MONTHS_AHEAD: i32 = 24;
 /// The most dates that a file names one by one, to add or to leave out.
 const MOST_DATES: usize = 5000;
 
+/// A start of a repeated event.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// When it is.
+    pub moment: Moment,
+    /// The end that the file gives for this start alone.
+    pub end: Option<Moment>,
+}
+
+impl From<Moment> for Start {
+    fn from(moment: Moment) -> Start {
+        Start { moment, end: None }
+    }
+}
+
 /// Computes when an event takes place, given its start on the clock that it repeats on.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
     context: EntryContext<'_>,
-) -> Result<Vec<Moment>, String> {
-    let mut starts = vec![start.clone()];
-    let rule = component.find("RRULE");
-    if rule.is_none() && component.find("RDATE").is_none() {
+) -> Result<Vec<Start>, String> {
+    let mut starts = vec![Start::from(start.clone())];
+    let rules: Vec<&Property> =
+        component.properties.iter().filter(|one| one.name == "RRULE").collect();
+    if rules.is_empty() && component.find("RDATE").is_none() {
         return Ok(starts);
+    }
+    if component.find("EXRULE").is_some() {
+        return Err("EXRULE is not supported; the entry was skipped".to_owned());
     }
     let series = Series::new(component, start, context);
     let zone = match start {
@@ -39,32 +60,23 @@ pub fn starts_of(
     let mut left_out: Vec<i64> =
         series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    if let Some(property) = rule {
-        let text = property.value.trim();
-        let rule = Rule::parse(text).filter(|rule| rule.fits_time(series.wall));
-        let rule = rule.ok_or_else(|| format!("the rule {} is not known", shortened(text)))?;
-        let until = rule.until.as_deref().map(|text| series.until(text, property)).transpose()?;
-        let last = until.map_or(horizon, |until| until.reading(zone).min(horizon));
-        // One more for each that may be left out.
-        let (first, latest) = (1 + left_out.len(), MOST_OCCURRENCES + left_out.len());
-        let wanted = Wanted { until: last, near: now.date(), first, latest };
-        let expanded = rule.expand_near(series.wall, wanted);
-        let walls = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
-        starts.extend(walls.into_iter().skip(1).map(|wall| series.at(wall)));
-        if let Some(Until::Instant(last)) = until {
-            starts.retain(|moment| moment == start || moment.seconds() <= last.as_second());
-        }
+    // One more for each that may be left out.
+    let (first, latest) = (1 + left_out.len(), MOST_OCCURRENCES + left_out.len());
+    let wanted = Wanted { until: horizon, near: now.date(), first, latest };
+    for rule in rules {
+        starts.extend(series.by_rule(rule, zone, wanted)?.into_iter().map(Start::from));
     }
-    starts.extend(series.dates(component, "RDATE")?);
-    starts.retain(|moment| moment.wall() <= horizon);
-    starts.sort_by_key(Moment::seconds);
-    starts.dedup_by_key(|moment| moment.seconds());
-    starts.retain(|moment| left_out.binary_search(&moment.seconds()).is_err());
+    starts.extend(series.added(component)?);
+    starts.retain(|start| start.moment.wall() <= horizon);
+    // Of two equal starts the one with an end of its own stays.
+    starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
+    starts.dedup_by_key(|start| start.moment.seconds());
+    starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
     if starts.is_empty() {
         return Err("takes place at no time".to_owned());
     }
     let today = now.date().to_datetime(Time::midnight());
-    keep_nearest(&mut starts, |moment| moment.wall() < today, MOST_OCCURRENCES);
+    keep_nearest(&mut starts, |start| start.moment.wall() < today, MOST_OCCURRENCES);
     Ok(starts)
 }
 
@@ -156,13 +168,67 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads the dates of all properties of a name; of periods it is their beginning.
+    /// Returns the starts that a rule adds to the first one.
+    fn by_rule(
+        &self,
+        property: &Property,
+        zone: &Zone,
+        wanted: Wanted,
+    ) -> Result<Vec<Moment>, String> {
+        let text = property.value.trim();
+        let rule = Rule::parse(text).filter(|rule| rule.fits_time(self.wall));
+        let rule = rule.ok_or_else(|| format!("the rule {} is not known", shortened(text)))?;
+        let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
+        let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
+        let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
+        let walls = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
+        let mut starts: Vec<Moment> = walls.into_iter().skip(1).map(|wall| self.at(wall)).collect();
+        if let Some(Until::Instant(last)) = until {
+            starts.retain(|moment| moment.seconds() <= last.as_second());
+        }
+        Ok(starts)
+    }
+
+    /// Reads RDATE: dates, and periods with their own ends.
+    fn added(&self, component: &Component) -> Result<Vec<Start>, String> {
+        self.listed(component, "RDATE", |text, property| {
+            let Some((begin, end)) = text.split_once('/') else {
+                return Ok(self.take(Moment::parse(text, property, self.context)?).into());
+            };
+            let moment = self.take(Moment::parse(begin, property, self.context)?);
+            if matches!(moment, Moment::Day(_)) {
+                return Ok(moment.into());
+            }
+            let end = match end.contains(['P', 'p']) {
+                true => Length::parse("RDATE", end)?.end_of(&moment),
+                false => Some(self.take(Moment::parse(end, property, self.context)?)),
+            };
+            let end = end.ok_or("RDATE has a period that is too long")?;
+            match end.seconds() < moment.seconds() {
+                true => Err("RDATE has a period that ends before it begins".to_owned()),
+                false => Ok(Start { moment, end: Some(end) }),
+            }
+        })
+    }
+
+    /// Reads the dates of all properties of a name.
     fn dates(&self, component: &Component, name: &str) -> Result<Vec<Moment>, String> {
+        self.listed(component, name, |text, property| {
+            Ok(self.take(Moment::parse(text, property, self.context)?))
+        })
+    }
+
+    /// Reads the values of all properties of a name.
+    fn listed<T>(
+        &self,
+        component: &Component,
+        name: &str,
+        read: impl Fn(&str, &Property) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
         let mut all = Vec::new();
         for property in component.properties.iter().filter(|one| one.name == name) {
             for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-                let text = text.split_once('/').map_or(text, |(begin, _)| begin);
-                all.push(self.take(Moment::parse(text, property, self.context)?));
+                all.push(read(text, property)?);
                 if all.len() > MOST_DATES {
                     return Err(format!("{name} has more than {MOST_DATES} dates"));
                 }
@@ -255,6 +321,7 @@ mod tests {
             let midnight = today.date().to_datetime(Time::midnight());
             keep_nearest(&mut all, |moment| moment.wall() < midnight, MOST_OCCURRENCES);
             let starts = starts_of(&component, &start, context).unwrap();
+            let starts: Vec<Moment> = starts.into_iter().map(|start| start.moment).collect();
             assert_eq!(starts, all, "{rule} in {zone}");
         }
     }

@@ -153,13 +153,14 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
     Ok(row.map(Event::from))
 }
 
-/// Reads ids and external ids of later occurrences of a UID that are not in the trash.
+/// Reads ids and external ids of the event of a UID, and of its occurrences, that begin later and are not in
+/// the trash.
 pub fn repetitions(
     db: &mut Db,
     uid: &str,
     later_than: i64,
 ) -> Result<Vec<(i64, String)>, DatabaseError> {
-    let text = "select id, ical_uid as text from events where ical_uid ";
+    let text = "select id, ical_uid as text from events where (ical_uid = ";
     // Byte order, which the PostgreSQL index uses.
     let (from, below) = match db.backend() {
         Backend::Sqlite => (">= ", "< "),
@@ -167,8 +168,9 @@ pub fn repetitions(
     };
     let mut sql = Sql::new(db, text);
     // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
-    sql.push(from).bind(format!("{uid}#")).push(" and ical_uid ").push(below);
-    sql.bind(format!("{uid}$")).push(" and status <> 'trash' and start_utc > ");
+    sql.bind(uid.to_owned()).push(" or ical_uid ").push(from).bind(format!("{uid}#"));
+    sql.push(" and ical_uid ").push(below).bind(format!("{uid}$"));
+    sql.push(") and status <> 'trash' and start_utc > ");
     sql.value(later_than).push(" order by id");
     let rows: Vec<TextRow> = sql.load(db)?;
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())

@@ -22,6 +22,7 @@ mod ical;
 mod images;
 mod import_again;
 mod import_bounds;
+mod import_standards;
 mod import_times;
 mod imports;
 mod included;

@@ -1,0 +1,114 @@
+//! The lines of iCalendar components, and the escapes in them.
+
+/// A line of a component: `NAME;PARAMETER=value:value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// In upper case.
+    pub name: String,
+    /// Names in upper case, values without quotes.
+    pub parameters: Vec<(String, String)>,
+    /// As written, with its escapes.
+    pub value: String,
+}
+
+impl Property {
+    /// Parses a line; `None` where it has no value.
+    pub fn parse(line: &str) -> Option<Property> {
+        let (mut quoted, mut bracketed, mut last) = (false, false, ' ');
+        let colon = line.char_indices().find_map(|(at, c)| {
+            quoted ^= c == '"';
+            // `TZID=(UTC+01:00) Amsterdam, Berlin`, as Exchange writes it without quotes.
+            bracketed = (bracketed && c != ')') || (last == '=' && c == '(');
+            last = c;
+            (c == ':' && !quoted && !bracketed).then_some(at)
+        });
+        // An unclosed quote or bracket has no meaning.
+        let (head, value) = match colon {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => line.split_once(':')?,
+        };
+        let mut quoted = false;
+        let mut parts = head.split(|c| {
+            quoted ^= c == '"';
+            c == ';' && !quoted
+        });
+        let name = parts.next()?.trim().to_ascii_uppercase();
+        let parameters = parts.filter_map(|part| part.split_once('=')).map(|(name, value)| {
+            (name.trim().to_ascii_uppercase(), parameter_text(value.trim_matches('"')))
+        });
+        Some(Property { name, parameters: parameters.collect(), value: value.to_owned() })
+    }
+
+    /// Returns a parameter.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let found = self.parameters.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the value as a text without escapes.
+    pub fn text(&self) -> String {
+        unescaped(&self.value)
+    }
+
+    /// Returns the texts of a list, parted by commas.
+    pub fn texts(&self) -> Vec<String> {
+        let mut escaped = false;
+        let parts = self.value.split(|c| {
+            let parts = c == ',' && !escaped;
+            escaped = c == '\\' && !escaped;
+            parts
+        });
+        parts.map(unescaped).filter(|text| !text.trim().is_empty()).collect()
+    }
+}
+
+/// Undoes the escapes of parameters (RFC 6868).
+fn parameter_text(text: &str) -> String {
+    match text.contains('^') {
+        true => text.replace("^n", "\n").replace("^'", "\"").replace("^^", "^"),
+        false => text.to_owned(),
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n' | 'N') => out.push('\n'),
+                Some(other) => out.push(other),
+                None => {}
+            },
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_programs_are_read() {
+        let property = Property::parse("dtstart;tzid=\"America/New;York:1\";X-A=b:20270401T180000");
+        let property = property.unwrap();
+        assert_eq!(property.name, "DTSTART");
+        assert_eq!(property.parameter("TZID"), Some("America/New;York:1"));
+        assert_eq!(property.value, "20270401T180000");
+        assert_eq!(Property::parse("no value"), None);
+        let broken = Property::parse("ORGANIZER;CN=12\" disc:mailto:a@b.c").unwrap();
+        assert_eq!(broken.value, "mailto:a@b.c");
+        let escaped = Property::parse("ORGANIZER;CN=A^'b^':x").unwrap();
+        assert_eq!(escaped.parameter("CN"), Some("A\"b\""));
+        let zone =
+            Property::parse("DTSTART;TZID=(UTC+01:00) Rome, Vienna:20270401T180000").unwrap();
+        assert_eq!(zone.parameter("TZID"), Some("(UTC+01:00) Rome, Vienna"));
+        assert_eq!(zone.value, "20270401T180000");
+        let open = Property::parse("ORGANIZER;CN=(a:mailto:a@b.c").unwrap();
+        assert_eq!(open.value, "mailto:a@b.c");
+        let list = Property::parse("CATEGORIES:a\\, b,c\\\\,,d\\nE").unwrap();
+        assert_eq!(list.texts(), ["a, b", "c\\", "d\nE"]);
+    }
+}

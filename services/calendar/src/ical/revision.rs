@@ -1,0 +1,68 @@
+//! Which of several entries for one event counts.
+
+use std::collections::hash_map::Entry as Slot;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+
+use jiff::civil::DateTime;
+
+use super::moment::reading;
+use super::reader::Component;
+
+/// The revision of an entry: the later one has the higher SEQUENCE, else the later LAST-MODIFIED or
+/// DTSTAMP (RFC 5546, 2.1.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Revision {
+    sequence: u64,
+    modified: Option<DateTime>,
+    stamped: Option<DateTime>,
+}
+
+impl Revision {
+    /// Reads the revision of an entry; one without SEQUENCE is the first.
+    pub fn read(component: &Component) -> Revision {
+        let date = |name: &str| component.find(name).and_then(|date| reading(&date.value));
+        let stamped = date("DTSTAMP");
+        Revision {
+            sequence: component.text("SEQUENCE").parse().unwrap_or(0),
+            modified: date("LAST-MODIFIED").or(stamped),
+            stamped,
+        }
+    }
+}
+
+/// The latest entry for each event of a file, in bounded memory for each.
+#[derive(Default)]
+pub struct Revisions {
+    /// Two, so that hashes of two events are never equal by chance.
+    hashers: [RandomState; 2],
+    /// By hashes of UID and repetition: the revision, and the number of the component.
+    latest: HashMap<[u64; 2], (Revision, usize)>,
+    superseded: HashSet<usize>,
+}
+
+impl Revisions {
+    /// Takes an entry for an event; of equal revisions the one that is taken later counts.
+    pub fn take(
+        &mut self,
+        (uid, replaced): (&str, Option<&str>),
+        revision: Revision,
+        number: usize,
+    ) {
+        let key = self.hashers.each_ref().map(|hasher| hasher.hash_one((uid, replaced)));
+        let loser = match self.latest.entry(key) {
+            Slot::Vacant(slot) => {
+                slot.insert((revision, number));
+                return;
+            }
+            Slot::Occupied(slot) if revision < slot.get().0 => number,
+            Slot::Occupied(mut slot) => slot.insert((revision, number)).1,
+        };
+        self.superseded.insert(loser);
+    }
+
+    /// Returns the numbers of the components that do not count.
+    pub fn into_superseded(self) -> HashSet<usize> {
+        self.superseded
+    }
+}

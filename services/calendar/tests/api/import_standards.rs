@@ -1,0 +1,214 @@
+//! Import of what RFC 5545 and RFC 5546 allow and few programs write.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::imports::{counts, post};
+
+fn calendar(head: &str, entries: &[&str]) -> String {
+    let entries: String =
+        entries.iter().map(|lines| format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n")).collect();
+    format!("BEGIN:VCALENDAR\n{head}\n{entries}END:VCALENDAR\n").replace('\n', "\r\n")
+}
+
+/// Ids, starts, ends and titles of the events from April 2027 on.
+async fn shown(app: &App) -> Vec<(i64, String)> {
+    let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
+    let event = |event: &Value| {
+        let text = |key: &str| event[key].as_str().unwrap().to_owned();
+        let (start, end) = (text("start_date"), text("end_date"));
+        (
+            event["id"].as_i64().unwrap(),
+            format!("{} {} {}", &start[8..13], &end[8..13], text("title")),
+        )
+    };
+    list["events"].as_array().unwrap().iter().map(event).collect()
+}
+
+async fn texts(app: &App) -> Vec<String> {
+    shown(app).await.into_iter().map(|(_, text)| text).collect()
+}
+
+/// Line and message of each error.
+async fn errors(app: &App, file: &str) -> Vec<(u64, String)> {
+    let report = post(app, "editor", file.to_owned()).await.expect(200).json;
+    let error = |error: &Value| {
+        (error["line"].as_u64().unwrap(), error["message"].as_str().unwrap().to_owned())
+    };
+    report["errors"].as_array().unwrap().iter().map(error).collect()
+}
+
+#[actix_web::test]
+async fn latest_revision_of_an_entry_wins() {
+    let entry = |more: &str| format!("UID:a\nDTSTART:20270401T100000Z\nDURATION:PT1H\n{more}");
+    let (old, new) = (entry("SUMMARY:Old\nSEQUENCE:2"), entry("SUMMARY:New\nSEQUENCE:10"));
+    let dated = |title: &str, property: &str, day: u8| {
+        entry(&format!("SUMMARY:{title}\n{property}:202703{day:02}T100000Z"))
+    };
+    for [first, second] in [
+        [old.clone(), new.clone()],
+        [new, old],
+        [dated("Old", "DTSTAMP", 1), dated("New", "DTSTAMP", 2)],
+        [dated("New", "DTSTAMP", 2), dated("Old", "DTSTAMP", 1)],
+        [dated("New", "LAST-MODIFIED", 2), dated("Old", "LAST-MODIFIED", 1)],
+        [entry("SUMMARY:Old"), entry("SUMMARY:New")],
+    ] {
+        let app = App::new().await;
+        let file = calendar("", &[&first, &second]);
+        assert_eq!(counts(&app, &file).await, [1, 0, 0, 1, 0], "{file}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 1, 1, 0], "{file}");
+        assert_eq!(texts(&app).await, ["01 10 01 11 New"], "{file}");
+    }
+}
+
+#[actix_web::test]
+async fn latest_revision_of_a_repetition_wins() {
+    let app = App::new().await;
+    let series =
+        "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:Daily";
+    let moved = |title: &str, sequence: u8| {
+        format!(
+            "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T120000Z\nSUMMARY:{title}\n\
+             SEQUENCE:{sequence}"
+        )
+    };
+    let file = calendar("", &[&moved("New", 3), &moved("Old", 1), series]);
+    assert_eq!(counts(&app, &file).await, [2, 0, 0, 1, 0]);
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 1, 0]);
+    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 12 02 12 New"]);
+}
+
+#[actix_web::test]
+async fn periods_and_further_rules_are_imported() {
+    let app = App::new().await;
+    let file = calendar(
+        "",
+        &["UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nSUMMARY:Show\n\
+           RRULE:FREQ=DAILY;COUNT=2\nRRULE:FREQ=WEEKLY;COUNT=2\n\
+           RDATE;VALUE=PERIOD:20270410T090000Z/PT3H,20270411T090000Z/20270411T150000Z"],
+    );
+    assert_eq!(counts(&app, &file).await, [5, 0, 0, 0, 0]);
+    let expected = ["01 10 01 11", "02 10 02 11", "08 10 08 11", "10 09 10 12", "11 09 11 15"];
+    assert_eq!(texts(&app).await, expected.map(|times| format!("{times} Show")));
+    assert_eq!(counts(&app, &file).await, [0, 0, 5, 0, 0]);
+}
+
+#[actix_web::test]
+async fn what_is_not_supported_is_reported_by_line() {
+    let app = App::new().await;
+    let series =
+        "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:Daily";
+    let range =
+        "UID:s\nRECURRENCE-ID;RANGE=THISANDFUTURE:20270402T100000Z\nDTSTART:20270402T120000Z";
+    let excluded = "UID:x\nDTSTART:20270401T100000Z\nRRULE:FREQ=DAILY;COUNT=9\nEXRULE:FREQ=WEEKLY";
+    let negative = "UID:n\nDTSTART:20270401T100000Z\nDURATION:-PT1H";
+    let backwards =
+        "UID:b\nDTSTART:20270401T100000Z\nRDATE;VALUE=PERIOD:20270402T100000Z/20270402T090000Z";
+    let file = calendar("", &[series, range, excluded, negative, backwards]);
+    let expected = [
+        (15, "EXRULE is not supported; the entry was skipped"),
+        (21, "DURATION has a negative duration, which is not supported"),
+        (26, "RDATE has a period that ends before it begins"),
+        (10, "RANGE=THISANDFUTURE is not supported; the repetitions stay unchanged"),
+    ];
+    let expected = expected.map(|(line, message)| (line, message.to_owned()));
+    // Replacements come after all entries.
+    assert_eq!(errors(&app, &file).await, expected);
+    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
+    for method in ["REPLY", "ADD"] {
+        let file = calendar(&format!("METHOD:{method}"), &["UID:s\nDTSTART:20270401T150000Z"]);
+        let message = format!("METHOD:{method} is not supported; the entry was skipped");
+        assert_eq!(errors(&app, &file).await, [(3, message)]);
+    }
+    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
+}
+
+#[actix_web::test]
+async fn cancellation_takes_an_event_a_repetition_or_a_series() {
+    let app = App::new().await;
+    let series =
+        "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\nSUMMARY:Daily";
+    let single = "UID:a\nDTSTART:20270405T100000Z\nDURATION:PT1H\nSUMMARY:Once";
+    counts(&app, calendar("METHOD:REQUEST", &[series, single])).await;
+    let cancel = |lines: &str| calendar("METHOD:CANCEL", &[lines]);
+    assert_eq!(counts(&app, cancel("UID:a\nSEQUENCE:1")).await, [0, 1, 0, 0, 0]);
+    let repetition = "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T100000Z";
+    assert_eq!(counts(&app, cancel(repetition)).await, [0, 1, 0, 0, 0]);
+    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "03 10 03 11 Daily"]);
+    assert_eq!(counts(&app, cancel("UID:s")).await, [0, 2, 0, 0, 0]);
+    assert_eq!(texts(&app).await, [""; 0]);
+    assert_eq!(counts(&app, cancel("UID:unknown")).await, [0, 0, 0, 1, 0]);
+}
+
+#[actix_web::test]
+async fn repetitions_keep_their_addresses_when_the_first_date_is_left_out() {
+    let series = |more: &str| {
+        format!(
+            "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
+             SUMMARY:Daily{more}"
+        )
+    };
+    let whole = calendar("", &[&series("")]);
+    let without = calendar("", &[&series("\nEXDATE:20270401T100000Z")]);
+    let app = App::new().await;
+    counts(&app, &whole).await;
+    let all = shown(&app).await;
+    assert_eq!(counts(&app, &without).await, [0, 1, 2, 0, 0]);
+    assert_eq!(shown(&app).await, all[1..]);
+    assert_eq!(counts(&app, &without).await, [0, 0, 2, 0, 0]);
+    assert_eq!(counts(&app, &whole).await, [0, 1, 2, 0, 0]);
+    assert_eq!(shown(&app).await, all);
+    // The same where the first date was never there.
+    let app = App::new().await;
+    assert_eq!(counts(&app, &without).await, [2, 0, 0, 0, 0]);
+    let two = shown(&app).await;
+    assert_eq!(counts(&app, &without).await, [0, 0, 2, 0, 0]);
+    counts(&app, &whole).await;
+    assert_eq!(shown(&app).await[1..], two);
+    assert_eq!(counts(&app, &whole).await, [0, 0, 3, 0, 0]);
+}
+
+#[actix_web::test]
+async fn zones_of_exchange_are_known_by_their_displayed_names() {
+    let app = App::new().await;
+    let known = "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna";
+    let entry = |uid: &str, zone: &str| {
+        format!("UID:{uid}\nDTSTART;TZID={zone}:20270401T100000\nDURATION:PT1H\nSUMMARY:{uid}")
+    };
+    let quoted = entry("quoted", &format!("\"{known}\""));
+    let unknown = entry("unknown", "\"(UTC+01:00) Atlantis\"");
+    let file = calendar("", &[&quoted, &entry("bare", known), &unknown]);
+    let message = "the time zone (UTC+01:00) Atlantis is not known".to_owned();
+    assert_eq!(errors(&app, &file).await, [(15, message)]);
+    let list = app.get("/events?start_date=2027-04-01").await.expect(200).json;
+    for event in list["events"].as_array().unwrap() {
+        assert_eq!(event["timezone"], json!("Europe/Berlin"));
+        assert_eq!(event["utc_start_date"], json!("2027-04-01 08:00:00"));
+    }
+    assert_eq!(list["total"], 2);
+}
+
+#[actix_web::test]
+async fn zones_that_are_offsets_outlast_export_and_import() {
+    let app = App::new().await;
+    for zone in ["UTC+2", "+02:00", "UTC-3:30"] {
+        let fields = json!({"timezone": zone, "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00"});
+        app.event(fields).await;
+    }
+    let feed = app.get("/ical").await.expect(200).text;
+    assert!(feed.contains("DTSTART:20270401T080000Z\r\n"), "{feed}");
+    assert_eq!(counts(&app, &feed).await, [0, 0, 3, 0, 0]);
+    let other = App::new().await;
+    counts(&other, feed.replace("@", "@elsewhere.")).await;
+    let list = other.get("/events?start_date=2027-04-01").await.expect(200).json;
+    let zones: Vec<&str> = list["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            assert_eq!(event["start_date"], "2027-04-01 10:00:00");
+            event["timezone"].as_str().unwrap()
+        })
+        .collect();
+    assert_eq!(zones, ["UTC+2", "+02:00", "UTC-3:30"]);
+}
