@@ -6,11 +6,11 @@ use batch::ByteCounter;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Marker, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::LoadOptions;
-use super::remote::{Listing, PageSink, read_pages};
+use super::remote::{Listing, PageSink, Place, read_pages};
 use super::report::Report;
 
 /// Reads sources without writing anything but the reject file.
@@ -64,7 +64,7 @@ impl Sink for DryRun {
 }
 
 impl PageSink for DryRun {
-    fn page_done(&mut self, _: &Marker, _: usize) -> Result<(), JobError> {
+    fn page_done(&mut self, _: &Place, _: usize) -> Result<(), JobError> {
         Ok(())
     }
 }

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use database::{DatabaseError, Pools};
 
 use super::error::JobError;
-use super::formats::{Bad, EXCERPT, Item, Marker, Sink, Skipped, Taken};
+use super::formats::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
 use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::reject_file::RejectFile;
+use super::remote::Place;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::address::{Address, BucketType};
 use crate::store::rejected_lines::{self, Rejected};
@@ -108,14 +109,14 @@ impl Intake {
             self.state.partial.extend(buckets);
         }
         self.state.done = self.source_index + 1;
-        self.state.marker = None;
+        self.state.place = None;
         self.state.events = 0;
         self.skip = 0;
     }
 
     /// Goes to the next page of a listing.
-    pub fn next_page(&mut self, marker: &Marker) {
-        self.state.marker = Some(marker.clone());
+    pub fn next_page(&mut self, place: &Place) {
+        self.state.place = Some(place.clone());
         self.state.events = 0;
         self.skip = 0;
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::formats::Marker;
 use super::reject_file::RejectLengths;
+use super::remote::Place;
 use super::report::Tally;
 
 /// What an intake remembers over a stop.
@@ -17,7 +17,7 @@ pub struct IntakeState {
     pub events: u64,
     /// Where the listing of the next source goes on.
     #[serde(default)]
-    pub marker: Option<Marker>,
+    pub place: Option<Place>,
     /// Named buckets and whether their listing goes on.
     pub named: BTreeMap<u64, bool>,
     /// Buckets that the present source named so far, and whether it broke off.

@@ -15,7 +15,7 @@ pub const PAGE: usize = 100;
 #[derive(Default)]
 pub struct Behaviour {
     /// Keys in the order of their bytes; each has as many bytes as its place.
-    pub keys: Vec<String>,
+    pub keys: Mutex<Vec<String>>,
     /// Targets of requests so far.
     pub requests: Mutex<Vec<String>>,
     /// So many of the next requests are answered by 503.
@@ -125,9 +125,15 @@ fn endless(token: &str) -> String {
 }
 
 /// The keys of a page with their sizes, and whether more follow.
-fn page(behaviour: &Behaviour, first: usize) -> (Vec<(&str, usize)>, bool) {
-    let keys = behaviour.keys.iter().enumerate().skip(first).take(PAGE);
-    (keys.map(|(size, key)| (key.as_str(), size)).collect(), first + PAGE < behaviour.keys.len())
+fn page(behaviour: &Behaviour, first: usize) -> (Vec<(String, usize)>, bool) {
+    let keys = behaviour.keys.lock();
+    let page = keys.iter().cloned().zip(0..).skip(first).take(PAGE).collect();
+    (page, first + PAGE < keys.len())
+}
+
+/// The number of keys for which something holds, which begin the list.
+fn first(behaviour: &Behaviour, holds: impl Fn(&String) -> bool) -> usize {
+    behaviour.keys.lock().partition_point(holds)
 }
 
 fn encoded(key: &str) -> String {
@@ -136,9 +142,8 @@ fn encoded(key: &str) -> String {
 
 fn s3(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> String {
     assert_eq!(parameter("encoding-type").as_deref(), Some("url"));
-    let after = parameter("marker").map(|marker| {
-        behaviour.keys.iter().position(|key| *key == marker).expect("a key that was listed") + 1
-    });
+    let after = parameter("marker").or(parameter("start-after"));
+    let after = after.map(|after| first(behaviour, |key| *key <= after));
     let token = parameter("continuation-token").map(|token| token[2..].parse().unwrap());
     let first = after.or(token).unwrap_or(0);
     let (keys, more) = page(behaviour, first);
@@ -180,7 +185,9 @@ fn azure(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> S
 }
 
 fn gcs(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> String {
-    let first = parameter("pageToken").map_or(0, |token| token.parse().unwrap());
+    let from = parameter("startOffset").map(|from| first(behaviour, |key| *key < from));
+    let token = parameter("pageToken").map(|token| token.parse().unwrap());
+    let first = from.or(token).unwrap_or(0);
     let (keys, more) = page(behaviour, first);
     let items: Vec<_> = keys
         .iter()

@@ -42,7 +42,8 @@ fn paths(fixture: &Fixture) -> Vec<String> {
 #[case("gcs", false)]
 fn every_page_of_a_bucket_is_loaded(#[case] interface: &str, #[case] old: bool) {
     let keys = keys(2 * PAGE + 7);
-    let bucket = PublicBucket::start(Behaviour { keys: keys.clone(), old, ..Behaviour::default() });
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys.clone().into(), old, ..Behaviour::default() });
     bucket.behaviour.busy.store(2, Ordering::Relaxed);
     let fixture = Fixture::new();
     let report = fixture.run(&options(&bucket, interface)).unwrap();
@@ -54,7 +55,8 @@ fn every_page_of_a_bucket_is_loaded(#[case] interface: &str, #[case] old: bool) 
 
 #[test]
 fn a_stopped_listing_goes_on_at_its_page() {
-    let bucket = PublicBucket::start(Behaviour { keys: keys(5 * PAGE), ..Behaviour::default() });
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
     bucket.behaviour.broken_from.store(4, Ordering::Relaxed);
     let fixture = Fixture::new();
     let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
@@ -71,9 +73,39 @@ fn a_stopped_listing_goes_on_at_its_page() {
     assert_eq!(paths(&fixture), keys(5 * PAGE));
 }
 
+/// The tokens of the server count entries, so that they lead elsewhere in a bucket that has changed.
+#[rstest]
+#[case::fewer_before("s3", -3)]
+#[case::more_before("s3", 3)]
+#[case::fewer_before("gcs", -3)]
+#[case::more_before("gcs", 3)]
+#[case::more_before("azure", 3)]
+fn a_resumed_listing_of_a_changed_bucket_continues_after_its_last_key(
+    #[case] interface: &str,
+    #[case] change: isize,
+) {
+    let before = keys(3 * PAGE);
+    let bucket =
+        PublicBucket::start(Behaviour { keys: before.clone().into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(3, Ordering::Relaxed);
+    let fixture = Fixture::new();
+    let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
+    let options = options(&bucket, interface);
+    buckets::jobs::load(&fixture.context, &options, often).unwrap_err();
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+
+    let new: Vec<String> = (0..change.max(0)).map(|n| format!("a & a{n}")).collect();
+    let gone = change.min(0).unsigned_abs();
+    *bucket.behaviour.keys.lock() = [new, before[gone..].to_vec()].concat();
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let report = resume(&fixture.context, run, often).unwrap();
+    assert_eq!((report.tally.files, report.counts.duplicates), (3 * PAGE as u64, 0));
+    assert_eq!(paths(&fixture), before);
+}
+
 #[test]
 fn a_closed_bucket_is_named_and_stays_as_it_was() {
-    let bucket = PublicBucket::start(Behaviour { keys: keys(3), ..Behaviour::default() });
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
     fixture.run(&options(&bucket, "s3")).unwrap();
     let error = fixture.run(&options(&bucket, "closed")).unwrap_err().to_string();
@@ -93,7 +125,8 @@ fn an_empty_bucket_is_listed() {
 
 #[test]
 fn a_dry_run_asks_too() {
-    let bucket = PublicBucket::start(Behaviour { keys: keys(PAGE + 1), ..Behaviour::default() });
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(PAGE + 1).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
     let report = dry_run(&fixture.context, &options(&bucket, "s3")).unwrap();
     assert_eq!((report.tally.files, bucket.requests()), (PAGE as u64 + 1, 2));

@@ -6,4 +6,5 @@ mod pages;
 
 pub use fetch::RemoteOptions;
 pub(super) use listing::Listing;
+pub use pages::Place;
 pub(super) use pages::{PageSink, read_pages};

@@ -4,23 +4,55 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::fetch::{Fetcher, RemoteOptions};
 use super::listing::Listing;
 use crate::jobs::error::JobError;
-use crate::jobs::formats::{self, Defaults, Format, Marker, Sink, next_page};
+use crate::jobs::formats::{
+    self, Bad, Defaults, Format, Item, Marker, Sink, Skipped, Taken, next_page,
+};
 
-/// Receives what a listing holds, and is told where it goes on.
+/// Receives what a listing holds, and is told where it continues.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Everything before this marker was handed over.
-    fn page_done(&mut self, next: &Marker, bytes: usize) -> Result<(), JobError>;
+    /// Everything before this place was handed over.
+    fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError>;
 }
 
-/// Reads a listing from a marker on, or from its beginning.
+/// Where a listing continues after a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// What asks for the next page.
+    pub marker: Marker,
+    /// The key of the last entry, if it had one.
+    pub key: Option<String>,
+}
+
+impl Place {
+    /// What asks for the rest of the listing in a later run.
+    ///
+    /// A key is asked for where the interface can: behind a token, a server may have counted entries, and
+    /// the bucket may have changed since.
+    fn resumed(&self, format: Format) -> Marker {
+        let parameter = match (format, self.marker.parameter.as_str()) {
+            (Format::S3, "continuation-token") => "start-after",
+            (Format::Gcs, _) => "startOffset",
+            _ => return self.marker.clone(),
+        };
+        let key = self
+            .key
+            .as_ref()
+            .map(|key| Marker { parameter: parameter.to_owned(), value: key.clone() });
+        key.unwrap_or_else(|| self.marker.clone())
+    }
+}
+
+/// Reads a listing from a place on, or from its beginning.
 pub(in crate::jobs) fn read_pages(
     listing: &Listing,
     kind: Option<&str>,
     options: &RemoteOptions,
-    from: Option<Marker>,
+    from: Option<Place>,
     sink: &mut dyn PageSink,
 ) -> Result<(), JobError> {
     let mut fetcher = Fetcher::new(options)?;
@@ -29,14 +61,23 @@ pub(in crate::jobs) fn read_pages(
         kind: kind.map(str::to_owned),
         format: Some(listing.format),
     };
-    let mut marker = from;
+    let mut marker = from.as_ref().map(|place| place.resumed(listing.format));
+    let mut known = from.and_then(|place| place.key);
     let (hasher, mut seen) = (RandomState::new(), HashSet::new());
     loop {
         let page = match fetcher.page(&listing.page(marker.as_ref()))? {
             Ok(page) => page,
             Err(reason) => return sink.broken(reason),
         };
-        formats::read(Path::new(&listing.bucket), &page[..], &defaults, sink)?;
+        let name = Path::new(&listing.bucket);
+        // A page that is fetched anew may begin with entries that were taken before.
+        let until = match known.take() {
+            Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
+            _ => None,
+        };
+        let mut entries = Entries { sink, until, last: None };
+        formats::read(name, &page[..], &defaults, &mut entries)?;
+        let key = entries.last;
         let next = match next_page(listing.format, &page) {
             Ok(next) => next,
             Err(reason) => return sink.broken(reason),
@@ -50,7 +91,115 @@ pub(in crate::jobs) fn read_pages(
         if !seen.insert(hasher.hash_one(&next)) {
             return sink.broken("the listing does not go on".to_owned());
         }
-        sink.page_done(&next, page.len())?;
-        marker = Some(next);
+        let place = Place { marker: next, key };
+        sink.page_done(&place, page.len())?;
+        marker = Some(place.marker);
+    }
+}
+
+/// Returns whether a page has an entry with this key.
+fn has_key(name: &Path, page: &[u8], defaults: &Defaults, key: &str) -> Result<bool, JobError> {
+    let mut search = KeySearch { key, found: false };
+    formats::read(name, page, defaults, &mut search)?;
+    Ok(search.found)
+}
+
+struct KeySearch<'a> {
+    key: &'a str,
+    found: bool,
+}
+
+impl Sink for KeySearch<'_> {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        self.found |= item.path == self.key;
+        Ok(Ok(()))
+    }
+
+    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    fn broken(&mut self, _: String) -> Result<(), JobError> {
+        Ok(())
+    }
+}
+
+/// Hands the entries of a page over that follow a key.
+struct Entries<'a> {
+    sink: &'a mut dyn PageSink,
+    /// Entries up to this one are passed over.
+    until: Option<String>,
+    /// The key of the last entry so far.
+    last: Option<String>,
+}
+
+impl Sink for Entries<'_> {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        self.last = Some(item.path.to_owned());
+        match &self.until {
+            Some(until) => {
+                if item.path == until {
+                    self.until = None;
+                }
+                Ok(Ok(()))
+            }
+            None => self.sink.file(item),
+        }
+    }
+
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
+        if self.until.is_some() {
+            return Ok(());
+        }
+        self.last = None;
+        self.sink.bad(bad)
+    }
+
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
+        if self.until.is_some() {
+            return Ok(());
+        }
+        self.last = None;
+        self.sink.skipped(what)
+    }
+
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
+        self.sink.page(bucket, kind, truncated)
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
+        self.sink.broken(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(Format::S3, "continuation-token", Some("a"), ("start-after", "a"))]
+    #[case(Format::S3, "continuation-token", None, ("continuation-token", "next"))]
+    #[case(Format::S3, "marker", Some("a"), ("marker", "next"))]
+    #[case(Format::Gcs, "pageToken", Some("a"), ("startOffset", "a"))]
+    #[case(Format::Azure, "marker", Some("a"), ("marker", "next"))]
+    fn resumed_listings_ask_by_key_where_they_can(
+        #[case] format: Format,
+        #[case] parameter: &str,
+        #[case] key: Option<&str>,
+        #[case] expected: (&str, &str),
+    ) {
+        let marker = Marker { parameter: parameter.to_owned(), value: "next".to_owned() };
+        let resumed = Place { marker, key: key.map(str::to_owned) }.resumed(format);
+        assert_eq!((&*resumed.parameter, &*resumed.value), expected);
     }
 }
