@@ -32,7 +32,12 @@ pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
         reasons.push(ANCHORS);
         text = without.to_owned();
     } else if !ends.reach_anywhere {
-        text = if ends.alternation { format!(".*(?:{text}).*") } else { format!(".*{text}.*") };
+        let text_closed = Source::closed(&text);
+        text = if ends.alternation {
+            format!(".*(?:{text_closed}).*")
+        } else {
+            format!(".*{text_closed}.*")
+        };
         reasons.push(BOTH_ENDS);
     }
     text

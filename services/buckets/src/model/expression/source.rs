@@ -1,7 +1,8 @@
 //! Expressions as people type them: text repairs and literal quotes.
 
 use regex_syntax::ParserBuilder;
-use regex_syntax::ast::Ast;
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{Ast, Span};
 use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
@@ -40,6 +41,24 @@ impl Source {
         source
     }
 
+    /// Ends the quote or comment that is open at the end of an expression, so that something may follow.
+    pub(super) fn closed(text: &str) -> String {
+        let mut closed = text.to_owned();
+        if has_open_quote(text) {
+            closed.push('"');
+        }
+        let source = Self::of(&closed);
+        let parsed = parser().parse_with_comments(&source.pattern);
+        let comments = parsed.map_or_else(|_| Vec::new(), |parsed| parsed.comments);
+        // The span of a comment includes the line feed that ends it.
+        let is_open =
+            |span: Span| span.end.offset == source.pattern.len() && !source.pattern.ends_with('\n');
+        if comments.last().is_some_and(|comment| is_open(comment.span)) {
+            closed.push('\n');
+        }
+        closed
+    }
+
     pub(super) fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -51,8 +70,7 @@ impl Source {
     }
 
     pub(super) fn ast(&self) -> Option<Ast> {
-        let mut parser = regex_syntax::ast::parse::ParserBuilder::new().nest_limit(DEEPEST).build();
-        parser.parse(&self.pattern).ok()
+        parser().parse(&self.pattern).ok()
     }
 
     pub(super) fn parse(&self) -> Result<Hir, ExpressionError> {
@@ -100,6 +118,10 @@ impl Source {
         self.push(')', at.min(symbols.len().saturating_sub(1)));
         at + 1
     }
+}
+
+fn parser() -> Parser {
+    regex_syntax::ast::parse::ParserBuilder::new().nest_limit(DEEPEST).build()
 }
 
 /// Step 1: a `*` at the beginning, behind `(` or behind `|` becomes `.*`.
@@ -156,6 +178,15 @@ fn walk(text: &str, mut each: impl FnMut(&str)) {
         each(&symbols[at..end].iter().collect::<String>());
         at = end;
     }
+}
+
+/// Returns whether a quote runs to the end of an expression without being closed.
+fn has_open_quote(text: &str) -> bool {
+    let mut last = String::new();
+    walk(text, |piece| piece.clone_into(&mut last));
+    let symbols: Vec<char> = last.chars().collect();
+    let closed = symbols.len() > 1 && symbols.ends_with(&['"']) && !symbols.ends_with(&['\\', '"']);
+    symbols.first() == Some(&'"') && !closed
 }
 
 fn quote_end(symbols: &[char], open: usize) -> usize {
