@@ -10,6 +10,7 @@ use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
 use crate::pulse::Pulse;
+use crate::target::Target;
 use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
 
@@ -73,6 +74,14 @@ impl Pools {
     /// The kind of database.
     pub fn backend(&self) -> Backend {
         self.inner.connector.target.backend()
+    }
+
+    /// The file of a SQLite database.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.inner.connector.target {
+            Target::Sqlite(path) => Some(path),
+            Target::Postgres(_) => None,
+        }
     }
 
     /// Runs queries that only read, without a transaction.

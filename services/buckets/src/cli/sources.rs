@@ -23,7 +23,8 @@ pub struct SourceArguments {
     /// Bad lines at most: a number, or a share of all lines
     #[arg(long, value_name = "N|P%", default_value = "1%")]
     max_errors: MaxErrors,
-    /// File for bad lines, whole, to be corrected and loaded; FILE.reasons says why
+    /// File for bad lines, whole, to be corrected and loaded; FILE.reasons says why. Both hold names of
+    /// the sources and can be read by those whom the umask allows
     #[arg(long, value_name = "FILE")]
     reject: Option<PathBuf>,
     /// Requests per second at most to a bucket that is listed

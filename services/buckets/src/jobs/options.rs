@@ -11,7 +11,7 @@ use super::formats::Defaults;
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
-use super::reject_file::{RejectFile, reasons_of};
+use super::reject_file::{RejectFile, reasons_of, refuse_own_data};
 use super::remote::{Listing, RemoteOptions};
 use super::sources::{STDIN, Source};
 use super::write_session::Session;
@@ -86,6 +86,7 @@ impl LoadOptions {
             Some(path) => {
                 let read = self.sources.iter().filter(|source| source.url().is_none());
                 let read = read.map(|source| source.path.as_path());
+                refuse_own_data(context, path)?;
                 batch::refuse_overwriting(&[path.clone(), reasons_of(path)], read)
                     .map_err(|error| JobError::Invalid(format!("--reject: {error}")))?;
                 Some(RejectFile::open(path, state.reject)?)

@@ -1,12 +1,13 @@
 //! The file of `--reject`: bad lines as they are, and beside it why they are bad.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::context::JobContext;
 use super::error::JobError;
 
 /// Bytes of both files at a checkpoint.
@@ -43,7 +44,7 @@ impl RejectFile {
         let reasons_path = reasons_of(path);
         let open = |path: &Path, length: Option<u64>| -> Result<(File, u64), JobError> {
             let failed = |error| JobError::Source { path: path.display().to_string(), error };
-            let file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+            let file = open_at_end(path).map_err(failed)?;
             let there = file.metadata().map_err(failed)?.len();
             match length {
                 Some(length) if length < there => {
@@ -80,7 +81,7 @@ impl RejectFile {
             line = Some(self.count);
         }
         let reason = serde_json::to_vec(&Reason { line, source, position, reason });
-        let reason = reason.map_err(std::io::Error::from)?;
+        let reason = reason.map_err(io::Error::from)?;
         self.reasons.write_all(&reason)?;
         self.reasons.write_all(b"\n")?;
         self.lengths.reasons += reason.len() as u64 + 1;
@@ -96,6 +97,66 @@ impl RejectFile {
     /// Bytes of both files.
     pub fn lengths(&self) -> RejectLengths {
         self.lengths
+    }
+}
+
+/// Opens a file for appending. A new one gets the permissions of the operator's other files: like the
+/// sources, it may hold names that are not public.
+fn open_at_end(path: &Path) -> io::Result<File> {
+    match OpenOptions::new().append(true).create_new(true).open(path) {
+        Ok(file) => shell::follow_umask(&file).map(|()| file),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            OpenOptions::new().append(true).create(true).open(path)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a reject file that would damage the service's own data: its database, or anything in the
+/// folder of the index.
+pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError> {
+    let refuse = |path: &Path, what: &str| {
+        let path = path.display();
+        Err(JobError::Invalid(format!("--reject: {path} is {what}: name another file")))
+    };
+    let outputs = [path.to_owned(), reasons_of(path)];
+    for output in &outputs {
+        let place = place_of(output);
+        if let Some(index) = context.generations.folder()
+            && place.starts_with(place_of(index))
+        {
+            return refuse(output, "in the folder of the index");
+        }
+        let Some(database) = context.pools.file() else { continue };
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let mut file = OsString::from(database);
+            file.push(suffix);
+            let file = PathBuf::from(file);
+            let is_same =
+                place == place_of(&file) || batch::refuse_overwriting(&[output], [&file]).is_err();
+            if is_same {
+                return refuse(output, "part of the database");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where a path leads, also one at which there is nothing yet.
+fn place_of(path: &Path) -> PathBuf {
+    let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // As many links as the system follows.
+    for _ in 0..40 {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().map_or(target.clone(), |folder| folder.join(target));
+    }
+    if let Ok(place) = fs::canonicalize(&path) {
+        return place;
+    }
+    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
     }
 }
 
@@ -138,8 +199,8 @@ mod tests {
         file.add("a", 2, "how", b"second").unwrap();
         file.add("a", 0, "it ends", b"").unwrap();
         file.flush().unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"first\xff\nsecond\n");
-        let reasons = std::fs::read_to_string(folder.path().join("bad.reasons")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first\xff\nsecond\n");
+        let reasons = fs::read_to_string(folder.path().join("bad.reasons")).unwrap();
         let reasons: Vec<&str> = reasons.lines().collect();
         assert_eq!(
             reasons,

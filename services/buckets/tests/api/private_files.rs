@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use crate::app::samples;
 use crate::program::{Program, text};
@@ -13,8 +14,7 @@ fn nothing_in_the_data_folder_is_open_to_others() {
     // As an earlier version made it.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
-    let reject = data.join("bad");
-    program.done(&["load", "--reject", text(&reject), text(&source)]);
+    program.done(&["load", text(&source)]);
     assert_eq!(program.folder().open_to_others(), []);
     program.done(&["rebuild", text(&source)]);
     program.done(&["remove", "example.s3.amazonaws.com", "--reason", "asked"]);
@@ -23,4 +23,48 @@ fn nothing_in_the_data_folder_is_open_to_others() {
     program.done(&["rebuild"]);
     drop(server);
     assert_eq!(program.folder().open_to_others(), []);
+}
+
+#[test]
+fn reject_files_follow_the_umask() {
+    let program = Program::new();
+    let mine = program.folder().write("mine", "");
+    let reject = program.folder().join("bad");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let source = program.folder().write("x.ndjson", "{");
+    program.run(&["load", "--reject", text(&reject), text(&source)]);
+    assert_eq!(mode(&reject), mode(&mine));
+    assert_eq!(mode(&program.folder().join("bad.reasons")), mode(&mine));
+    fs::set_permissions(&reject, Permissions::from_mode(0o640)).unwrap();
+    program.run(&["load", "--reject", text(&reject), text(&source)]);
+    assert_eq!(mode(&reject), 0o640, "a file that exists keeps its permissions");
+}
+
+#[test]
+fn reject_files_in_place_of_own_data_are_refused() {
+    let program = Program::new();
+    program.done(&["load", text(&samples())]);
+    let folder = program.folder();
+    let (data, index) = (folder.join("data"), program.index());
+    let (hard, soft, new) = (folder.join("hard"), folder.join("soft"), folder.join("new"));
+    let database = data.join("buckets.db");
+    std::os::unix::fs::symlink(index.join("generation-1/fresh"), &new).unwrap();
+    if database.exists() {
+        fs::hard_link(&database, &hard).unwrap();
+        std::os::unix::fs::symlink(&database, &soft).unwrap();
+    }
+    let refused = |path: &Path, what: &str| {
+        let ran = program.run(&["load", "--reject", text(path), text(&samples())]);
+        assert_eq!(ran.code, Some(1), "{}: {}", path.display(), ran.errors);
+        assert!(ran.errors.contains(what), "{}: {}", path.display(), ran.errors);
+    };
+    for path in [index.join("new"), index.join("generation-1/words/meta.json"), new] {
+        refused(&path, "is in the folder of the index");
+    }
+    if database.exists() {
+        for path in [database.clone(), data.join("buckets.db-wal"), hard, soft] {
+            refused(&path, "is part of the database");
+        }
+    }
+    assert_eq!(program.done(&["verify"]), "the index is sound\n");
 }
