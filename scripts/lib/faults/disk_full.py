@@ -107,9 +107,7 @@ for name in sys.argv[2:] or STORIES:
         # The start released the space of the write-ahead log.
         fill(disk)
         reads_without_writes(service, "full")
-        # buckets does not start on a read-only disk, because its text index needs a lock file. It continues if the
-        # disk becomes read-only later.
-        if name in DATABASES and name != "buckets":
+        if name in DATABASES:
             service.stop()
             subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
             service.start(until="/healthz")

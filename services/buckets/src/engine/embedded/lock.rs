@@ -1,7 +1,7 @@
 //! Locks that the operating system drops with the process that holds them.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,15 @@ use crate::engine::write_lock::HeldLock;
 /// A lock on a folder, held until it is dropped.
 #[derive(Debug)]
 pub struct FolderLock {
-    _file: File,
+    /// `None` on a read-only disk on which nobody has made the file of the lock.
+    _file: Option<File>,
 }
 
 impl FolderLock {
     /// Shares the folder with other readers.
     pub fn shared(folder: &Path) -> Result<Self, EngineError> {
         let path = folder.join("readers.lock");
-        let file = open(&path)?;
+        let Some(file) = open_to_read(&path, open(&path))? else { return Ok(Self { _file: None }) };
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -32,14 +33,14 @@ impl FolderLock {
             }
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
-        Ok(Self { _file: file })
+        Ok(Self { _file: Some(file) })
     }
 
     /// A lock that shows that no process reads the folder, so that it may be deleted.
     pub fn unused(folder: &Path) -> Result<Option<Self>, EngineError> {
         let file = open(&folder.join("readers.lock"))?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { _file: Some(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
@@ -57,7 +58,7 @@ impl FolderLock {
                 // A full disk keeps nobody from the lock: what fills it may be what is to be dropped.
                 let emptied = file.set_len(0).and_then(|()| file.rewind());
                 let _nameless = emptied.and_then(|()| file.write_all(holder.as_bytes()));
-                Ok(Self { _file: file })
+                Ok(Self { _file: Some(file) })
             }
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
@@ -108,9 +109,39 @@ fn open(path: &Path) -> Result<File, std::io::Error> {
     OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
 }
 
+/// The file of a lock; where it was not opened because the disk is read-only, opened for reading, which
+/// is enough to lock it. `None` where there is none: no process on this disk can have it then.
+pub(super) fn open_to_read(
+    path: &Path,
+    opened: std::io::Result<File>,
+) -> std::io::Result<Option<File>> {
+    match opened {
+        Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => match File::open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            file => file.map(Some),
+        },
+        file => file.map(Some),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn locks_on_a_read_only_disk_are_opened_for_reading() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("readers.lock");
+        let read_only = || Err(ErrorKind::ReadOnlyFilesystem.into());
+        assert!(open_to_read(&path, read_only()).unwrap().is_none());
+        let held = FolderLock::unused(folder.path()).unwrap().unwrap();
+        let file = open_to_read(&path, read_only()).unwrap().unwrap();
+        assert!(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+        drop(held);
+        file.try_lock_shared().unwrap();
+        assert!(FolderLock::unused(folder.path()).unwrap().is_none());
+        assert!(open_to_read(&path, Err(ErrorKind::PermissionDenied.into())).is_err());
+    }
 
     #[test]
     fn the_holder_of_a_lock_is_known() {
