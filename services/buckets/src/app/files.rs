@@ -1,10 +1,9 @@
 //! The search for files.
 
-use std::sync::Arc;
+use batch::PagePermit;
 
 use super::search::search;
 use super::snapshot::newest;
-use crate::engine::PagePlace;
 use crate::error::Error;
 use crate::metrics;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
@@ -13,13 +12,13 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// The files that a search finds, as far as the caller's package allows it and shows them, and the room
-/// that they take until they are written.
+/// Searches files, as far as the caller's package allows it. The permit keeps the memory of the page until
+/// the answer is written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
     request: FileSearch,
-) -> Result<(FilesAnswer, Arc<PagePlace>), Error> {
+) -> Result<(FilesAnswer, Option<PagePermit>), Error> {
     let mut snapshot = state.snapshot();
     let mut again = true;
     loop {
@@ -29,7 +28,7 @@ pub async fn search_files(
         let binding = ScrollBinding { generation: snapshot.generation, fingerprint };
         let now = state.clock().unix();
         let query = query(&request, &package, &snapshot, &binding, now)?;
-        let (found, place) = match search(state, &snapshot, owner, query).await {
+        let (found, permit) = match search(state, &snapshot, owner, query).await {
             // A rebuild dropped this generation before the next look for a newer one.
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
@@ -38,7 +37,7 @@ pub async fn search_files(
             searched => searched?,
         };
         metrics::searched("searchFiles", found.total);
-        return Ok((answer(request, &package, &snapshot, &binding, now, found), place));
+        return Ok((answer(request, &package, &snapshot, &binding, now, found), permit));
     }
 }
 

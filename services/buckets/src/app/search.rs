@@ -4,39 +4,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use batch::PagePermit;
 use database::off_worker;
 
 use super::expression_slots::acquire_slot;
-use crate::engine::{EngineError, Limits, PagePlace};
+use crate::engine::{EngineError, Limits};
 use crate::error::Error;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
 /// Runs a search of an account outside the worker threads; it stops at its time limit and when the
-/// client has left. What it found has its room until the place is dropped.
+/// client has left. The permit keeps the memory of the page until it is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
     account: &str,
     query: FileQuery,
-) -> Result<(Found, Arc<PagePlace>), Error> {
+) -> Result<(Found, Option<PagePermit>), Error> {
     let slot = match query.matching {
         Matching::Expression(_) => Some(acquire_slot(state, account).await?),
         Matching::All | Matching::Words(_) => None,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let timeout = Duration::from_secs(state.settings().search_timeout);
-    let place = state.pages().place();
-    let limits = Limits::until(Instant::now() + timeout, threads).in_place(Arc::clone(&place));
+    let limits = Limits::until(Instant::now() + timeout, threads).with_pages(state.pages().clone());
     let _guard = CancelOnDrop(limits.cancel_handle());
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
         // Held for as long as the search runs, which may end a moment after its client has left.
         let _slot = slot;
-        index.search(&query, &limits)
+        let found = index.search(&query, &limits)?;
+        Ok((found, limits.take_permit()))
     });
-    let found = searching.await.map_err(|error| Error::Internal(error.to_string()))??;
-    Ok((found, place))
+    searching.await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
 struct CancelOnDrop(Arc<AtomicBool>);
@@ -51,7 +51,7 @@ impl From<EngineError> for Error {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Stopped => Self::Timeout,
-            EngineError::Missing(_) => Self::NotReady,
+            EngineError::Missing(_) | EngineError::Mismatch(_) => Self::NotReady,
             EngineError::Unsupported(reason) => Self::Regexp(reason),
             other => Self::Internal(other.to_string()),
         }

@@ -13,7 +13,6 @@ mod generations;
 mod index;
 mod journal;
 mod limits;
-mod page_room;
 mod write_lock;
 
 pub use awaited::AwaitedIndex;
@@ -24,5 +23,4 @@ pub use generations::{Folders, Generations, generation_folder};
 pub use index::{FileIndex, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
-pub use page_room::{PagePlace, PageRoom};
 pub use write_lock::{HeldLock, WriteLock};

@@ -30,9 +30,9 @@ pub async fn search_files(
 ) -> Result<HttpResponse, Error> {
     let search = FileSearch::try_from(parameters::<FileParameters>(&request)?)?;
     let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
-    let (answer, place) = app::search_files(&state, (owner, plan_of(&caller)), search).await?;
+    let (answer, permit) = app::search_files(&state, (owner, plan_of(&caller)), search).await?;
     let mut response = json(&answer)?;
     // Dropped with the head, once the body is compressed and counts as held by its connection.
-    response.extensions_mut().insert(place);
+    response.extensions_mut().insert(permit);
     Ok(response)
 }

@@ -167,13 +167,12 @@ async fn depth_cuts_pages_and_says_so() {
 }
 
 #[actix_web::test]
-async fn a_page_waits_for_room_until_its_time_is_over() {
+async fn page_waits_for_memory_until_the_time_limit() {
     let fixture = Fixture::with_samples();
     let settings = Settings { search_timeout: 1, ..Settings::for_tests() };
     let app = fixture.serve_with("enterprise", settings).await;
     let path = "/api/v2/files?limit=10";
-    let other = app.state.pages().place();
-    other.take(1, 1 << 30, || unreachable!("all room is free")).unwrap();
+    let other = app.state.pages().acquire(1 << 30).await;
     assert_eq!(app.get(path).await.0, 503);
     let none = app.get("/api/v2/files?keywords=nothingislikethis").await;
     assert_eq!(none.0, 200, "an empty page needs none");
@@ -181,6 +180,6 @@ async fn a_page_waits_for_room_until_its_time_is_over() {
     for _ in 0..20 {
         assert_eq!(app.get(path).await.0, 200);
     }
-    // Whatever was answered has given its room back.
-    app.state.pages().place().take(1, 1 << 30, || unreachable!("all room is free")).unwrap();
+    let all = app.state.pages().acquire_blocking(1 << 30, || Err(()));
+    assert!(all.is_ok(), "written pages have given their memory back");
 }

@@ -97,7 +97,7 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         let paths = keys.len() * LONGEST_USUAL_PATH;
-        let room = self.limits.wait_for_room(keys.len(), paths);
+        let room = self.limits.wait_for_memory(keys.len(), paths);
         room.map_err(|_| ClusterError::Stopped)?;
         buckets.sort_unstable();
         buckets.dedup();

@@ -5,23 +5,27 @@ use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::ColumnValues;
+use tantivy::query::Weight;
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 
+use super::blocks::each_block;
 use super::schema::BUCKET;
 use super::values::Values;
 use crate::engine::bitmap::Bitmap;
+use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery};
 
 /// Gathers the rows of matching files as a set.
-pub(super) struct BitCollector {
+pub(super) struct BitCollector<'a> {
     rows: u64,
     intervals: Attributes<Between>,
+    limits: &'a Limits,
 }
 
-impl BitCollector {
-    pub(super) fn new(rows: u64, query: &FileQuery) -> Self {
-        Self { rows, intervals: query.intervals }
+impl<'a> BitCollector<'a> {
+    pub(super) fn new(rows: u64, query: &FileQuery, limits: &'a Limits) -> Self {
+        Self { rows, intervals: query.intervals, limits }
     }
 }
 
@@ -32,7 +36,7 @@ pub(super) struct BitPart {
     bits: Bitmap,
 }
 
-impl Collector for BitCollector {
+impl Collector for BitCollector<'_> {
     type Fruit = Bitmap;
     type Child = BitPart;
 
@@ -43,6 +47,19 @@ impl Collector for BitCollector {
 
     fn requires_scoring(&self) -> bool {
         false
+    }
+
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<Bitmap> {
+        let mut part = self.for_segment(segment, reader)?;
+        each_block(weight, reader, self.limits, |documents| {
+            documents.iter().for_each(|&document| part.collect(document, 0.0));
+        })?;
+        Ok(part.harvest())
     }
 
     fn merge_fruits(&self, parts: Vec<Bitmap>) -> tantivy::Result<Bitmap> {

@@ -7,12 +7,13 @@ use regex_automata::meta::{Cache, Regex};
 
 use super::column::piece_end;
 use crate::engine::error::EngineError;
-use crate::engine::limits::{Limits, check_bytes};
+use crate::engine::limits::{Limits, check_bytes, is_long};
 
 /// Calls `each` with a byte of every row that has a hit; it returns where that row ends.
 ///
-/// The text is searched in pieces, because a single search cannot be stopped. The walk advances by at
-/// least one byte after every hit, whatever the core matches and `each` returns.
+/// The text is searched in pieces, because a single search cannot be stopped. A row that is too long
+/// for a single search counts as one with a hit. The walk advances by at least one byte after every
+/// hit, whatever the core matches and `each` returns.
 pub(super) fn each_hit(
     core: &Regex,
     cache: &mut Cache,
@@ -25,7 +26,14 @@ pub(super) fn each_hit(
     let bytes = check_bytes(core.memory_usage());
     while at < end {
         limits.check()?;
-        let piece = piece_end(text, at, bytes, end);
+        let mut piece = piece_end(text, at, bytes, end);
+        if is_long(core.memory_usage(), (piece - at) / 2) {
+            piece = piece_end(text, at, 0, end);
+            if is_long(core.memory_usage(), (piece - at) / 2) {
+                at = each(at)?.max(at + 1);
+                continue;
+            }
+        }
         while at < piece {
             let input = Input::new(text).range(at..piece).earliest(true);
             let Some(hit) = core.search_half_with(cache, &input) else { break };
@@ -65,6 +73,26 @@ mod tests {
             });
         assert!(walked.is_ok());
         assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn long_rows_count_as_hits() {
+        let core = Regex::new(r"\w{20}x").unwrap();
+        let text = format!("{}\0a\0{}\0", "y".repeat(4_000), "y".repeat(4_000));
+        let mut rows = Vec::new();
+        let walked = each_hit(
+            &core,
+            &mut core.create_cache(),
+            text.as_bytes(),
+            0..text.len(),
+            &Limits::none(),
+            |byte| {
+                rows.push(byte);
+                Ok(byte + text[byte..].find('\0').unwrap() + 1)
+            },
+        );
+        assert!(walked.is_ok());
+        assert_eq!(rows, [0, 4_003]);
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use tantivy::directory::MmapDirectory;
 use tantivy::{Executor, Index, IndexReader, ReloadPolicy};
 
 use super::column::ColumnWriter;
+use super::index_directory::IndexDirectory;
 use super::lock::FolderLock;
 use super::schema::{self, COLUMN, Fields, NAME_TRIGRAMS, TOKENIZER, WORDS, WordTokenizer};
 use super::trigrams::TrigramTokenizer;
@@ -49,7 +49,7 @@ impl EmbeddedIndex {
         if !is_in(folder)? {
             return Err(missing());
         }
-        let mut index = Index::open_in_dir(folder.join(WORDS))?;
+        let mut index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
         index.tokenizers().register(TOKENIZER, WordTokenizer::default());
         index.tokenizers().register(NAME_TRIGRAMS, TrigramTokenizer::default());
         index.set_default_multithread_executor()?;
@@ -69,9 +69,7 @@ impl EmbeddedIndex {
         if !is_in(folder)? {
             std::fs::create_dir_all(folder.join(WORDS))?;
             ColumnWriter::open(&folder.join(COLUMN), 0, 0)?.sync()?;
-            let directory = MmapDirectory::open(folder.join(WORDS))
-                .map_err(|error| EngineError::Broken(error.to_string()))?;
-            Index::open_or_create(directory, schema::schema())?;
+            Index::open_or_create(IndexDirectory::open(&folder.join(WORDS))?, schema::schema())?;
         }
         Self::open(folder)
     }
@@ -121,17 +119,16 @@ impl FileIndex for EmbeddedIndex {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use tantivy::Term;
     use tantivy::schema::SchemaBuilder;
 
     use super::*;
     use crate::engine::index::NewFile;
     use crate::engine::journal::{Mode, NamedBucket};
-    use crate::model::Attributes;
     use crate::model::expression::Expression;
-    use crate::model::file_query::Matching;
+    use crate::model::file_query::{Matching, Order};
+    use crate::model::keywords::Keywords;
+    use crate::model::{Attribute, Attributes};
 
     fn file(&(bucket, path): &(u64, &str)) -> NewFile {
         let (path, attributes) = (path.to_owned(), Attributes::from_fn(|_| 1));
@@ -150,8 +147,10 @@ mod tests {
     fn total(index: &EmbeddedIndex, expression: &str) -> u64 {
         let expression = Expression::parse(expression, true).unwrap();
         let matching = Matching::Expression(Arc::new(expression));
-        let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
-        index.search(&FileQuery { matching, ..FileQuery::default() }, &limits).unwrap().total
+        index
+            .search(&FileQuery { matching, ..FileQuery::default() }, &Limits::none())
+            .unwrap()
+            .total
     }
 
     #[test]
@@ -173,6 +172,31 @@ mod tests {
             assert_eq!((total(&server, "[0-9]"), total(&server, "txt")), (1, 2));
             assert_eq!(server.verify().unwrap(), Vec::<String>::new());
             writer.abort().unwrap();
+        }
+    }
+
+    #[test]
+    fn searches_stop_within_a_segment() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+        let names: Vec<String> = (0..40_000).map(|n| format!("img {n}.jpg")).collect();
+        publish(&index, &names.iter().map(|name| (1, name.as_str())).collect::<Vec<_>>());
+        let words = |text: &str| Matching::Words(Keywords::parse(text).unwrap());
+        let expression = Expression::parse(".*g [0-9].*x.*", true).unwrap();
+        for (matching, order, types) in [
+            (words("img"), Order::By(Attribute::Size), vec![]),
+            (words("\"jpg img\""), Order::Index, vec![]),
+            (words("-\"jpg img\""), Order::Index, vec![]),
+            (Matching::All, Order::Index, vec![]),
+            (Matching::Expression(Arc::new(expression)), Order::Index, vec![0]),
+        ] {
+            let query = FileQuery { matching, order, types, limit: 10, ..FileQuery::default() };
+            assert!(index.search(&query, &Limits::none()).is_ok());
+            let fresh = EmbeddedIndex::open(folder.path()).unwrap();
+            // One check at the start, one at the end and two for each segment.
+            let limits = Limits::after_checks(2 + 2 * fresh.view().segments.len());
+            let found = fresh.search(&query, &limits);
+            assert!(matches!(found, Err(EngineError::Stopped)), "{query:?}: {found:?}");
         }
     }
 

@@ -11,7 +11,8 @@ use tantivy::{DocId, DocSet};
 use super::column::{PathColumn, unpurged};
 use super::core::Core;
 use super::trigrams::texts_anywhere;
-use crate::engine::limits::{Limits, Pace};
+use crate::engine::error::EngineError;
+use crate::engine::limits::{Limits, Pace, is_long};
 use crate::model::expression::Expression;
 use crate::model::path::file_name_span;
 use crate::model::words::LONGEST_WORD;
@@ -23,6 +24,8 @@ pub(super) struct Judge {
     core: Core,
     /// Texts that decide alone about a name of ASCII.
     texts: Option<Vec<Vec<u8>>>,
+    /// Bytes of the compiled expression and its core.
+    memory: usize,
     column: PathColumn,
 }
 
@@ -42,7 +45,10 @@ impl Judge {
     ) -> Self {
         let core = Core::of(of_rows);
         let texts = texts_anywhere(of_rows);
-        Self { expression: Arc::clone(expression), full_path, core, texts, column: column.clone() }
+        let memory =
+            core.regex.as_ref().map_or(0, Regex::memory_usage) + expression.whole().memory_usage();
+        let (expression, column) = (Arc::clone(expression), column.clone());
+        Self { expression, full_path, core, texts, memory, column }
     }
 
     /// The word that makes every name match which has it.
@@ -66,8 +72,7 @@ impl Judge {
 
     /// How often a thread that judges looks at its limits.
     pub(super) fn pace(&self) -> Pace {
-        let core = self.core().map_or(0, Regex::memory_usage);
-        Pace::of(core + self.expression.whole().memory_usage())
+        Pace::of(self.memory)
     }
 
     pub(super) fn caches(&self) -> Caches {
@@ -77,10 +82,18 @@ impl Judge {
         }
     }
 
-    /// Whether a path matches; an empty one, that of a purged row, never does.
-    pub(super) fn matches(&self, path: &[u8], caches: &mut Caches) -> bool {
+    /// Returns whether a path matches; an empty one, that of a purged row, never does.
+    ///
+    /// # Errors
+    /// [`EngineError::Stopped`] when the search has to stop while it judges a long name.
+    pub(super) fn matches(
+        &self,
+        path: &[u8],
+        caches: &mut Caches,
+        limits: &Limits,
+    ) -> Result<bool, EngineError> {
         if path.is_empty() {
-            return false;
+            return Ok(false);
         }
         let text = if self.full_path {
             path
@@ -89,15 +102,18 @@ impl Judge {
             &path[start..end]
         };
         if let Some(texts) = self.texts.as_ref().filter(|_| text.is_ascii()) {
-            return texts.iter().any(|wanted| contains_ignoring_case(text, wanted));
+            return Ok(texts.iter().any(|wanted| contains_ignoring_case(text, wanted)));
+        }
+        if is_long(self.memory, text.len()) {
+            return self.expression.matches_in_steps(text, || limits.check());
         }
         let input = Input::new(text).earliest(true);
-        match (&self.core.regex, &mut caches.core) {
+        Ok(match (&self.core.regex, &mut caches.core) {
             (Some(core), Some(cache)) if self.core.decides => {
                 core.search_half_with(cache, &input).is_some()
             }
             _ => self.expression.whole().search_half_with(&mut caches.whole, &input).is_some(),
-        }
+        })
     }
 }
 
@@ -165,10 +181,39 @@ impl Judging {
         std::hint::black_box(last.fold(0, |sum: u8, byte| sum ^ byte));
         let judged = wanted.iter_mut().zip(paths).zip(doubtful);
         for ((wanted, path), _) in judged.filter(|(_, doubtful)| *doubtful) {
-            *wanted = !self.stopped && self.judge.matches(unpurged(path), &mut self.caches);
-            self.stopped |= self.pace.count(path.len(), &self.limits).is_err();
+            let judged = match self.stopped {
+                true => Ok(false),
+                false => self.judge.matches(unpurged(path), &mut self.caches, &self.limits),
+            };
+            self.stopped |= judged.is_err() || self.pace.count(path.len(), &self.limits).is_err();
+            *wanted = judged.unwrap_or(false);
         }
         // Rows that are not matched take some time as well.
         self.stopped |= self.pace.count(ids.len(), &self.limits).is_err();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::column::ColumnWriter;
+    use super::super::core::of_rows;
+    use super::*;
+
+    #[test]
+    fn long_names_are_judged_in_steps() {
+        let folder = tempfile::tempdir().unwrap();
+        ColumnWriter::open(folder.path(), 0, 0).unwrap().sync().unwrap();
+        let column = PathColumn::open(folder.path(), 0, 0).unwrap();
+        let expression = Arc::new(Expression::parse(r".*\w{20}x", false).unwrap());
+        let judge = Judge::new(&expression, &of_rows(expression.hir()), false, &column);
+        let matches = |name: &str, limits: &Limits| {
+            judge.matches(name.as_bytes(), &mut judge.caches(), limits)
+        };
+        let long = "y".repeat(4_000);
+        let passed = Limits::after_checks(0);
+        assert!(matches!(matches(&long, &passed), Err(EngineError::Stopped)));
+        assert!(!matches("short", &passed).unwrap());
+        assert!(matches(&format!("{long}x"), &Limits::none()).unwrap());
+        assert!(!matches(&long, &Limits::none()).unwrap());
     }
 }

@@ -1,5 +1,6 @@
 //! The embedded engine: an inverted index for words and filters, a flat column for paths.
 
+mod blocks;
 mod collect;
 mod column;
 mod core;
@@ -7,11 +8,13 @@ mod deletes;
 mod directories;
 mod hits;
 mod index;
+mod index_directory;
 mod judge;
 mod lock;
 mod page;
 mod page_collector;
 mod path_candidates;
+mod phrase;
 mod query;
 mod scan;
 mod schema;

@@ -32,10 +32,10 @@ pub(super) fn answer(
         return by_expression(view, query, expression, limits);
     }
     if is_everything(query) && query.order == Order::Index {
-        let (bitmap, count) = view.visible()?;
+        let (bitmap, count) = view.visible(limits)?;
         return page_of(view, query, limits, (bitmap, *count));
     }
-    collected(view, query, limits, &*query::compile(view, query, None), Only::All)
+    collected(view, query, limits, &*query::compile(view, query, None, limits), Only::All)
 }
 
 /// By trigrams or directories where they narrow the search, else by reading all names.
@@ -52,12 +52,12 @@ fn by_expression(
     let judge = Arc::new(Judge::new(expression, &hir, query.full_path, &view.column));
     let narrowed = if query.full_path { None } else { trigrams::narrowed(view, &hir)? };
     if let Some(Narrowed { query: also, decides }) = narrowed {
-        let compiled = query::compile(view, query, Some(also));
+        let compiled = query::compile(view, query, Some(also), limits);
         let word = judge.word().map(|word| Term::from_field_text(view.fields.name_words, word));
         let only = if decides { Only::All } else { Only::Judged(judge, word) };
         return collected(view, query, limits, &*compiled, only);
     }
-    let mut allowed = allowed(view, query)?;
+    let mut allowed = allowed(view, query, limits)?;
     if query.full_path
         && let Some(rows) = path_candidates::candidates(view, query, &hir, limits)?
     {
@@ -80,12 +80,12 @@ fn is_everything(query: &FileQuery) -> bool {
 }
 
 /// The rows that pass everything but the expression.
-fn allowed(view: &View, query: &FileQuery) -> Result<Bitmap, EngineError> {
+fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, EngineError> {
     if is_everything(query) {
-        return Ok(view.visible()?.0.clone());
+        return Ok(view.visible(limits)?.0.clone());
     }
-    let collector = BitCollector::new(view.column.rows(), query);
-    Ok(view.searcher.search(&*query::compile(view, query, None), &collector)?)
+    let collector = BitCollector::new(view.column.rows(), query, limits);
+    view.gather(&*query::compile(view, query, None, limits), &collector, limits)
 }
 
 fn page_of(
@@ -123,14 +123,14 @@ fn collected(
     let collector = PageCollector::new(&view.segments, query, limits, keep, only);
     let gathered: Result<(u64, TopK), EngineError> = match single_word::only_word(view, query, keep)
     {
-        Some(word) => single_word::places(view, query, &word, keep, &collector),
+        Some(word) => single_word::places(view, query, &word, &collector),
         None if judged => {
             let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
             let found =
                 view.searcher.search_with_executor(compiled, &collector, &view.judges, unscored);
             found.map_err(EngineError::from)
         }
-        None => view.searcher.search(compiled, &collector).map_err(EngineError::from),
+        None => view.gather(compiled, &collector, limits),
     };
     // A search that was stopped has gathered less, or failed for that reason.
     limits.check()?;

@@ -8,6 +8,7 @@ use tantivy::query::Weight;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, Term};
 
+use super::blocks::{check, each_block};
 use super::judge::{Judge, Judging};
 use super::segment::Segment;
 use super::top_k::{TopK, rank, ranked};
@@ -21,8 +22,8 @@ use crate::model::file_query::{Between, FileQuery, Order, Position};
 pub(super) struct PageCollector<'a> {
     segments: &'a [Arc<Segment>],
     query: &'a FileQuery,
-    limits: &'a Limits,
-    keep: usize,
+    pub(super) limits: &'a Limits,
+    pub(super) keep: usize,
     only: Only,
 }
 
@@ -74,10 +75,7 @@ impl Collector for PageCollector<'_> {
         segment: SegmentOrdinal,
         reader: &SegmentReader,
     ) -> tantivy::Result<PagePart> {
-        // A stopped search is recognised by its limits, not by this error.
-        if self.limits.check().is_err() {
-            return Err(tantivy::TantivyError::SystemError("stopped".to_owned()));
-        }
+        check(self.limits)?;
         let query = self.query;
         let after = match query.position {
             Position::After(place) => Some(ranked(place, query.descending)),
@@ -115,8 +113,6 @@ impl Collector for PageCollector<'_> {
         false
     }
 
-    /// As the library does it, but deleted documents are taken out of a block, rather than the block
-    /// be given up for one call a document.
     fn collect_segment(
         &self,
         weight: &dyn Weight,
@@ -124,18 +120,7 @@ impl Collector for PageCollector<'_> {
         reader: &SegmentReader,
     ) -> tantivy::Result<(u64, TopK)> {
         let mut part = self.for_segment(segment, reader)?;
-        weight.for_each_no_score(reader, &mut |documents| match reader.alive_bitset() {
-            None => part.collect_block(documents),
-            Some(alive) => {
-                let mut living = [0; COLLECT_BLOCK_BUFFER_LEN];
-                let mut count = 0;
-                for &document in documents {
-                    living[count] = document;
-                    count += usize::from(alive.is_alive(document));
-                }
-                part.collect_block(&living[..count]);
-            }
-        })?;
+        each_block(weight, reader, self.limits, |documents| part.collect_block(documents))?;
         Ok(part.harvest())
     }
 

@@ -108,9 +108,9 @@ impl Search<'_> {
             return Ok(None);
         };
         let Some(mut rows) = self.in_directories(neighbours)? else { return Ok(None) };
-        let names = query::compile(self.view, self.query, Some(names));
-        let collector = BitCollector::new(self.view.column.rows(), self.query);
-        rows.union(&self.view.searcher.search(&*names, &collector)?);
+        let names = query::compile(self.view, self.query, Some(names), self.limits);
+        let collector = BitCollector::new(self.view.column.rows(), self.query, self.limits);
+        rows.union(&self.view.gather(&*names, &collector, self.limits)?);
         Ok(Some(rows))
     }
 }

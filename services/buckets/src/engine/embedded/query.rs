@@ -1,11 +1,13 @@
 //! Turns a file search into a query of the inverted index.
 
 use tantivy::Term;
-use tantivy::query::{AllQuery, BooleanQuery, Occur, PhraseQuery, Query, TermQuery, TermSetQuery};
+use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
+use super::phrase::PhraseQuery;
 use super::seek_guard::SeekGuard;
 use super::view::View;
+use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
 
@@ -18,14 +20,16 @@ pub(super) fn compile(
     view: &View,
     query: &FileQuery,
     also: Option<Box<dyn Query>>,
+    limits: &Limits,
 ) -> Box<dyn Query> {
     let fields = view.fields;
     let words = if query.full_path { fields.path_words } else { fields.name_words };
     let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
     clauses.extend(also.map(|also| (Occur::Must, also)));
     if let Matching::Words(keywords) = &query.matching {
-        clauses.extend(keywords.include.iter().map(|term| (Occur::Must, phrase(words, term))));
-        clauses.extend(keywords.exclude.iter().map(|term| (Occur::MustNot, phrase(words, term))));
+        let found = |term: &Phrase| phrase(words, term, limits);
+        clauses.extend(keywords.include.iter().map(|term| (Occur::Must, found(term))));
+        clauses.extend(keywords.exclude.iter().map(|term| (Occur::MustNot, found(term))));
     }
     let numbers = |field: Field, values: &[u64]| -> Vec<Term> {
         values.iter().map(|&value| Term::from_field_u64(field, value)).collect()
@@ -69,13 +73,13 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     Box::new(BooleanQuery::new(clauses.into_iter().map(steady).collect()))
 }
 
-fn phrase(field: Field, words: &Phrase) -> Box<dyn Query> {
+fn phrase(field: Field, words: &Phrase, limits: &Limits) -> Box<dyn Query> {
     let mut terms: Vec<Term> =
         words.iter().map(|word| Term::from_field_text(field, word)).collect();
     if terms.len() == 1 {
         return Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic));
     }
-    Box::new(PhraseQuery::new(terms))
+    Box::new(PhraseQuery::new(terms, limits))
 }
 
 /// Documents with any of the terms; of no term, none.

@@ -118,7 +118,7 @@ impl Scan<'_> {
                 let bit = word.trailing_zeros();
                 word &= word - 1;
                 let path = self.column.path(first + place as u64 * 64 + u64::from(bit));
-                if self.judge.matches(path, &mut worker.caches) {
+                if self.judge.matches(path, &mut worker.caches, limits)? {
                     *bits |= 1 << bit;
                 }
                 worker.pace.count(path.len() + 1, limits)?;
@@ -145,7 +145,7 @@ impl Scan<'_> {
             row = column.row_at(row, byte);
             if self.allowed.contains(row) {
                 let path = column.path(row);
-                if self.judge.matches(path, caches) {
+                if self.judge.matches(path, caches, limits)? {
                     let bit = row - rows.start;
                     bits[(bit / 64) as usize] |= 1 << (bit % 64);
                 }

@@ -12,6 +12,7 @@ use super::segment::Segment;
 use super::top_k::TopK;
 use super::view::View;
 use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching, Order, Position};
 
 /// Deeper pages are gathered by all threads.
@@ -35,10 +36,10 @@ pub(super) fn places(
     view: &View,
     query: &FileQuery,
     word: &Term,
-    keep: usize,
     collector: &PageCollector<'_>,
 ) -> Result<(u64, TopK), EngineError> {
-    let weight = query::compile(view, query, None)
+    let PageCollector { keep, limits, .. } = *collector;
+    let weight = query::compile(view, query, None, limits)
         .weight(EnableScoring::disabled_from_searcher(&view.searcher))?;
     let after = match query.position {
         Position::After(place) => place.id,
@@ -48,7 +49,7 @@ pub(super) fn places(
     for (ordinal, segment) in view.segments.iter().enumerate() {
         let (count, part) = match hidden(view, segment)? {
             Hidden::All => continue,
-            Hidden::None => of_segment(segment, word, after, keep)?,
+            Hidden::None => of_segment(segment, word, after, keep, limits)?,
             Hidden::Some => {
                 let ordinal = SegmentOrdinal::try_from(ordinal)
                     .map_err(|_| EngineError::Broken("too many segments".to_owned()))?;
@@ -87,6 +88,7 @@ fn of_segment(
     word: &Term,
     after: u64,
     keep: usize,
+    limits: &Limits,
 ) -> Result<(u64, TopK), EngineError> {
     let mut best = TopK::new(keep);
     let index = segment.reader.inverted_index(word.field())?;
@@ -94,6 +96,7 @@ fn of_segment(
         return Ok((0, best));
     };
     for (start, end) in segment.slices_after(after) {
+        limits.check()?;
         let mut document =
             if postings.doc() < start { postings.seek(start) } else { postings.doc() };
         let mut taken = 0;

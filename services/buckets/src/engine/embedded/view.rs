@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+use tantivy::collector::Collector;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Executor, Index, IndexMeta, IndexReader, Searcher, Term};
@@ -106,13 +107,29 @@ impl View {
         ]))
     }
 
+    /// Runs a query.
+    ///
+    /// # Errors
+    /// [`EngineError::Stopped`] for a search that had to stop, whether it failed for that reason or
+    /// gathered less.
+    pub(super) fn gather<C: Collector>(
+        &self,
+        query: &dyn Query,
+        collector: &C,
+        limits: &Limits,
+    ) -> Result<C::Fruit, EngineError> {
+        let gathered = self.searcher.search(query, collector);
+        limits.check()?;
+        Ok(gathered?)
+    }
+
     /// The rows of all visible files and their number.
-    pub(super) fn visible(&self) -> Result<&(Bitmap, u64), EngineError> {
+    pub(super) fn visible(&self, limits: &Limits) -> Result<&(Bitmap, u64), EngineError> {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);
         }
-        let collector = BitCollector::new(self.column.rows(), &FileQuery::default());
-        let bitmap = self.searcher.search(&*self.visible_query(), &collector)?;
+        let collector = BitCollector::new(self.column.rows(), &FileQuery::default(), limits);
+        let bitmap = self.gather(&*self.visible_query(), &collector, limits)?;
         let count = bitmap.count();
         Ok(self.visible.get_or_init(|| (bitmap, count)))
     }
@@ -134,7 +151,7 @@ impl View {
     /// purged meanwhile are left out.
     pub(super) fn rows(&self, ids: &[u64], limits: &Limits) -> Result<Vec<FileRow>, EngineError> {
         let paths = ids.iter().map(|id| self.column.path(id - 1).len()).sum();
-        limits.wait_for_room(ids.len(), paths)?;
+        limits.wait_for_memory(ids.len(), paths)?;
         Ok(ids.iter().filter_map(|&id| self.row(id)).collect())
     }
 

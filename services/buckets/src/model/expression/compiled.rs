@@ -1,12 +1,15 @@
 //! A checked and compiled expression.
 
+use std::sync::OnceLock;
+
 use regex_automata::meta::Regex;
-use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_syntax::hir::{Hir, Look};
 
 use super::correction::corrected;
 use super::error::{ExpressionError, LARGEST};
 use super::source::Source;
+use super::steps;
 
 /// A checked expression that matches whole names.
 #[derive(Clone, Debug)]
@@ -15,6 +18,8 @@ pub struct Expression {
     notice: Option<String>,
     hir: Hir,
     whole: Regex,
+    /// The same, to match long texts in steps; made when first needed.
+    steps: OnceLock<Option<NFA>>,
 }
 
 impl Expression {
@@ -32,12 +37,11 @@ impl Expression {
         let mut reasons = Vec::new();
         let corrected = if correct { corrected(text, &mut reasons) } else { text.to_owned() };
         let hir = Source::of(&corrected).parse()?;
-        let whole =
-            compile(&Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)]))?;
+        let whole = compile(&anchored(&hir))?;
         let notice = (!reasons.is_empty()).then(|| {
             format!("The expression was changed to \"{corrected}\": {}.", reasons.join("; "))
         });
-        Ok(Self { source: corrected, notice, hir, whole })
+        Ok(Self { source: corrected, notice, hir, whole, steps: OnceLock::new() })
     }
 
     /// The expression after correction, quotes included.
@@ -69,6 +73,28 @@ impl Expression {
     pub fn matches(&self, text: &str) -> bool {
         self.whole.is_match(text)
     }
+
+    /// Returns whether the whole of `text` matches, calling `check` from time to time. A check takes
+    /// less than a millisecond to come, but usual texts take several times as long as by
+    /// [`whole`](Self::whole).
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub fn matches_in_steps<E>(
+        &self,
+        text: &[u8],
+        check: impl FnMut() -> Result<(), E>,
+    ) -> Result<bool, E> {
+        match self.steps.get_or_init(|| steps::compile(&anchored(&self.hir)).ok()) {
+            Some(nfa) => steps::matches(nfa, text, check),
+            None => Ok(self.whole.is_match(text)),
+        }
+    }
+}
+
+/// An expression that matches whole texts only.
+fn anchored(hir: &Hir) -> Hir {
+    Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)])
 }
 
 /// Compiles a parsed expression within [`LARGEST`].

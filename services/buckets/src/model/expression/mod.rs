@@ -5,6 +5,7 @@ mod correction;
 mod ends;
 mod error;
 mod source;
+mod steps;
 
 pub use compiled::{Expression, compile};
 pub use error::ExpressionError;

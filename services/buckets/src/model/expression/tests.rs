@@ -33,6 +33,12 @@ fn reason(text: &str) -> Option<String> {
 #[case(r#"["]"#, r#".*["].*"#, &["x\"y"], &["xy"])]
 #[case("[]a]", ".*[]a].*", &["x]y", "a"], &["b"])]
 #[case("", ".*.*", &["", "a"], &[])]
+#[case("(?x)abc # comment", ".*(?x)abc # comment\n.*", &["1abc2"], &["comment", "ab"])]
+#[case("(?x)abc # one\n# two\n", ".*(?x)abc # one\n# two\n.*", &["1abc2"], &["ab"])]
+#[case("(?x:a # b\n)c # d", ".*(?x:a # b\n)c # d.*", &["1ac # d2"], &["ac"])]
+#[case("(?x)a|b # \"c", ".*(?:(?x)a|b # \"c\"\n).*", &["1b2", "a"], &["c"])]
+#[case("a \"b.c", ".*a \"b.c\".*", &["1a b.c2"], &["a bxc", "b.c"])]
+#[case(r#"a "b\""#, ".*a \"b\\\"\".*", &["1a b\"2"], &["a b"])]
 fn expression_vectors(
     #[case] given: &str,
     #[case] corrected: &str,
@@ -105,6 +111,16 @@ fn a_dot_matches_every_character_of_a_key() {
 }
 
 proptest::proptest! {
+    #[test]
+    fn matching_in_steps_agrees_with_the_engine(
+        text in "[a-c.*|()?+^$é\\\\bw1-]{0,16}", name in "[a-c1é \\-]{0,12}",
+    ) {
+        if let Ok(expression) = Expression::parse(&text, true) {
+            let stepwise = expression.matches_in_steps(name.as_bytes(), || Ok::<_, ()>(()));
+            proptest::prop_assert_eq!(stepwise, Ok(expression.matches(&name)), "{}", text);
+        }
+    }
+
     #[test]
     fn any_text_is_an_expression_or_an_error(text in "[a-c*.|(){}\\[\\]^$\"\\\\?+0-9-]{0,24}") {
         if let Ok(expression) = Expression::parse(&text, true) {

@@ -16,6 +16,8 @@ use super::{publish, purge};
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
+use crate::engine::limits::Limits;
+use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
 
 /// Documents that are passed to an indexing thread together.
@@ -131,6 +133,10 @@ impl FileWriter for EmbeddedWriter {
         Ok(self.journal.rows.saturating_sub(living))
     }
 
+    fn identify(&mut self, identity: Identity) {
+        self.journal.identity = identity;
+    }
+
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         let (first_row, first_byte) = self.column.size();
         let open = OpenRun { run, first_row, first_byte, progress: String::new() };
@@ -196,7 +202,7 @@ impl FileWriter for EmbeddedWriter {
         }
         let view = self.view()?;
         let deletions = purge::rows(&view, bucket, prefix);
-        let visible = view.visible()?.0.clone();
+        let visible = view.visible(&Limits::none())?.0.clone();
         let hidden = deletions.iter().filter(|&&row| visible.contains(row)).count() as u64;
         let ids = deletions.iter().map(|row| row + 1).collect();
         self.doom(Deletions { ids, ..Deletions::default() })?;

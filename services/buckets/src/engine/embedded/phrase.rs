@@ -1,0 +1,239 @@
+//! Words that follow each other, found by a search that can be stopped.
+//!
+//! The library's own phrase query looks for the next match until the end of a segment, which takes
+//! seconds where the words are common and never follow each other.
+
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED, Term};
+
+use crate::engine::limits::Limits;
+
+/// Candidates between two checks of the limits: some tens of microseconds.
+const CANDIDATES: u32 = 512;
+
+/// A query for documents in which these terms of one field follow each other.
+#[derive(Clone, Debug)]
+pub(super) struct PhraseQuery {
+    terms: Vec<Term>,
+    limits: Limits,
+}
+
+impl PhraseQuery {
+    pub(super) fn new(terms: Vec<Term>, limits: &Limits) -> Self {
+        Self { terms, limits: limits.clone() }
+    }
+}
+
+impl Query for PhraseQuery {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(PhraseWeight(self.clone())))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        self.terms.iter().for_each(|term| visitor(term, true));
+    }
+}
+
+struct PhraseWeight(PhraseQuery);
+
+impl Weight for PhraseWeight {
+    fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let Self(PhraseQuery { terms, limits }) = self;
+        let mut words = Vec::with_capacity(terms.len());
+        for (place, term) in (0u32..).zip(terms.iter().rev()) {
+            let index = reader.inverted_index(term.field())?;
+            let postings = index.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
+            let Some(postings) = postings else { return Ok(Box::new(EmptyScorer)) };
+            words.push(Word { postings, offset: place });
+        }
+        // The rarest word proposes candidates.
+        words.sort_by_key(|word| word.postings.doc_freq());
+        Ok(Box::new(PhraseSet::new(words, limits.clone())))
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Ok(Explanation::new("words that follow each other", 1.0))
+    }
+}
+
+struct Word {
+    postings: SegmentPostings,
+    /// Number of words after this one in the phrase: added to its positions, it makes them equal to those
+    /// of the last word.
+    offset: u32,
+}
+
+/// The documents of a segment that have the phrase. Once the search has to stop, there are no more.
+struct PhraseSet {
+    words: Vec<Word>,
+    limits: Limits,
+    document: DocId,
+    candidates: u32,
+    ends: Vec<u32>,
+    others: Vec<u32>,
+}
+
+impl PhraseSet {
+    fn new(words: Vec<Word>, limits: Limits) -> Self {
+        let (ends, others) = (Vec::new(), Vec::new());
+        let mut set = Self { words, limits, document: 0, candidates: 0, ends, others };
+        set.first_from(0);
+        set
+    }
+
+    /// Goes to the first document with the phrase at or after `candidate`.
+    fn first_from(&mut self, mut candidate: DocId) -> DocId {
+        while candidate < TERMINATED {
+            match self.probe(candidate) {
+                SeekDangerResult::Found => break,
+                SeekDangerResult::SeekLowerBound(next) => candidate = next,
+            }
+        }
+        self.document = candidate.min(TERMINATED);
+        self.document
+    }
+
+    /// Looks whether a document has the phrase; if not, returns one before which no other has it.
+    fn probe(&mut self, candidate: DocId) -> SeekDangerResult {
+        self.candidates = self.candidates.wrapping_add(1);
+        if self.candidates.is_multiple_of(CANDIDATES) && self.limits.check().is_err() {
+            return SeekDangerResult::SeekLowerBound(TERMINATED);
+        }
+        for Word { postings, .. } in &mut self.words {
+            let mut document = postings.doc();
+            if document < candidate {
+                document = postings.seek(candidate);
+            }
+            if document > candidate {
+                return SeekDangerResult::SeekLowerBound(document);
+            }
+        }
+        match self.has_phrase() {
+            true => SeekDangerResult::Found,
+            false => SeekDangerResult::SeekLowerBound(candidate + 1),
+        }
+    }
+
+    /// Compares positions in the document that has all words.
+    fn has_phrase(&mut self) -> bool {
+        let Self { words, ends, others, .. } = self;
+        let mut words = words.iter_mut();
+        let Some(rarest) = words.next() else { return false };
+        rarest.postings.positions_with_offset(rarest.offset, ends);
+        for Word { postings, offset } in words {
+            postings.positions_with_offset(*offset, others);
+            ends.retain(|end| others.binary_search(end).is_ok());
+            if ends.is_empty() {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl DocSet for PhraseSet {
+    fn advance(&mut self) -> DocId {
+        self.first_from(self.document.saturating_add(1))
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if target > self.document { self.first_from(target) } else { self.document }
+    }
+
+    fn seek_danger(&mut self, target: DocId) -> SeekDangerResult {
+        if target >= TERMINATED {
+            return SeekDangerResult::SeekLowerBound(TERMINATED);
+        }
+        let found = self.probe(target);
+        if found == SeekDangerResult::Found {
+            self.document = target;
+        }
+        found
+    }
+
+    fn doc(&self) -> DocId {
+        self.document
+    }
+
+    /// As the library estimates it: a tenth of the documents that have all words, for each word.
+    fn size_hint(&self) -> u32 {
+        let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
+        rarest / (10 * self.words.len() as u32).max(1)
+    }
+
+    fn cost(&self) -> u64 {
+        let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
+        u64::from(rarest) * 10 * self.words.len() as u64
+    }
+}
+
+impl Scorer for PhraseSet {
+    fn score(&mut self) -> Score {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tantivy::query::{BooleanQuery, Occur, TermQuery};
+    use tantivy::schema::{SchemaBuilder, TEXT};
+    use tantivy::{Index, TantivyDocument};
+
+    use super::*;
+    use crate::engine::limits::Limits;
+
+    fn holds(text: &[u8], phrase: &[u8]) -> bool {
+        text.windows(phrase.len()).any(|part| part == phrase)
+    }
+
+    fn spelled(words: &[u8]) -> String {
+        words.iter().map(|word| format!("w{word} ")).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn phrases_alone_required_and_excluded_match_a_naive_search(
+            texts in proptest::collection::vec(proptest::collection::vec(0u8..4, 0..9), 1..300),
+            phrase in proptest::collection::vec(0u8..4, 2..4),
+            word in 0u8..4,
+        ) {
+            let mut builder = SchemaBuilder::new();
+            let field = builder.add_text_field("text", TEXT);
+            let index = Index::create_in_ram(builder.build());
+            let mut writer = index.writer_with_num_threads(1, 16 << 20).unwrap();
+            for text in &texts {
+                let mut document = TantivyDocument::new();
+                document.add_text(field, spelled(text));
+                writer.add_document(document).unwrap();
+            }
+            writer.commit().unwrap();
+            let searcher = index.reader().unwrap().searcher();
+            let term = |word: u8| Term::from_field_text(field, &format!("w{word}"));
+            let terms = phrase.iter().map(|word| term(*word)).collect();
+            let query: Box<dyn Query> = Box::new(PhraseQuery::new(terms, &Limits::none()));
+            let with = |occur: Occur| {
+                let word = TermQuery::new(term(word), IndexRecordOption::Basic);
+                BooleanQuery::new(vec![(Occur::Must, Box::new(word)), (occur, query.box_clone())])
+            };
+            let count = |query: &dyn Query| {
+                searcher.search(query, &tantivy::collector::Count).unwrap()
+            };
+            let expected = |wanted: &dyn Fn(&[u8]) -> bool| {
+                texts.iter().filter(|text| wanted(text)).count()
+            };
+            prop_assert_eq!(count(&*query), expected(&|text| holds(text, &phrase)));
+            prop_assert_eq!(
+                count(&with(Occur::Must)),
+                expected(&|text| text.contains(&word) && holds(text, &phrase))
+            );
+            prop_assert_eq!(
+                count(&with(Occur::MustNot)),
+                expected(&|text| text.contains(&word) && !holds(text, &phrase))
+            );
+        }
+    }
+}
