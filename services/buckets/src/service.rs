@@ -100,8 +100,11 @@ impl shell::Service for Buckets {
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
-        let pools = self.state.pools().clone();
-        Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
+        let state = self.state.clone();
+        Box::pin(async move {
+            state.pools().ready().await.map_err(|error| error.to_string())?;
+            state.fault().map_or(Ok(()), Err)
+        })
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {

@@ -4,20 +4,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use batch::PagePermits;
 use database::Pools;
 use domain::SharedClock;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use crate::config::Settings;
-use crate::engine::{FileIndex, Generations, IndexSummary, PageRoom};
+use crate::engine::{FileIndex, Generations, IndexSummary};
 use crate::model::address::Address;
 use crate::model::counts::Counts;
 use crate::model::package::{Capability, Package};
 use crate::store::buckets::Bucket;
 
 /// Bytes of rows that are found and not yet written as answers, which take seven times as much.
-const ROOM_FOR_PAGES: usize = 4 << 20;
+const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
 /// The state of one server; a clone is another handle to it.
 #[derive(Clone)]
@@ -32,7 +33,9 @@ struct Inner {
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
-    pages: Arc<PageRoom>,
+    pages: PagePermits,
+    /// Why the index cannot be used.
+    fault: Mutex<Option<String>>,
 }
 
 /// How many expressions run and wait.
@@ -65,8 +68,9 @@ impl State {
         let running = Arc::new(Semaphore::new(settings.regexp_running.max(1)));
         let slots = ExpressionSlots { running, shares: Mutex::default() };
         let snapshot = ArcSwap::from_pointee(snapshot);
-        let pages = PageRoom::new(ROOM_FOR_PAGES);
-        let inner = Inner { pools, clock, generations, settings, snapshot, slots, pages };
+        let pages = PagePermits::new(MEMORY_FOR_PAGES);
+        let fault = Mutex::default();
+        let inner = Inner { pools, clock, generations, settings, snapshot, slots, pages, fault };
         Self { inner: Arc::new(inner) }
     }
 
@@ -85,6 +89,21 @@ impl State {
         &*self.inner.generations
     }
 
+    /// The same, to be shared.
+    pub fn shared_generations(&self) -> &Arc<dyn Generations> {
+        &self.inner.generations
+    }
+
+    /// Why the index cannot be used, if it cannot.
+    pub fn fault(&self) -> Option<String> {
+        self.inner.fault.lock().clone()
+    }
+
+    /// Notes whether the index can be used.
+    pub fn set_fault(&self, fault: Option<String>) {
+        *self.inner.fault.lock() = fault;
+    }
+
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
@@ -100,8 +119,8 @@ impl State {
         self.inner.snapshot.store(Arc::new(snapshot));
     }
 
-    /// The room for pages that are found and not yet written.
-    pub fn pages(&self) -> &Arc<PageRoom> {
+    /// The memory for pages that are found and not yet written.
+    pub fn pages(&self) -> &PagePermits {
         &self.inner.pages
     }
 

@@ -2,9 +2,11 @@
 
 mod accounts;
 mod buckets;
+mod error;
 mod expression_slots;
 mod files;
 mod packages;
+mod pairing;
 mod reconcile;
 mod search;
 mod snapshot;
@@ -12,10 +14,12 @@ mod stats;
 
 pub use accounts::get_account;
 pub use buckets::list_buckets;
+pub use error::SnapshotError;
 pub use expression_slots::acquire_slot;
 pub use files::search_files;
 pub use packages::seed_packages;
+pub use pairing::is_paired;
 pub use reconcile::reconcile;
 pub use search::search;
-pub use snapshot::{SnapshotError, follow, open, open_index, refresh};
+pub use snapshot::{follow, lost, open, open_index, refresh};
 pub use stats::get_stats;

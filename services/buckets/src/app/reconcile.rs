@@ -29,7 +29,7 @@ pub fn reconcile(
         // list again.
         if load_runs::publish(db, published.run, report, now)? {
             buckets::published(db, &buckets, published.at)?;
-            generations::touch(db)?;
+            generations::published(db, &journal.identity)?;
         }
         Ok(())
     })

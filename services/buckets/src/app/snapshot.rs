@@ -6,7 +6,9 @@ use std::time::Duration;
 use database::{DatabaseError, Db, Pools, off_worker};
 use domain::SharedClock;
 
+use super::error::SnapshotError;
 use super::packages::{all_packages, seed_packages};
+use super::pairing::is_paired;
 use super::reconcile::reconcile;
 use crate::config::Settings;
 use crate::engine::{AwaitedIndex, EngineError, FileIndex, Generations, IndexSummary};
@@ -16,17 +18,6 @@ use crate::model::progress::Progress;
 use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
 use crate::store::{buckets, generations, load_runs};
-
-/// Why a snapshot cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SnapshotError {
-    /// The index failed.
-    #[error(transparent)]
-    Index(#[from] EngineError),
-    /// The database failed.
-    #[error(transparent)]
-    Store(#[from] DatabaseError),
-}
 
 /// Opens the index, brings the rows in SQL to it, and reads the first snapshot; blocks.
 pub fn open(
@@ -38,20 +29,39 @@ pub fn open(
     if let Err(error) = clear_unfinished(&pools, &*generations) {
         log::warn!("what a killed rebuild left cannot be cleared away: {error}");
     }
-    pools.write_blocking(seed_packages)?;
+    pools.write_at_start(seed_packages)?;
+    let mut fault = None;
     let (index, now) = match open_index(&pools, &generations) {
-        Err(SnapshotError::Index(EngineError::Missing(place))) => {
-            log::error!("{}", EngineError::Missing(place.clone()));
+        Err(SnapshotError::Index(error @ (EngineError::Missing(_) | EngineError::Mismatch(_)))) => {
+            log::error!("{error}");
+            fault = Some(public_text(&error));
             let now = pools.read_blocking(generations::read)?;
-            let lost = AwaitedIndex::lost(Arc::clone(&generations), now.generation, place);
-            (Arc::new(lost) as Arc<dyn FileIndex>, now)
+            let (beside, error) = (Arc::clone(&generations), error.to_string());
+            let unusable = AwaitedIndex::unusable(beside, now.generation, error);
+            (Arc::new(unusable) as Arc<dyn FileIndex>, now)
         }
         opened => opened?,
     };
-    reconcile(&pools, &index.summary().journal, "{}", clock.unix())?;
+    match reconcile(&pools, &index.summary().journal, "{}", clock.unix()) {
+        Err(DatabaseError::Storage(cause)) => {
+            log::warn!("the database cannot be brought to the state of the index: {cause}");
+        }
+        reconciled => reconciled?,
+    }
     let snapshot = pools.read_blocking(|db| read(db, index, now))?;
     measure(&snapshot);
-    Ok(State::new(pools, clock, generations, settings, snapshot))
+    let state = State::new(pools, clock, generations, settings, snapshot);
+    state.set_fault(fault);
+    Ok(state)
+}
+
+/// What readiness, which is public, says of an index that cannot be used: no paths.
+fn public_text(error: &EngineError) -> String {
+    match error {
+        EngineError::Missing(_) => "the index is missing".to_owned(),
+        EngineError::Mismatch(_) => error.to_string(),
+        _ => "the index cannot be read".to_owned(),
+    }
 }
 
 /// Opens the index that is searched, for reading: nothing is made. Before the first load it is empty;
@@ -62,26 +72,39 @@ pub fn open_index(
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
     // Read before the look at the index: what was published until then must be there.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
-        Ok((generations::read(db)?, load_runs::any_published(db)?))
+        Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
     };
     let (mut now, mut published) = pools.read_blocking(before)?;
     loop {
         let place = match generations.open(now.generation) {
             Err(EngineError::Missing(place)) => place,
-            opened => return Ok((opened?, now)),
+            opened => {
+                let index = opened?;
+                if is_paired(pools, &*index, now.generation)? {
+                    return Ok((index, now));
+                }
+                (now, published) = pools.read_blocking(before)?;
+                continue;
+            }
         };
         let after = pools.read_blocking(before)?;
         if after.0.generation != now.generation {
             // A rebuild has switched to its generation and dropped the old one.
             (now, published) = after;
         } else if published {
-            let place = format!("{place}, although a load was published");
-            return Err(EngineError::Missing(place).into());
+            return Err(lost(place).into());
         } else {
             let awaited = AwaitedIndex::empty(Arc::clone(generations), now.generation);
             return Ok((Arc::new(awaited), now));
         }
     }
+}
+
+/// The error for an index that was published and is not at its place.
+pub fn lost(place: String) -> EngineError {
+    EngineError::Missing(format!(
+        "{place}, although a load was published: put it back, or make it anew: buckets rebuild PATH"
+    ))
 }
 
 /// Drops what a killed rebuild left, unless another process writes, which may be that very rebuild.
@@ -102,18 +125,32 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     Ok(())
 }
 
-/// Looks for a newer snapshot and serves it; blocks.
+/// Looks for a newer snapshot and serves it; blocks. Where the index cannot be used, readiness says so.
 pub fn refresh(state: &State) -> Result<(), SnapshotError> {
+    let looked = look(state);
+    match &looked {
+        Ok(()) => state.set_fault(None),
+        Err(SnapshotError::Index(error)) => state.set_fault(Some(public_text(error))),
+        Err(SnapshotError::Store(_)) => {}
+    }
+    looked
+}
+
+fn look(state: &State) -> Result<(), SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
-    let (now, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-        Ok((generations::read(db)?, all_packages(db)?, load_runs::under_way(db)?))
+    let (mut now, own, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        let (now, own) = (generations::read(db)?, generations::identity(db)?);
+        Ok((now, own, all_packages(db)?, load_runs::under_way(db)?))
     })?;
     let rate = run.map_or(0.0, |run| Progress::current_rate(&run.progress, state.clock().unix()));
     metrics::loading(rate);
     let mut index = Arc::clone(&seen.index);
-    let switched = now.generation != seen.generation;
-    if switched {
+    let mut switched = now.generation != seen.generation;
+    if state.fault().is_some() {
+        (index, now) = open_index(pools, state.shared_generations())?;
+        switched = true;
+    } else if switched {
         index = state.generations().open(now.generation)?;
     } else if now.generation > 1 && seen.published_at() > 0 {
         // Only a generation that is there takes the place of those before it.
@@ -121,6 +158,11 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     }
     // A search may have brought the index to a newer state before, so that `refresh` finds none.
     let refreshed = index.refresh()?;
+    let is_same = index.summary().journal.identity == own;
+    if !is_same && !is_paired(pools, &*index, now.generation)? {
+        // The next look finds the generation to which the database has switched.
+        return Ok(());
+    }
     let sequence = |summary: &IndexSummary| summary.journal.sequence;
     let newer = refreshed
         || switched

@@ -138,6 +138,9 @@ impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let context = self.context()?;
         let JobContext { pools, clock, generations, .. } = context;
+        if let Some(folder) = self.index_folder() {
+            pools.watch_folder("the index", &folder);
+        }
         let state = app::open(pools, clock, generations, self.settings.service.clone())
             .context("the index cannot be opened")?;
         shell::serve(&self.settings.shell, Buckets::new(state))

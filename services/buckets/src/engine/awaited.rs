@@ -9,34 +9,34 @@ use super::journal::IndexSummary;
 use super::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Stands in for the index of a generation until the holder of the write lock has made it. A reader
-/// never makes it: a load may be writing to the same place.
+/// Replaces the index of a generation until the holder of the write lock has made it. A reader never
+/// makes it: a load may be writing to the same place.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,
-    /// Where a published index should be, but is not.
-    lost: Option<String>,
+    /// Why the index cannot be used, although one was published.
+    fault: Option<String>,
     made: OnceLock<Arc<dyn FileIndex>>,
 }
 
 impl AwaitedIndex {
     /// An index that is empty until it is made.
     pub fn empty(generations: Arc<dyn Generations>, generation: u32) -> Self {
-        Self { generations, generation, lost: None, made: OnceLock::new() }
+        Self { generations, generation, fault: None, made: OnceLock::new() }
     }
 
-    /// An index that cannot be searched until it is made, because its files should be at `place`.
-    pub fn lost(generations: Arc<dyn Generations>, generation: u32, place: String) -> Self {
-        Self { lost: Some(place), ..Self::empty(generations, generation) }
+    /// An index that cannot be searched.
+    pub fn unusable(generations: Arc<dyn Generations>, generation: u32, fault: String) -> Self {
+        Self { fault: Some(fault), ..Self::empty(generations, generation) }
     }
 }
 
 impl FileIndex for AwaitedIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
-        match (self.made.get(), &self.lost) {
-            (Some(made), _) => made.search(query, limits),
+        match (self.made.get(), &self.fault) {
+            (_, Some(fault)) => Err(EngineError::Missing(fault.clone())),
+            (Some(made), None) => made.search(query, limits),
             (None, None) => Ok(Found::default()),
-            (None, Some(place)) => Err(EngineError::Missing(place.clone())),
         }
     }
 
@@ -45,6 +45,9 @@ impl FileIndex for AwaitedIndex {
     }
 
     fn refresh(&self) -> Result<bool, EngineError> {
+        if self.fault.is_some() {
+            return Ok(false);
+        }
         if let Some(made) = self.made.get() {
             return made.refresh();
         }

@@ -12,6 +12,12 @@ pub enum EngineError {
     /// The index does not exist yet.
     #[error("there is no index at {0}")]
     Missing(String),
+    /// The index does not belong to the database.
+    #[error(
+        "the database and the index do not belong together: {0}; put back copies of both from the same \
+         time, or move the index away and make it anew: buckets rebuild PATH"
+    )]
+    Mismatch(String),
     /// The expression uses a construct that this engine does not have.
     #[error("{0}")]
     Unsupported(String),

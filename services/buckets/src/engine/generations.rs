@@ -29,6 +29,11 @@ pub trait Generations: Send + Sync {
     /// stays until then; a search in one that is gone fails with [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
+    /// The folder that holds all generations; `None` for an engine that has none on this machine.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
     /// The newest generation that is there, whole or not; none where there is none, or nobody knows.
     fn newest(&self) -> Result<Option<u32>, EngineError> {
         Ok(None)
@@ -52,7 +57,7 @@ impl Folders {
         Self { root }
     }
 
-    fn folder(&self, generation: u32) -> PathBuf {
+    fn of(&self, generation: u32) -> PathBuf {
         generation_folder(&self.root, generation)
     }
 }
@@ -63,20 +68,24 @@ pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
 }
 
 impl Generations for Folders {
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.root)
+    }
+
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
         Ok(Box::new(FolderLock::exclusive(&self.root, holder)?))
     }
 
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
-        Ok(Arc::new(EmbeddedIndex::open(&self.folder(generation))?))
+        Ok(Arc::new(EmbeddedIndex::open(&self.of(generation))?))
     }
 
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
-        Ok(Arc::new(EmbeddedIndex::open_or_create(&self.folder(generation))?))
+        Ok(Arc::new(EmbeddedIndex::open_or_create(&self.of(generation))?))
     }
 
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
-        let folder = self.folder(generation);
+        let folder = self.of(generation);
         if folder.exists() {
             lock.check()?;
             // A merge of a writer that has just failed may add a file meanwhile.
@@ -91,7 +100,7 @@ impl Generations for Folders {
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut all = true;
         for generation in 1..current {
-            let folder = self.folder(generation);
+            let folder = self.of(generation);
             if !folder.exists() {
                 continue;
             }
@@ -118,8 +127,8 @@ impl Generations for Folders {
     }
 
     fn has_unfinished(&self, current: u32) -> Result<bool, EngineError> {
-        let next = self.folder(current + 1);
-        if !next.exists() || !self.folder(current).exists() {
+        let next = self.of(current + 1);
+        if !next.exists() || !self.of(current).exists() {
             return Ok(false);
         }
         // One that was published may be in use, by a database that is newer than this one.

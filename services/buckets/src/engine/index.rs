@@ -7,6 +7,7 @@ use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
 use super::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
+use crate::model::identity::Identity;
 
 /// A file to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,9 @@ pub trait FileWriter: Send {
     fn dead_rows(&self) -> Result<u64, EngineError> {
         Ok(0)
     }
+
+    /// Sets the identity that the next commit records.
+    fn identify(&mut self, identity: Identity);
 
     /// Begins a run; its files stay hidden until its publish.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::identity::Identity;
+
 /// What publishing a run does to the buckets that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -91,6 +93,9 @@ pub struct Journal {
     /// Files that it hid; whoever finishes it after a kill finds none of them any more.
     #[serde(default)]
     pub removed: u64,
+    /// Tells the index apart from others, and its states from each other.
+    #[serde(default)]
+    pub identity: Identity,
 }
 
 impl Journal {
@@ -103,7 +108,9 @@ impl Journal {
     /// The journal after a publish.
     pub fn with_publish(&self, publish: Publish) -> Self {
         let sequence = self.sequence + 1;
-        Self { sequence, open: None, published: Some(publish), ..self.clone() }
+        let Identity { index, publishes } = self.identity.clone();
+        let identity = Identity { index, publishes: publishes + 1 };
+        Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
     /// The journal after a removal that hides so many files now; what it hid before a kill counts too.

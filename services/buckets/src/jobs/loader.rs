@@ -7,11 +7,11 @@ use std::time::Instant;
 use database::DatabaseError;
 
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Marker, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
 use super::intake::Intake;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
-use super::remote::{Listing, PageSink, read_pages};
+use super::remote::{Listing, PageSink, Place, read_pages};
 use super::remove::{apply_removal, purge};
 use super::report::Report;
 use super::write_session::Session;
@@ -140,7 +140,7 @@ impl Loader {
     fn read_listing(&mut self, url: &str) -> Result<(), JobError> {
         let defaults = self.options.defaults();
         let listing = Listing::of(url, &defaults)?;
-        let (from, options) = (self.intake.state.marker.clone(), self.options.remote.clone());
+        let (from, options) = (self.intake.state.place.clone(), self.options.remote.clone());
         self.paged = true;
         let done = read_pages(&listing, defaults.kind.as_deref(), &options, from, self);
         self.paged = false;
@@ -202,7 +202,8 @@ impl Loader {
         report: &Report,
         text: &str,
     ) -> Result<(), JobError> {
-        let Session { context, generation, index, .. } = &self.session;
+        let Session { context, generation, index, writer, .. } = &self.session;
+        let identity = &writer.journal().identity;
         index.refresh()?;
         let mut faults = index.verify()?;
         let counts = Arc::clone(&index.summary().counts);
@@ -222,7 +223,7 @@ impl Loader {
         let now = context.clock.unix();
         searched.lock.check()?;
         Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-            generations::switch(db, searched.generation, *generation)?;
+            generations::switch(db, searched.generation, *generation, identity)?;
             buckets::relist(db, &buckets, now)?;
             load_runs::publish(db, self.id, text, now).map(drop)
         })?)
@@ -311,7 +312,7 @@ impl Sink for Loader {
 }
 
 impl PageSink for Loader {
-    fn page_done(&mut self, next: &Marker, bytes: usize) -> Result<(), JobError> {
+    fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError> {
         self.progress.bytes_done().add(bytes as u64);
         self.intake.next_page(next);
         self.pump()

@@ -2,22 +2,23 @@
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::export::patient;
 use super::load::load_anew;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::report::Report;
 use super::write_session::Session;
-use crate::engine::{EngineError, FileIndex, Mode, NamedBucket, NewFile, each_row};
+use crate::engine::{EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile, each_row};
 use crate::model::address::BucketType;
 use crate::store::generations;
 
 /// Files that are added to the new generation together.
 const BATCH: usize = 8_192;
+/// What another command reports as the holder of the write lock.
+const HOLDER: &str = "the index is being rebuilt";
 
 /// Writes the present index anew, without dead rows and with new file ids, verifies it, and
 /// switches to it; gives the new generation and its number of files.
 pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
-    let session = open(context)?;
+    let session = settled_session(Session::open(context, HOLDER)?)?;
     settled(context, write_anew(context, session))
 }
 
@@ -31,7 +32,7 @@ pub fn rebuild_from(
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<(u32, Report), JobError> {
-    let session = open(context)?;
+    let session = settled_session(Session::open_anew(context, HOLDER)?)?;
     settled(context, load_anew(session, options, checkpoints))
 }
 
@@ -57,12 +58,14 @@ fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobE
     check(&*session.index, &*fresh.index)?;
     let generation = fresh.generation;
     session.lock.check()?;
-    context.pools.write_blocking(|db| generations::switch(db, session.generation, generation))?;
+    let identity = &fresh.writer.journal().identity;
+    context
+        .pools
+        .write_blocking(|db| generations::switch(db, session.generation, generation, identity))?;
     Ok((generation, files))
 }
 
-fn open(context: &JobContext) -> Result<Session, JobError> {
-    let mut session = Session::open(context, "the index is being rebuilt")?;
+fn settled_session(mut session: Session) -> Result<Session, JobError> {
     super::remove::apply_pending_removals(&mut session)?;
     match &session.writer.journal().open {
         None => Ok(session),
@@ -81,7 +84,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
     writer.begin(published.as_ref().map_or(0, |published| published.run))?;
     let mut batch = Vec::with_capacity(BATCH);
     let mut files = 0;
-    each_row(old, None, &patient(), |row| -> Result<(), JobError> {
+    each_row(old, None, &Limits::none(), |row| -> Result<(), JobError> {
         let kind = buckets.get(&row.bucket).map_or(BucketType::Aws, |bucket| bucket.kind);
         batch.push(NewFile::of_row(row, kind.code()));
         files += 1;

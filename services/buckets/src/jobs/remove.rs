@@ -24,6 +24,8 @@ pub fn remove(
     operator: &str,
 ) -> Result<Removal, JobError> {
     let address = parse(address)?;
+    // A request that could not be carried out would wait for ever.
+    drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
     let mut logged = false;

@@ -1,11 +1,16 @@
 //! The write lock with the index, its writer, and SQL rows that agree with the journal.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::time::SystemTime;
+
+use database::DatabaseError;
 
 use super::context::JobContext;
 use super::error::JobError;
-use crate::app::reconcile;
+use crate::app::{is_paired, lost, reconcile};
 use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
+use crate::model::identity::Identity;
 use crate::store::{generations, load_runs};
 
 /// The write lock, with all that belongs to it.
@@ -25,23 +30,48 @@ pub struct Session {
 impl Session {
     /// Takes the write lock; `holder` is what another command reports as its holder meanwhile.
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
+        Self::begin(context, holder, false)
+    }
+
+    /// The same, also where an index that was published is gone: what is written takes its place.
+    pub fn open_anew(context: &JobContext, holder: &str) -> Result<Self, JobError> {
+        Self::begin(context, holder, true)
+    }
+
+    fn begin(context: &JobContext, holder: &str, anew: bool) -> Result<Self, JobError> {
         let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
-        let generation = context.pools.read_blocking(generations::read)?.generation;
-        // What a failed rebuild left would keep the files of later removals, and may fill the disk, on
-        // which nothing of what follows can be written then.
-        let index = match context.generations.open(generation) {
-            Err(EngineError::Missing(_)) => {
-                refuse_older_database(context, generation)?;
-                context.generations.discard(generation + 1, &*lock)?;
-                context.generations.open_or_create(generation)?
+        let (generation, own) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            Ok((generations::read(db)?.generation, generations::identity(db)?))
+        })?;
+        let opened = match context.generations.open(generation) {
+            Err(EngineError::Missing(place)) => {
+                refuse_newer_index(context, generation)?;
+                if own.publishes > 0 && !anew {
+                    return Err(lost(place).into());
+                }
+                None
             }
             opened => {
                 let index = opened?;
-                context.generations.discard(generation + 1, &*lock)?;
-                index
+                is_paired(&context.pools, &*index, generation)?;
+                refuse_newer_index(context, generation + 1)?;
+                refuse_later_publishes(context, generation + 1, &own)?;
+                Some(index)
             }
         };
-        let writer = index.writer(context.memory_mb)?;
+        // What a failed rebuild left would keep the files of later removals, and may fill the disk, on
+        // which nothing of what follows can be written then.
+        context.generations.discard(generation + 1, &*lock)?;
+        let index = match opened {
+            Some(index) => index,
+            None => context.generations.open_or_create(generation)?,
+        };
+        let mut writer = index.writer(context.memory_mb)?;
+        if writer.journal().identity.index.is_empty() {
+            let name = new_name();
+            let index = context.pools.write_blocking(|db| generations::name_index(db, &name))?;
+            writer.identify(Identity { index, publishes: 0 });
+        }
         let session = Self { context: context.clone(), generation, index, writer, lock };
         let (journal, now) = (session.writer.journal(), context.clock.unix());
         reconcile(&context.pools, journal, "{}", now)?;
@@ -55,7 +85,8 @@ impl Session {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation, &*self.lock)?;
         let index = context.generations.open_or_create(generation)?;
-        let writer = index.writer(context.memory_mb)?;
+        let mut writer = index.writer(context.memory_mb)?;
+        writer.identify(context.pools.read_blocking(generations::identity)?);
         Ok(Self { context, generation, index, writer, lock: Box::new(()) })
     }
 
@@ -69,16 +100,36 @@ impl Session {
     }
 }
 
-/// Fails where the database knows a generation that is gone, and a newer one is there: it is a copy from
-/// before a rebuild, and the index that is searched would be dropped for an empty one.
-fn refuse_older_database(context: &JobContext, generation: u32) -> Result<(), JobError> {
+/// Fails where a generation above `expected` is there: the database is a copy from before a rebuild, and
+/// the index that was searched since would be dropped.
+fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
-        Some(newest) if newest > generation => Err(JobError::Invalid(format!(
-            "the index is of generation {newest}, the database of generation {generation}: put back \
-             a copy of the database from after the last rebuild, or move the index away"
-        ))),
+        Some(newest) if newest > expected => Err(EngineError::Mismatch(format!(
+            "the index has generation {newest}, of which the database knows nothing"
+        ))
+        .into()),
         _ => Ok(()),
     }
+}
+
+/// Fails where a generation that the database does not know has publishes after that of its rebuild.
+fn refuse_later_publishes(
+    context: &JobContext,
+    generation: u32,
+    own: &Identity,
+) -> Result<(), JobError> {
+    match context.generations.open(generation) {
+        Ok(next) if next.summary().journal.identity.publishes > own.publishes + 1 => {
+            refuse_newer_index(context, generation - 1)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A random name of an index.
+fn new_name() -> String {
+    let random = || RandomState::new().hash_one(SystemTime::now());
+    format!("{:016x}{:016x}", random(), random())
 }
 
 /// Adds the id of the run that holds the write lock, if a run does.

@@ -9,7 +9,7 @@ pub(crate) mod expression;
 pub mod extension;
 pub(crate) mod file_query;
 pub(crate) mod fold;
-
+pub(crate) mod identity;
 pub(crate) mod keywords;
 pub(crate) mod package;
 pub mod path;

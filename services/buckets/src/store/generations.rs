@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::index_state;
+use crate::model::identity::Identity;
 
 /// The one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,29 @@ pub fn read(db: &mut Db) -> Result<IndexState, DatabaseError> {
     Ok(IndexState { generation: u32::try_from(generation).unwrap_or(u32::MAX), version })
 }
 
+/// Reads which index this database belongs to, and the publishes that it has seen.
+pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
+    let (index, publishes): (String, i64) =
+        index_state::table.select((index_state::index_id, index_state::publishes)).first(db)?;
+    Ok(Identity { index, publishes: publishes as u64 })
+}
+
+/// Names the index of this database, unless it has a name, and returns the name.
+pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
+    diesel::update(index_state::table.filter(index_state::index_id.eq("")))
+        .set(index_state::index_id.eq(name))
+        .execute(db)?;
+    Ok(identity(db)?.index)
+}
+
+/// Records a publish.
+pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
+    diesel::update(index_state::table)
+        .set(index_state::publishes.eq(identity.publishes as i64))
+        .execute(db)?;
+    touch(db)
+}
+
 /// Notifies servers that something changed.
 pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
@@ -33,12 +57,12 @@ pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
 ///
 /// # Errors
 /// [`DatabaseError::Conflict`]: another command has switched meanwhile.
-pub fn switch(db: &mut Db, from: u32, to: u32) -> Result<(), DatabaseError> {
+pub fn switch(db: &mut Db, from: u32, to: u32, identity: &Identity) -> Result<(), DatabaseError> {
     let searched = index_state::table.filter(index_state::generation.eq(i64::from(from)));
     let switched =
         diesel::update(searched).set(index_state::generation.eq(i64::from(to))).execute(db)?;
     if switched == 0 {
         return Err(DatabaseError::Conflict);
     }
-    touch(db)
+    published(db, identity)
 }

@@ -61,12 +61,6 @@ pub fn latest(db: &mut Db, count: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
 }
 
-/// Whether any run was ever published.
-pub fn any_published(db: &mut Db) -> Result<bool, DatabaseError> {
-    let published = load_run::table.filter(load_run::state.eq("published"));
-    Ok(diesel::select(diesel::dsl::exists(published)).get_result(db)?)
-}
-
 /// Writes how far a run is.
 pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64))

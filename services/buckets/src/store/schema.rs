@@ -69,5 +69,7 @@ diesel::table! {
         id -> BigInt,
         generation -> BigInt,
         version -> BigInt,
+        index_id -> Text,
+        publishes -> BigInt,
     }
 }

@@ -13,6 +13,7 @@ use buckets::engine::{
     Mode, NamedBucket, NewFile, WriteLock,
 };
 use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
+use buckets::store::load_runs;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -147,8 +148,11 @@ async fn a_state_that_a_search_saw_first_is_followed() {
     fixture.context.generations = Arc::new(One(Arc::clone(&index)));
     let app = fixture.serve("free").await;
     // As if the process that loads had been killed before it told the database.
+    let pools = &fixture.context.pools;
+    let run = pools.write_blocking(|db| load_runs::begin(db, 1, "append", "{}", 1));
+    let run: Result<u64, database::DatabaseError> = run;
     let mut writer = index.writer(64).unwrap();
-    writer.begin(2).unwrap();
+    writer.begin(run.unwrap()).unwrap();
     let attributes = Attributes::from_fn(|_| 1);
     writer.add(&[NewFile { bucket: 1, kind: 0, path: "b".to_owned(), attributes }]).unwrap();
     let bucket = NamedBucket { id: 1, truncated: false, partial: false };

@@ -23,6 +23,7 @@ mod missing_index;
 mod naive_model;
 mod page;
 mod paging;
+mod pairing;
 mod private_files;
 mod program;
 mod public_bucket;

@@ -121,7 +121,8 @@ async fn an_index_that_is_lost_is_not_taken_for_an_empty_one() {
     std::fs::rename(&index, &away).unwrap();
     let error = export(&fixture.context, None, &mut Vec::new()).unwrap_err().to_string();
     let expected = format!(
-        "there is no index at {}/generation-1, although a load was published",
+        "there is no index at {}/generation-1, although a load was published: put it back, or make it \
+         anew: buckets rebuild PATH",
         index.display()
     );
     assert_eq!(error, expected);
@@ -130,7 +131,7 @@ async fn an_index_that_is_lost_is_not_taken_for_an_empty_one() {
     let app = serve(&fixture).await;
     let (code, body) = app.get("/api/v2/files").await;
     assert_eq!((code, &body["code"]), (503, &"index_not_ready".into()));
-    app.refresh();
+    assert!(buckets::refresh(&app.state).is_err());
     assert_eq!(app.get("/api/v2/files").await.0, 503);
     assert!(!index.exists());
 

@@ -20,7 +20,15 @@ impl Deref for Program {
 
 impl Program {
     pub fn new() -> Self {
-        let program = testkit::Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
+        Self::with(testkit::Program::new(env!("CARGO_BIN_EXE_buckets")).with_database())
+    }
+
+    /// The program on a SQLite database in its data folder.
+    pub fn in_file() -> Self {
+        Self::with(testkit::Program::new(env!("CARGO_BIN_EXE_buckets")))
+    }
+
+    fn with(program: testkit::Program) -> Self {
         let data = program.folder().join("data");
         let program = program
             .setting("DATA_DIR", data)

@@ -59,10 +59,13 @@ CREATE TABLE removal (
 );
 CREATE INDEX removal_address ON removal (address);
 
--- One row: which generation is searched; version counts changes of this database.
+-- One row: which generation is searched; version counts changes of this database. The index records its id and
+-- the number of its publishes as well: a copy of another time is recognised by them.
 CREATE TABLE index_state (
     id INTEGER PRIMARY KEY NOT NULL,
     generation BIGINT NOT NULL,
-    version BIGINT NOT NULL
+    version BIGINT NOT NULL,
+    index_id TEXT NOT NULL DEFAULT '',
+    publishes BIGINT NOT NULL DEFAULT 0
 );
 INSERT INTO index_state (id, generation, version) VALUES (1, 1, 0);

@@ -6,10 +6,15 @@ use super::cluster_writer::ClusterWriter;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
+use crate::model::identity::Identity;
 
 impl FileWriter for ClusterWriter {
     fn journal(&self) -> &Journal {
         &self.record.journal
+    }
+
+    fn identify(&mut self, identity: Identity) {
+        self.record.journal.identity = identity;
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {

@@ -1,0 +1,16 @@
+//! Errors of opening and reading the index with the database.
+
+use database::DatabaseError;
+
+use crate::engine::EngineError;
+
+/// An error while reading a snapshot.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The index failed.
+    #[error(transparent)]
+    Index(#[from] EngineError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] DatabaseError),
+}

@@ -1,0 +1,68 @@
+//! What tells whether a database and an index belong together.
+
+use serde::{Deserialize, Serialize};
+
+/// An index and the number of its publishes. The index and the database record it both.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Random name of the index, the same in all its generations.
+    pub index: String,
+    /// Publishes so far.
+    pub publishes: u64,
+}
+
+impl Identity {
+    /// Says why an index does not belong to the database with this identity.
+    ///
+    /// A process may have been killed between the commits of a publish: `unsettled` means that the index
+    /// has published a run that the database knows, but not as published.
+    pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
+        let numbers = || {
+            format!(
+                "the database has seen {} publishes, the index {}",
+                self.publishes, index.publishes
+            )
+        };
+        if index.publishes == 0 {
+            return (self.publishes > 0).then(|| format!("the index is empty: {}", numbers()));
+        }
+        if self.index != index.index {
+            return Some("the database is of another index".to_owned());
+        }
+        if self.publishes > index.publishes {
+            return Some(format!("the index is older: {}", numbers()));
+        }
+        let ahead = index.publishes - self.publishes;
+        let known = ahead == 0 || (ahead == 1 && unsettled);
+        (!known).then(|| format!("the database is older: {}", numbers()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(("", 0), ("", 0), false, None)]
+    #[case(("a", 0), ("", 0), false, None)]
+    #[case(("a", 3), ("a", 3), false, None)]
+    #[case(("a", 2), ("a", 3), true, None)]
+    #[case(("a", 2), ("a", 3), false, Some("the database is older"))]
+    #[case(("a", 1), ("a", 3), true, Some("the database is older"))]
+    #[case(("a", 3), ("a", 2), false, Some("the index is older"))]
+    #[case(("a", 3), ("", 0), false, Some("the index is empty"))]
+    #[case(("b", 3), ("a", 3), false, Some("the database is of another index"))]
+    #[case(("", 0), ("a", 3), false, Some("the database is of another index"))]
+    fn mixes_of_databases_and_indexes(
+        #[case] database: (&str, u64),
+        #[case] index: (&str, u64),
+        #[case] unsettled: bool,
+        #[case] expected: Option<&str>,
+    ) {
+        let of = |(index, publishes): (&str, u64)| Identity { index: index.to_owned(), publishes };
+        let found = of(database).mismatch(&of(index), unsettled);
+        assert_eq!(found.as_deref().map(|text| text.split(':').next().unwrap()), expected);
+    }
+}

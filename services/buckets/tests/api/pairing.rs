@@ -1,0 +1,150 @@
+//! Databases and indexes of different times.
+
+use std::fs;
+use std::path::Path;
+
+use crate::program::{Program, text};
+
+const FILES: usize = 20;
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().flatten() {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+/// The program on a SQLite database, with copies of its data.
+struct Copies(Program);
+
+impl Copies {
+    fn new() -> Self {
+        Self(Program::in_file())
+    }
+
+    fn load(&self, mark: usize) {
+        self.0.done(&["load", text(&self.0.source(mark, FILES))]);
+    }
+
+    fn save(&self, name: &str) {
+        copy(&self.0.folder().join("data"), &self.0.folder().join(name));
+    }
+
+    /// Puts back the database of one copy and the index of another one.
+    fn restore(&self, database: &str, index: &str) {
+        let folder = self.0.folder();
+        let data = folder.join("data");
+        fs::remove_dir_all(&data).unwrap();
+        copy(&folder.join(database), &data);
+        fs::remove_dir_all(self.0.index()).unwrap();
+        copy(&folder.join(index).join("index"), &self.0.index());
+    }
+
+    /// Commands that read and commands that write fail with this reason, and change nothing.
+    fn all_refuse(&self, reason: &str) {
+        let source = self.0.source(9, FILES);
+        for command in [
+            &["status"][..],
+            &["verify"],
+            &["export"],
+            &["load", text(&source)],
+            &["load", "--mode", "append", text(&source)],
+            &["remove", "b1.s3.amazonaws.com"],
+            &["rebuild"],
+        ] {
+            let ran = self.0.run(command);
+            assert_eq!(ran.code, Some(1), "{command:?}: {}{}", ran.out, ran.errors);
+            assert!(ran.errors.contains(reason), "{command:?}: {}", ran.errors);
+        }
+        assert_eq!(self.0.done(&["removals"]), "");
+    }
+
+    /// Status and text of the readiness of a server.
+    async fn readiness(&self) -> (u16, String) {
+        let server = self.0.served(&[]);
+        let answer = server.get("/readyz").send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    }
+}
+
+#[actix_web::test]
+async fn copies_of_different_times_are_refused() {
+    let copies = Copies::new();
+    copies.load(1);
+    copies.save("old");
+    copies.load(2);
+    copies.save("new");
+    for (database, index, reason) in
+        [("old", "new", "the database is older"), ("new", "old", "the index is older")]
+    {
+        copies.restore(database, index);
+        let reason = format!("the database and the index do not belong together: {reason}");
+        copies.all_refuse(&reason);
+        let (status, text) = copies.readiness().await;
+        assert_eq!(status, 503, "{text}");
+        assert!(text.contains(&reason), "{text}");
+    }
+    for (copy, mark) in [("old", 1), ("new", 2)] {
+        copies.restore(copy, copy);
+        assert_eq!(copies.0.published(), (Some(mark), FILES));
+        assert_eq!(copies.readiness().await.0, 200);
+        copies.load(3);
+        assert_eq!(copies.0.published(), (Some(3), FILES));
+    }
+}
+
+#[actix_web::test]
+async fn a_database_from_before_a_rebuild_is_refused() {
+    let copies = Copies::new();
+    copies.load(1);
+    copies.save("old");
+    copies.0.done(&["rebuild"]);
+    copies.load(2);
+    copies.save("new");
+    copies.restore("old", "new");
+    let source = copies.0.source(9, FILES);
+    for command in [&["load", text(&source)][..], &["rebuild", text(&source)]] {
+        let ran = copies.0.run(command);
+        assert_eq!(ran.code, Some(1), "{}", ran.errors);
+        assert!(ran.errors.contains("the index has generation 2"), "{}", ran.errors);
+    }
+    assert_eq!(copies.readiness().await.0, 503);
+    // Both generations, as where a reader still had the old one.
+    copy(&copies.0.folder().join("old/index/generation-1"), &copies.0.index().join("generation-1"));
+    let ran = copies.0.run(&["load", text(&source)]);
+    assert!(ran.errors.contains("the index has generation 2"), "{}", ran.errors);
+    copies.restore("new", "new");
+    assert_eq!(copies.0.published(), (Some(2), FILES));
+}
+
+#[actix_web::test]
+async fn a_new_database_beside_an_index_is_refused() {
+    let copies = Copies::new();
+    copies.load(1);
+    let data = copies.0.folder().join("data");
+    for suffix in ["", "-wal", "-shm"] {
+        let _absent = fs::remove_file(data.join(format!("buckets.db{suffix}")));
+    }
+    copies.all_refuse("the database is of another index");
+    assert_eq!(copies.readiness().await.0, 503);
+}
+
+#[actix_web::test]
+async fn a_missing_index_is_refused_and_made_anew_by_a_rebuild_from_sources() {
+    let copies = Copies::new();
+    copies.load(1);
+    fs::rename(copies.0.index(), copies.0.folder().join("away")).unwrap();
+    copies.all_refuse("although a load was published");
+    let (status, text) = copies.readiness().await;
+    assert!(status == 503 && text.contains("the index is missing"), "{status} {text}");
+    let source = copies.0.source(2, FILES);
+    copies.0.done(&["rebuild", crate::program::text(&source)]);
+    assert_eq!(copies.0.published(), (Some(2), FILES));
+    assert_eq!(copies.readiness().await.0, 200);
+    copies.load(3);
+    assert_eq!(copies.0.published(), (Some(3), FILES));
+}
