@@ -69,7 +69,7 @@ list_routes! {
     items: EventItems, tag: "events", path: "/calendar/events/v1/events",
     /// Lists events.
     ///
-    /// Without dates the window runs from yesterday for two years and holds the events that lie inside.
+    /// By default these are the events that start after yesterday 00:00 and end within two years.
     list: list_events "listEvents", page: EventListJson, params: EventListParameters, errors: [400, 404, 503],
     use_case: events::list,
     /// Creates an event.

@@ -15,9 +15,9 @@ use crate::wire::parameters::FeedParameters;
 /// The media type of a calendar.
 const CALENDAR: &str = "text/calendar; charset=UTF-8";
 
-/// Lists events as an iCalendar file: with every filter of the list of events, 1000 unless
-/// `per_page` says otherwise, at most 5000 (both are settings). A protected event shows title and
-/// times only. `outlook-ical=1` leaves the name of the calendar out.
+/// Returns events as an iCalendar file, with every filter of the list of events: 1000 by default,
+/// at most 5000 (both are settings). A protected event has title and times only. `outlook-ical=1`
+/// omits the name of the calendar.
 #[utoipa::path(
     operation_id = "exportIcal", tag = "iCalendar", path = "/calendar/events/v1/ical",
     params(FeedParameters),

@@ -13,9 +13,9 @@ use crate::model::role::Action;
 use crate::state::State;
 use crate::wire::image::ImageJson;
 
-/// Stores an image of at most 10 MiB: JPEG, PNG, GIF or WebP, by its first bytes, whatever its type
-/// is called. Its id is what `image` of events, venues and organizers takes. The file may also be the
-/// whole body, with its own type in place of the form's.
+/// Stores a JPEG, PNG, GIF or WebP image of at most 10 MiB; the format is detected from its
+/// content. Returns the id for the `image` field of events, venues and organizers. The file may
+/// also be the whole body, with its own media type.
 #[utoipa::path(
     operation_id = "createImage", tag = "images", path = "/calendar/events/v1/images",
     security(("key" = []), ("bearer" = []), ("basic" = [])),
@@ -38,7 +38,7 @@ pub async fn create_image(
     reply::created(&json, location, fields.as_deref())
 }
 
-/// Reads what is known of an image: where it is shown from, its type, size and dimensions.
+/// Returns the metadata of an image: URL, type, size and dimensions.
 #[utoipa::path(
     operation_id = "getImage", tag = "images", path = "/calendar/events/v1/images/{id}",
     params(Id), responses((status = 200, body = ImageJson, example = json!({"url": "https://events.example/media/7/hall.jpg", "id": 7, "extension": "jpg", "width": 1200, "height": 800, "filesize": 184320})), (status = 304), (status = 400), (status = 404)),

@@ -14,9 +14,10 @@ use crate::wire::import::ImportJson;
 /// Maximum size of a file in bytes.
 const LIMIT: usize = 5 << 20;
 
-/// Imports an iCalendar file of at most 5 MiB: each event is created, changed where it differs, or
-/// left. Events are known by their UID; what repeats becomes events of their own, two years ahead.
-/// Larger files take the command `import`. The file may also be the whole body, as `text/calendar`.
+/// Imports an iCalendar file of at most 5 MiB: creates its events, updates those that differ, and
+/// keeps the rest. Events are identified by UID. A series becomes separate events, up to two years
+/// ahead. For larger files use the command `import`. The file may also be the whole body, as
+/// `text/calendar`.
 #[utoipa::path(
     operation_id = "importIcal", tag = "iCalendar", path = "/calendar/events/v1/import/ical",
     security(("key" = []), ("bearer" = []), ("basic" = [])),

@@ -12,7 +12,7 @@ use crate::state::{Document, State};
 use crate::wire::description::{self, Site};
 use crate::wire::parameters::IndexParameters;
 
-/// Shows every route with its parameters.
+/// Returns every route with its parameters.
 #[utoipa::path(
     operation_id = "getIndex", tag = "index", path = "/calendar/events/v1",
     params(IndexParameters), responses((status = 200, body = Object, example = json!({"namespace": "calendar/events/v1", "routes": {}, "_links": {}})), (status = 404)),
@@ -36,7 +36,7 @@ pub async fn get_index(
     reply::ok(&description::index(operations, site), fields.as_deref())
 }
 
-/// Shows this document.
+/// Returns this document.
 #[utoipa::path(
     operation_id = "getDocumentation", tag = "index", path = "/calendar/events/v1/doc",
     responses((status = 200, body = Object, example = json!({"openapi": "3.1.0", "info": {"title": "Events calendar", "version": "1.0.0"}, "paths": {}}))),

@@ -1,4 +1,4 @@
-//! The query of what has changed since a moment, and the links of its pages.
+//! The query of a list of changes, and its page links.
 
 use super::addresses::address;
 use super::envelope::ListMeta;
@@ -11,21 +11,21 @@ use crate::model::changes::{Change, ChangeFilter};
 use crate::model::list::{Paging, Scope};
 use crate::model::urls::Urls;
 
-/// Parameters that may stand beside `modified_after`.
+/// Parameters that may be combined with `modified_after`.
 const BESIDE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];
 
-/// Changes that are asked for, and how many at once.
+/// A request for changes, with the page size.
 pub struct ChangeList {
     pub filter: ChangeFilter,
     pub rows: i64,
 }
 
-/// Returns whether a list asks for changes.
+/// Returns whether a list requests changes.
 pub fn asks_for_changes(params: &Params) -> bool {
     params.get("modified_after").is_some() || params.get("after_id").is_some()
 }
 
-/// Reads the query of a list of changes.
+/// Decodes the query of a list of changes.
 ///
 /// # Errors
 /// All invalid parameters.
@@ -36,9 +36,9 @@ pub fn change_list(
     let (given, mut errors) = read_parameters::<EventListParameters>(params);
     let names = EventListParameters::parameters().iter().map(|one| one.name.as_str());
     for name in names.filter(|name| !BESIDE.contains(name) && params.get(name).is_some()) {
-        // The first page may be asked for, as every list has one.
+        // Page 1 is accepted, as every list has one.
         if name != "page" || given.page.as_ref().is_some_and(|page| page.0 > 1) {
-            errors.fail(name, "cannot stand beside modified_after");
+            errors.fail(name, "cannot be combined with modified_after");
         }
     }
     let moment = given.modified_after.map(|date| date.0.resolve(options.zone, options.now));
@@ -49,7 +49,7 @@ pub fn change_list(
             0
         }
         None => {
-            // What is there and could not be read is told already.
+            // An unreadable value has already been reported.
             if params.get("modified_after").is_none() {
                 errors.fail("after_id", "needs modified_after");
             }
@@ -64,7 +64,7 @@ pub fn change_list(
 }
 
 impl ChangeList {
-    /// Returns the addresses and numbers of a page that ends with a change.
+    /// Returns the links and totals of a page that ends with a change.
     pub fn meta(&self, urls: &Urls, total: i64, last: Option<&Change>) -> ListMeta {
         let collection = urls.collection("events");
         let link = |since: i64, behind: i64| {

@@ -1,4 +1,4 @@
-//! Dates as answers write them.
+//! Dates in responses.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::zone::Zone;
 
-/// A date in its parts, each a zero-padded text.
+/// The parts of a date as zero-padded texts.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = DateDetails)]
 pub struct DateDetails {
@@ -18,7 +18,7 @@ pub struct DateDetails {
     pub seconds: String,
 }
 
-/// Writes wall clock seconds as `YYYY-MM-DD HH:MM:SS`.
+/// Formats local seconds as `YYYY-MM-DD HH:MM:SS`.
 pub fn written(seconds: i64) -> String {
     let wall = wall_from_seconds(seconds);
     format!(
@@ -32,7 +32,7 @@ pub fn written(seconds: i64) -> String {
     )
 }
 
-/// Splits wall clock seconds into their parts.
+/// Splits local seconds into their parts.
 pub fn details(seconds: i64) -> DateDetails {
     let wall = wall_from_seconds(seconds);
     DateDetails {
@@ -45,12 +45,12 @@ pub fn details(seconds: i64) -> DateDetails {
     }
 }
 
-/// Writes an instant as the wall clock of a zone.
+/// Formats an instant in the local time of a zone.
 pub fn written_in(zone: &Zone, utc: i64) -> String {
     written(crate::model::schedule::wall_seconds(zone.wall(instant_from_seconds(utc))))
 }
 
-/// Writes an instant in ISO 8601 with the offset of a zone.
+/// Formats an instant in ISO 8601 with the offset of a zone.
 pub fn iso(zone: &Zone, utc: i64) -> String {
     let at = instant_from_seconds(utc);
     let offset = zone.offset(at);

@@ -1,4 +1,4 @@
-//! Lists with their links to other pages and their totals.
+//! Lists with their page links and totals.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use super::term::TermJson;
 use super::tombstone::TombstoneJson;
 use crate::model::list::Paging;
 
-/// Addresses and numbers of a list.
+/// Links and totals of a list.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Frame)]
 pub struct ListMeta {
@@ -29,7 +29,7 @@ pub struct ListMeta {
 #[schema(as = EventList, example = json!(examples::list("events", examples::event())))]
 pub struct EventListJson {
     pub events: Vec<EventJson>,
-    /// Events that are no longer shown, where changes are asked for.
+    /// Events that are no longer visible, in lists of changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted: Option<Vec<TombstoneJson>>,
     #[serde(flatten)]
@@ -72,7 +72,7 @@ pub struct TagListJson {
     pub meta: ListMeta,
 }
 
-/// Builds the URLs and totals of a page of a collection.
+/// Builds the links and totals of a page of a collection.
 pub fn list_meta(
     collection: &str,
     paging: Paging,
@@ -81,7 +81,7 @@ pub fn list_meta(
 ) -> ListMeta {
     let pages = paging.pages(total);
     let page = paging.page;
-    // Links drop `page` and append it again; the first page goes without.
+    // Links have `page` at the end; page 1 has none.
     let link = |page: i64| {
         let last = (page > 1).then(|| ("page".to_owned(), page.to_string()));
         address(collection, query.iter().chain(&last))

@@ -14,19 +14,19 @@ use utoipa::ToSchema;
     "data": {"status": 400, "params": {"page": "must be a whole number above 0"}, "details": []},
 })))]
 pub struct ErrorJson {
-    /// A word for machines.
+    /// A code for programs.
     pub code: String,
-    /// A sentence for people.
+    /// A message for users.
     pub message: String,
     pub data: ErrorData,
 }
 
-/// What is known of an error.
+/// Details of an error.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorData {
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: u16,
-    /// Further members, by code: `params`, `details`, `term_id`, `json_error_message`.
+    /// Further fields, by code: `params`, `details`, `term_id`, `json_error_message`.
     #[serde(flatten)]
     pub more: BTreeMap<String, Value>,
 }

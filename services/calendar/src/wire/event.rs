@@ -1,4 +1,4 @@
-//! Events in answers.
+//! Events in responses.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -21,7 +21,7 @@ pub struct EventJson {
     pub id: i64,
     pub global_id: String,
     pub global_id_lineage: Vec<String>,
-    /// User id, as a text.
+    /// User id, as a string.
     pub author: String,
     pub status: String,
     pub date: String,
@@ -66,7 +66,7 @@ pub struct EventJson {
     pub json_ld: Option<LinkedData>,
 }
 
-/// The venue of an event: an empty list, an object, or a list of two and more.
+/// The venue of an event: an empty list, an object, or a list of two or more.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum VenueField {
@@ -79,17 +79,17 @@ pub enum VenueField {
 pub struct CostDetails {
     pub currency_symbol: String,
     pub currency_code: String,
-    /// `prefix`, `postfix`, or empty when the cost does not say.
+    /// `prefix`, `postfix`, or empty if the cost has no symbol.
     pub currency_position: &'static str,
     pub values: Vec<String>,
 }
 
-/// How much of an event is shown.
+/// The parts of an event that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// A single read, with linked data.
     Single,
-    /// Everything else.
+    /// All fields, without linked data.
     Plain,
     /// A list entry that a password protects.
     Protected,
@@ -162,7 +162,7 @@ pub fn event(
         ..blank(event, view)
     };
     match extent {
-        // Whoever lacks the password gets only what does not tell the content.
+        // Without the password, only fields that do not reveal the content are shown.
         Extent::Protected => blank(event, view),
         _ => json,
     }
@@ -175,7 +175,7 @@ fn website(event: &Event, view: RenderContext<'_>) -> String {
     event.website.replace('&', "&amp;")
 }
 
-/// Renders what even a protected event shows, the rest blank.
+/// Renders the fields that even a protected event shows, and leaves the rest blank.
 fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
     let schedule = &event.schedule;
     let global_id = view.urls.global_id(event.id);

@@ -21,10 +21,10 @@ use crate::model::schedule::ScheduleChange;
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::zone::Zone;
 
-/// Reads a write; without a current event it creates one, so that title and dates are required.
+/// Decodes a write. Without a current event it is a create, which requires title and dates.
 ///
 /// # Errors
-/// All parameters that are missing or invalid.
+/// All missing or invalid parameters.
 pub fn decode(
     params: &Params,
     lookup: &mut dyn Lookup,
@@ -80,7 +80,7 @@ fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<
     zone
 }
 
-/// Reads a cost; the one that answers show for the stored event changes nothing.
+/// Decodes a cost. Sending back the shown cost of the stored event changes nothing.
 fn cost_inputs(
     errors: &mut Errors,
     given: Option<&Value>,
@@ -90,7 +90,7 @@ fn cost_inputs(
     const WRONG: &str = "must be a text, a number or a list of them";
     let one = |value: &Value| match value {
         Value::String(_) => short_text(value).map(|text| html::untagged(&text)),
-        // A number has no groups of three digits.
+        // Numbers have no digit grouping.
         Value::Number(number) => Ok(match number.to_string() {
             text if text.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) => text + "0",
             text => text,
@@ -111,7 +111,7 @@ fn cost_inputs(
     (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
 }
 
-/// Returns the website; the page of the event itself counts as none.
+/// Returns the website. The event's own page counts as none.
 fn website(
     given: Option<Website>,
     writer: WriteOptions<'_>,
@@ -122,7 +122,7 @@ fn website(
     Some(if own.as_ref() == Some(&website) { String::new() } else { website })
 }
 
-/// Reads terms: ids that do not exist are skipped, texts are resolved when the event is stored.
+/// Decodes terms. Unknown ids are ignored, texts are resolved when the event is stored.
 fn terms(
     errors: &mut Errors,
     lookup: &mut dyn Lookup,
@@ -158,12 +158,12 @@ fn terms(
     Some(refs)
 }
 
-/// Takes the id of what an answer showed, so that it can be sent back as it is.
+/// Returns the id of a term in a response, so that it can be sent back unmodified.
 fn term_of(item: Value) -> Value {
     item.get("id").and_then(positive).map_or(item, Value::from)
 }
 
-/// Reads linked venues or organizers: ids, objects, or a list of both.
+/// Decodes linked venues or organizers: ids, objects, or a list of both.
 fn links(
     errors: &mut Errors,
     lookup: &mut dyn Lookup,
@@ -201,7 +201,7 @@ fn names_nothing(item: &Value) -> bool {
     item.as_i64() == Some(0) || item.as_str().is_some_and(|text| matches!(text, "" | "0"))
 }
 
-/// Returns what names an existing row; an object without an id describes a new one.
+/// Returns the id of an existing row, or `None` for an object that describes a new one.
 fn id_of(item: &Value) -> Option<&Value> {
     match item {
         Value::Object(members) => members.get("id").filter(|id| !id.is_null()),

@@ -1,4 +1,4 @@
-//! The `_fields` parameter: answers cut down to the keys that are asked for.
+//! The `_fields` parameter, which selects keys of responses.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
@@ -20,10 +20,10 @@ enum Ordered {
     Object(Vec<(String, Ordered)>),
 }
 
-/// Writes an answer as JSON, cut down to the asked keys.
+/// Serializes a response, reduced to the selected keys.
 ///
 /// # Errors
-/// The value cannot be written as JSON.
+/// The value cannot be serialized.
 pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(value)?;
     match keys {
@@ -32,14 +32,14 @@ pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, se
     }
 }
 
-/// Returns the tag of an answer.
+/// Returns the tag of a response.
 pub fn tag(json: &str) -> EntityTag {
     let mut hasher = DefaultHasher::new();
     hasher.write(json.as_bytes());
     EntityTag::of_digest(&hasher.finish().to_be_bytes())
 }
 
-/// Cuts a JSON text down to the asked keys; dots descend, through lists too.
+/// Reduces a JSON text to the selected keys. Dots descend, also into lists.
 pub fn cut(json: &str, fields: &str) -> Result<String, serde_json::Error> {
     let paths: Vec<Vec<&str>> = fields
         .split(',')
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_cut_in_their_order() {
+    fn selected_keys_keep_their_order() {
         let json =
             r#"{"events":[{"id":1,"venue":{"id":2,"city":"Graz"},"x":0.5}],"total":1,"z":null}"#;
         for (fields, cut_down) in [

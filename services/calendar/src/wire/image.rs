@@ -1,4 +1,4 @@
-//! Images in answers.
+//! Images in responses.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::model::image::Image;
 use crate::model::urls::Urls;
 
-/// An image; what is not known of it is absent.
+/// An image. Unknown values are absent.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Image)]
 pub struct ImageJson {
@@ -22,7 +22,7 @@ pub struct ImageJson {
     pub height: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filesize: Option<i64>,
-    /// Further sizes by name; absent, as images are not resized.
+    /// Further sizes by name; absent, because images are not resized.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sizes: BTreeMap<String, ImageSize>,
 }

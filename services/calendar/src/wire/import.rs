@@ -1,26 +1,26 @@
-//! What an import of iCalendar did.
+//! The report of an iCalendar import.
 
 use std::fmt;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// What an import did, event by event.
+/// The outcomes of an import.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = Import, example = json!({"created": 2, "updated": 0, "unchanged": 40, "skipped": 1,
     "failed": 1, "errors": [{"uid": "7@example.org", "line": 120, "message": "DTSTART is missing"}]}))]
 pub struct ImportJson {
-    /// Events that are new.
+    /// Created events.
     pub created: u64,
-    /// Events that were there and have changed.
+    /// Updated events.
     pub updated: u64,
-    /// Events that are as the file has them.
+    /// Events that already match the file.
     pub unchanged: u64,
-    /// Events that are cancelled, or in the trash.
+    /// Events that are cancelled or in the trash.
     pub skipped: u64,
-    /// Events that cannot be taken over.
+    /// Events that failed.
     pub failed: u64,
-    /// The first of these.
+    /// The first of the failed events.
     pub errors: Vec<ImportErrorJson>,
 }
 
@@ -32,14 +32,14 @@ impl fmt::Display for ImportJson {
     }
 }
 
-/// An event that cannot be taken over.
+/// An event that failed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ImportError)]
 pub struct ImportErrorJson {
-    /// Its UID; empty where it has none.
+    /// Its UID, if any.
     pub uid: String,
-    /// The line on which it begins.
+    /// Its first line.
     pub line: u64,
-    /// What is wrong with it.
+    /// The error.
     pub message: String,
 }

@@ -1,4 +1,4 @@
-//! Linked data of events, venues and organizers in the vocabulary of schema.org.
+//! Linked data of events, venues and organizers in the schema.org vocabulary.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use crate::model::html;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 
-/// An object of schema.org; what does not apply is absent.
+/// A schema.org object. Properties that do not apply are absent.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkedData {
@@ -54,7 +54,7 @@ pub struct LinkedData {
     pub same_as: String,
 }
 
-/// What an event costs.
+/// The price of an event.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Offer {
@@ -68,7 +68,7 @@ pub struct Offer {
     pub valid_from: String,
 }
 
-/// Where a venue is, in words.
+/// The postal address of a venue.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostalAddress {
@@ -86,7 +86,7 @@ pub struct PostalAddress {
     pub address_country: String,
 }
 
-/// Where a venue is, in degrees.
+/// The coordinates of a venue.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GeoCoordinates {
     #[serde(rename = "@type")]

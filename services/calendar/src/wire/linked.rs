@@ -1,4 +1,4 @@
-//! Venues and organizers in answers; keys without a value are absent.
+//! Venues and organizers in responses. Keys without a value are absent.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,8 +20,8 @@ fn image(row: &Linked, included: &Included, view: RenderContext<'_>) -> Option<I
     Some(ImageJson::new(image, view.urls))
 }
 
-/// Defines the answer of a kind and the function that renders it: what both kinds show, with the
-/// fields of one kind at their places.
+/// Defines the response of a kind and the function that renders it: the shared fields, with the
+/// fields of one kind in their positions.
 macro_rules! linked_json {
     (
         $(#[$meta:meta])*
@@ -62,7 +62,7 @@ macro_rules! linked_json {
             pub global_id_lineage: Vec<String>,
         }
 
-        /// Renders a row of this kind; linked data goes with single reads only.
+        /// Renders a row of this kind. Only single reads have linked data.
         pub fn $name(
             $row: &Linked,
             included: &Included,

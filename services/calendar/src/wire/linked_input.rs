@@ -14,10 +14,10 @@ use crate::model::geo::Point;
 use crate::model::html;
 use crate::model::linked::Kind;
 
-/// Reads a write; a name is required to create.
+/// Decodes a write. A create requires a name.
 ///
 /// # Errors
-/// All parameters that are missing or invalid.
+/// All missing or invalid parameters.
 pub fn decode(
     params: &Params,
     lookup: &mut dyn Lookup,
@@ -25,7 +25,7 @@ pub fn decode(
     writer: WriteOptions<'_>,
     creating: bool,
 ) -> Result<LinkedChange, ParameterErrors> {
-    /// Reads the fields of a kind; those that only one kind has are given behind.
+    /// Decodes the fields of a kind: the shared fields, then the given ones.
     macro_rules! change {
         ($fields:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let ($given, mut errors) = read_parameters::<$fields>(params);
@@ -64,7 +64,7 @@ pub fn decode(
     }
 }
 
-/// Reads a short text, which is no HTML.
+/// Decodes a short plain text.
 fn text(text: Option<ShortText>) -> Option<String> {
     text.map(|text| html::untagged(&text.0))
 }
@@ -77,13 +77,13 @@ fn linked_name(
     creating: bool,
 ) -> Option<String> {
     match creating {
-        // A name of nothing but tags has an error of its own, when the row is created.
+        // A name of only tags has its own error when the row is created.
         true => given.map(|name| writer.sanitize_inline(name.0)),
         false => name(errors, kind.word(), given, writer),
     }
 }
 
-/// Reads both coordinates or none; two empty texts clear them.
+/// Decodes both coordinates or none. Two empty texts clear them.
 fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
     let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
     if cleared(lat) && cleared(lng) {

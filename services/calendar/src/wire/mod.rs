@@ -1,4 +1,4 @@
-//! Requests and answers with their exact names: reading of parameters, JSON of resources.
+//! Requests and responses with their exact names: decoding of parameters, JSON of resources.
 
 mod addresses;
 pub(crate) mod changes;

@@ -1,8 +1,8 @@
-//! JSON objects whose members stand in the order in which they were named.
+//! JSON objects that keep the order of their keys.
 
 use serde::{Serialize, Serializer};
 
-/// The members of an object; each name stands once.
+/// The entries of an object, with unique keys.
 pub struct OrderedMap<K, V>(pub Vec<(K, V)>);
 
 impl<K, V> FromIterator<(K, V)> for OrderedMap<K, V> {

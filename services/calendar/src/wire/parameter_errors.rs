@@ -5,11 +5,11 @@
 pub struct InvalidParameter {
     pub name: &'static str,
     pub text: String,
-    /// Code of the detail that goes with it, where there is one.
+    /// The code of its entry in `details`, if any.
     pub detail: Option<&'static str>,
 }
 
-/// Every parameter that is missing or fails its validation; missing ones are reported first.
+/// All missing or invalid parameters. Missing ones are reported first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParameterErrors {
     pub missing: Vec<&'static str>,
@@ -17,7 +17,7 @@ pub struct ParameterErrors {
 }
 
 impl ParameterErrors {
-    /// A single parameter that fails its validation.
+    /// Returns the error of a single invalid parameter.
     pub fn one(name: &'static str, text: &str) -> ParameterErrors {
         let invalid = InvalidParameter { name, text: text.to_owned(), detail: None };
         ParameterErrors { missing: Vec::new(), invalid: vec![invalid] }

@@ -1,18 +1,18 @@
-//! Parameters of a request from query, form and JSON, merged by name.
+//! Parameters of a request, merged by name from query, form and JSON.
 
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
-/// Lists that may also come as one pair for each member, as forms and generated clients send them.
+/// Lists that may be sent as repeated pairs, as forms and generated clients do.
 const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
 
-/// The parameters of a request; `null` counts as not given.
+/// The parameters of a request. `null` counts as absent.
 #[derive(Clone, Debug, Default)]
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// Reads decoded name and value pairs; brackets in names build lists and objects, and so do
-    /// lists whose name is repeated.
+    /// Builds parameters from decoded pairs. Brackets in names, and repeated names of lists, build
+    /// lists and objects.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Params {
         let pairs: Vec<(&str, &str)> = pairs.into_iter().collect();
         let mut members = bracketed(pairs.iter().copied());
@@ -26,7 +26,7 @@ impl Params {
         Params(members)
     }
 
-    /// Takes the members of a JSON object; anything else holds no parameters.
+    /// Builds parameters from the fields of a JSON object. Other values have none.
     pub fn from_json(value: Value) -> Params {
         match value {
             Value::Object(map) => Params(map),
@@ -34,7 +34,7 @@ impl Params {
         }
     }
 
-    /// Lays other parameters over these: theirs win unless they are `null`.
+    /// Overrides these parameters by others, except by `null`.
     pub fn overlaid(mut self, others: Params) -> Params {
         for (name, value) in others.0 {
             if !(value.is_null() && self.0.contains_key(&name)) {
@@ -44,17 +44,17 @@ impl Params {
         self
     }
 
-    /// Returns all parameters as members of an object.
+    /// Returns all parameters as fields of an object.
     pub fn members(&self) -> &Map<String, Value> {
         &self.0
     }
 
-    /// Returns a parameter that is given.
+    /// Returns a parameter.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns a parameter that is given as a text.
+    /// Returns a parameter if it is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repeated_names_are_lists_where_lists_are_taken() {
+    fn repeated_names_form_lists_only_for_list_parameters() {
         let params =
             Params::from_pairs([("tags", "a,b"), ("page", "1"), ("tags", "c"), ("page", "2")]);
         assert_eq!(params.get("tags"), Some(&json!(["a,b", "c"])));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn null_does_not_cover_what_is_given() {
+    fn null_does_not_override_a_value() {
         let query = Params::from_pairs([("a", "1"), ("b", "2")]);
         let merged = query.overlaid(Params::from_json(json!({"a": null, "b": 3, "c": null})));
         assert_eq!(merged.text("a"), Some("1"));

@@ -1,7 +1,7 @@
-//! Reading of the parameters of an operation; all that is wrong with them is reported together.
+//! Decoding of the parameters of an operation, with all errors reported together.
 //!
-//! The struct of the operation reads single values. What needs more, such as other parameters, the
-//! database or the zone of the site, is checked afterwards and added to the same errors.
+//! The struct of the operation decodes single values. Rules that involve other parameters, the
+//! database or the site's zone are checked afterwards and add to the same errors.
 
 use serde::de::DeserializeOwned;
 use shell::params::{Input, Rules, read};
@@ -20,7 +20,7 @@ pub struct Errors {
     found: ParameterErrors,
 }
 
-/// Reads the parameters of an operation; those that are invalid are absent from the value.
+/// Decodes the parameters of an operation. Invalid ones are absent from the value.
 pub fn read_parameters<T>(params: &Params) -> (T, Errors)
 where
     T: DeserializeOwned + Validate + Declared + Default,
@@ -42,21 +42,21 @@ impl Errors {
         self.declared.iter().map(|one| one.name.as_str()).find(|declared| *declared == name)
     }
 
-    /// Notes the required parameters that are not given.
+    /// Reports required parameters that are absent.
     pub fn require(&mut self, params: &Params) {
         let required = self.declared.iter().filter(|one| one.required == Required::True);
         let names = required.map(|one| one.name.as_str());
         self.found.missing.extend(names.filter(|name| params.get(name).is_none()));
     }
 
-    /// Notes that a parameter is invalid; its first error counts.
+    /// Reports an invalid parameter. Only its first error counts.
     pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
         if !self.found.invalid.iter().any(|invalid| invalid.name == name) {
             self.found.invalid.push(InvalidParameter { name, text: text.into(), detail: None });
         }
     }
 
-    /// Ends reading: the value when nothing is wrong, else all errors in the order of declaration.
+    /// Returns the value if there are no errors, else all errors in declaration order.
     ///
     /// # Errors
     /// All errors that were found.

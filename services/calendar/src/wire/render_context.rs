@@ -1,10 +1,10 @@
-//! What answers are rendered from, beside the resource itself.
+//! The context for rendering responses.
 
 use crate::model::cost::Currency;
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// The site as answers show it.
+/// The site settings that responses show.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderContext<'a> {
     pub urls: &'a Urls,

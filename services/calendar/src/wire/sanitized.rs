@@ -14,12 +14,13 @@ use crate::model::linked::Kind;
 /// The long texts of an event, a venue or an organizer.
 const NAMES: [&str; 2] = ["description", "excerpt"];
 
-/// Texts with their sanitized form; `None` where they are refused.
+/// Texts with their sanitized form; `None` if rejected.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizedTexts(HashMap<String, Option<String>>);
 
 impl SanitizedTexts {
-    /// Finds the texts that may take long to sanitize, those of inline venues and organizers too.
+    /// Returns the texts that may take long to sanitize, including those of inline venues and
+    /// organizers.
     pub fn sources(params: &Params) -> Vec<String> {
         let marked = |value: &Value| text(value).ok().filter(|text| html::is_rewritten(text));
         let own = NAMES.iter().filter_map(|name| params.get(name));
@@ -42,7 +43,7 @@ impl SanitizedTexts {
         SanitizedTexts(texts.into_iter().map(sanitize).collect())
     }
 
-    /// Returns the sanitized form of a text, which is sanitized now where it was not before.
+    /// Returns the sanitized form of a text, sanitizing it now if necessary.
     pub fn get(&self, text: &str) -> Option<String> {
         self.0.get(text).cloned().unwrap_or_else(|| html::sanitize(text))
     }
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_long_text_that_is_cleaned_is_found() {
+    fn sources_include_every_sanitized_text() {
         let params = Params::from_json(json!({
             "title": "<b>t</b>", "description": "<p>a</p>", "excerpt": "plain",
             "venue": {"venue": "<i>x</i>", "excerpt": "<p>b</p>\u{0}", "description": "R & B"},

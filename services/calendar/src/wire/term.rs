@@ -1,4 +1,4 @@
-//! Categories and tags in answers.
+//! Categories and tags in responses.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,7 +8,7 @@ use crate::model::html::escape;
 use crate::model::included::Included;
 use crate::model::term::{Taxonomy, Term};
 
-/// A category or tag on its own routes.
+/// A category or tag in its own responses.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Term, example = json!(super::examples::term()))]
 pub struct TermJson {
@@ -18,7 +18,7 @@ pub struct TermJson {
     pub name: String,
     pub slug: String,
     pub taxonomy: &'static str,
-    /// Id of the parent category; tags have none.
+    /// Id of the parent category; absent for tags.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<i64>,
     pub meta: Vec<String>,
@@ -46,7 +46,7 @@ pub struct EmbeddedTerm {
     pub urls: TermUrls,
 }
 
-/// Addresses of a term in the interface.
+/// URLs of a term in the API.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermUrls {
     #[serde(rename = "self")]
@@ -56,7 +56,7 @@ pub struct TermUrls {
     pub up: Option<String>,
 }
 
-/// The same addresses as links.
+/// The same URLs as links.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TermLinks {
     #[serde(rename = "self")]
@@ -90,7 +90,7 @@ fn links(urls: &TermUrls) -> TermLinks {
     }
 }
 
-/// Renders a term for its own routes; lists and deletions carry no links.
+/// Renders a term for its own responses. Lists and deletions have no links.
 pub fn own(
     term: &Term,
     included: &Included,

@@ -11,10 +11,10 @@ use super::values::positive;
 use crate::model::html;
 use crate::model::term::{Taxonomy, TermChange};
 
-/// Reads a write; a name is required to create.
+/// Decodes a write. A create requires a name.
 ///
 /// # Errors
-/// All parameters that are missing or invalid.
+/// All missing or invalid parameters.
 pub fn decode(
     params: &Params,
     lookup: &mut dyn Lookup,
@@ -51,12 +51,12 @@ pub fn decode(
     errors.finish(TermChange { name, description, slug, parent })
 }
 
-/// Removes markup from a name, which is stored plain and escaped when shown.
+/// Removes markup from a name, which is stored as plain text and escaped when shown.
 pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }
 
-/// Reads the id of an existing category, or 0 for the root.
+/// Decodes the id of an existing category, or 0 for the root.
 fn parent(errors: &mut Errors, lookup: &mut dyn Lookup, value: &Value) -> Option<i64> {
     let id = match value {
         Value::Number(number) if number.as_i64() == Some(0) => Some(0),

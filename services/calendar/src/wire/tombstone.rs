@@ -1,4 +1,4 @@
-//! What is left of events that are no longer shown.
+//! Tombstones of events that are no longer visible.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -7,13 +7,13 @@ use super::dates::written;
 use crate::model::changes::Change;
 use crate::model::urls::Urls;
 
-/// An event that is no longer shown: deleted, hidden, or not published any more.
+/// An event that is no longer visible: deleted, hidden, or unpublished.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Tombstone)]
 pub struct TombstoneJson {
     pub id: i64,
     pub global_id: String,
-    /// When it was withdrawn, YYYY-MM-DD HH:MM:SS in UTC.
+    /// Time of the withdrawal, YYYY-MM-DD HH:MM:SS in UTC.
     pub modified_utc: String,
 }
 

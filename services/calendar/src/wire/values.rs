@@ -1,4 +1,4 @@
-//! Values of parameters, each with the rule by which it is read and the text of its violation.
+//! Types of parameter values, each with its decoder and error text.
 
 use std::collections::HashSet;
 
@@ -13,22 +13,22 @@ use crate::model::slug;
 use crate::model::status::Status;
 use crate::model::when::When;
 
-/// The longest title or short text, in characters.
+/// Maximum number of characters in a title or short text.
 const MAX_CHARACTERS: usize = 1000;
 
-/// The most items of a list.
+/// Maximum number of items in a list.
 pub const MAX_ITEMS: usize = 1000;
 
-/// The largest whole number that every reader of JSON tells from its neighbours.
+/// The largest integer that JSON readers represent exactly.
 pub const LARGEST_INTEGER: i64 = (1 << 53) - 1;
 
-/// The violation of a list with more of them.
+/// Error of a list with too many items.
 pub const TOO_MANY: &str = "must have at most 1000 members";
 
-/// Code of the violation of a boolean, which has a detail of its own.
+/// Error code of an invalid boolean, which has an entry in `details`.
 pub const INVALID_TYPE: &str = "rest_invalid_type";
 
-/// Defines types that are read from any JSON value by a function.
+/// Defines types that a function decodes from a JSON value.
 macro_rules! values {
     ($($(#[$doc:meta])* $name:ident($type:ty) = $read:expr;)*) => {$(
         $(#[$doc])*
@@ -48,7 +48,7 @@ macro_rules! values {
 }
 
 values! {
-    /// A whole number above zero.
+    /// A positive integer.
     Positive(i64) = |value| positive(value).ok_or("must be a positive integer");
     /// A text of any length.
     Text(String) = text;
@@ -58,25 +58,25 @@ values! {
     SlugText(String) = slug_text;
     /// A status.
     StatusText(Status) = status;
-    /// An absolute URL of the web, or an empty text.
+    /// An absolute web URL, or an empty text.
     Website(String) = website;
-    /// Items of a list, each once.
+    /// Distinct items of a list.
     Items(Vec<Value>) = list;
     /// A text of at most 1000 characters.
     ShortText(String) = short_text;
     /// A short text that is not blank.
     FilledText(String) = filled_text;
-    /// A date, not yet bound to a zone.
+    /// A date, not yet resolved in a zone.
     Date(When) = |value| When::parse(&text(value)?).map_err(|_| "must be a date");
-    /// Whole numbers above zero, each once.
+    /// Distinct positive integers.
     Ids(Vec<i64>) = ids;
-    /// Texts, numbers written out.
+    /// Texts; numbers are converted.
     Texts(Vec<String>) = texts;
-    /// A parent: the id of a term, or 0 for the roots.
+    /// A parent: the id of a term, or 0 for the root.
     Parent(i64) = parent;
-    /// A flag that is true for some words, and false for everything else.
+    /// A flag that is true for some words and false for all other values.
     LenientFlag(bool) = |value| Ok(lenient_flag(value));
-    /// As a lenient flag, with fewer words.
+    /// A lenient flag with fewer words.
     StrictDates(bool) = |value| Ok(strict_dates(value));
     /// A latitude in degrees.
     Latitude(f64) = |value| number(value, -90.0, 90.0);
@@ -86,15 +86,15 @@ values! {
     Radius(f64) = |value| number(value, f64::from_bits(1), LONGEST_RADIUS);
     /// A unit of length.
     LengthUnit(Unit) = |value| Unit::named(&text(value)?).ok_or("must be miles or km");
-    /// A direction: true for descending.
+    /// A direction; true if descending.
     Descending(bool) = descending;
-    /// What events are ordered by.
+    /// Sort key of events.
     EventSort(EventOrder) = event_sort;
-    /// What terms are ordered by.
+    /// Sort key of terms.
     TermSort(TermOrder) = term_sort;
 }
 
-/// A boolean; the violation of anything else has a code of its own.
+/// A boolean with a specific error code.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag(pub bool);
 
@@ -105,14 +105,14 @@ impl<'de> Deserialize<'de> for Flag {
     }
 }
 
-/// Reads a text; control characters but for tabs and ends of lines are dropped.
+/// Decodes a text. Control characters other than tabs and line ends are dropped.
 pub fn text(value: &Value) -> Result<String, &'static str> {
     let text = value.as_str().ok_or("must be a string")?;
     let is_text = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
     Ok(text.chars().filter(is_text).collect())
 }
 
-/// Reads a text of at most 1000 characters on one line.
+/// Decodes a text of at most 1000 characters on one line.
 pub fn short_text(value: &Value) -> Result<String, &'static str> {
     let text = text(value)?.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
     if text.chars().count() > MAX_CHARACTERS {
@@ -121,13 +121,13 @@ pub fn short_text(value: &Value) -> Result<String, &'static str> {
     Ok(text)
 }
 
-/// Reads a short text that is not blank.
+/// Decodes a short text that is not blank.
 pub fn filled_text(value: &Value) -> Result<String, &'static str> {
     let text = short_text(value)?;
     if text.trim().is_empty() { Err("must not be empty") } else { Ok(text) }
 }
 
-/// Reads a boolean.
+/// Decodes a boolean.
 pub fn boolean(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
@@ -142,7 +142,7 @@ pub fn boolean(value: &Value) -> Option<bool> {
     }
 }
 
-/// Reads a flag that is true for some words, and false for everything else.
+/// Decodes a flag that is true for some words and false for all other values.
 pub fn lenient_flag(value: &Value) -> bool {
     const YES: [&str; 7] = ["1", "enable", "enabled", "on", "y", "yes", "true"];
     match value {
@@ -163,7 +163,7 @@ fn strict_dates(value: &Value) -> bool {
     }
 }
 
-/// Reads a whole number from 1 to 2^53 - 1, also written `1.0` or as a text.
+/// Decodes an integer from 1 to 2^53 - 1, also written as `1.0` or as a text.
 pub fn positive(value: &Value) -> Option<i64> {
     let whole = |number: f64| {
         let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;
@@ -182,7 +182,7 @@ pub fn positive(value: &Value) -> Option<i64> {
     number.filter(|number| (1..=LARGEST_INTEGER).contains(number))
 }
 
-/// Reads a number within bounds.
+/// Decodes a number within bounds.
 pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -193,8 +193,7 @@ pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     number.ok_or("must be a number in range")
 }
 
-/// Reads a list: an array, or texts separated by commas; empty items are dropped, and what comes
-/// twice counts once.
+/// Decodes a list: an array, or a comma-separated text. Empty items and duplicates are dropped.
 pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     let mut items: Vec<Value> = match value {
         Value::Array(items) => {
@@ -208,7 +207,7 @@ pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     if items.len() > MAX_ITEMS { Err(TOO_MANY) } else { Ok(items) }
 }
 
-/// Splits a text at its commas; other values stay whole.
+/// Splits a text at commas. Other values form one item.
 fn split_items(value: &Value) -> Vec<Value> {
     match value {
         Value::String(text) => text
@@ -221,7 +220,7 @@ fn split_items(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Reads a list of whole numbers above zero.
+/// Decodes a list of positive integers.
 pub fn ids(value: &Value) -> Result<Vec<i64>, &'static str> {
     let ids: Option<Vec<i64>> = list(value)?.iter().map(positive).collect();
     let ids = ids.ok_or("must be a list of positive integers")?;
@@ -229,7 +228,7 @@ pub fn ids(value: &Value) -> Result<Vec<i64>, &'static str> {
     Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
 }
 
-/// Reads a list of texts, numbers written out.
+/// Decodes a list of texts; numbers are converted.
 pub fn texts(value: &Value) -> Result<Vec<String>, &'static str> {
     let texts = list(value)?.into_iter().filter_map(|item| match item {
         Value::String(text) => Some(text),
@@ -257,7 +256,7 @@ fn status(value: &Value) -> Result<Status, &'static str> {
     status.near_miss().map_or(Ok(status), |known| Err(meant(known)))
 }
 
-/// Names the known status that was meant.
+/// Returns the error that suggests a known status.
 pub fn meant(known: &'static str) -> &'static str {
     match known {
         "publish" => "must be spelled publish",
@@ -322,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positive_integers() {
+    fn positive_accepts_integers_from_1_to_2_53() {
         for value in [json!(1), json!("1"), json!("1.0"), json!(1.0), json!("007")] {
             assert!(positive(&value).is_some(), "{value}");
         }
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn booleans_and_flags() {
+    fn boolean_words_decode_to_their_value() {
         for (value, read) in [
             (json!(true), Some(true)),
             (json!(0), Some(false)),
@@ -371,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_come_as_arrays_or_with_commas() {
+    fn lists_decode_from_arrays_and_commas() {
         for value in [
             json!([1, 2]),
             json!("1, 2"),

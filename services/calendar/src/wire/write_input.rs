@@ -1,4 +1,4 @@
-//! What the writes of events, venues and organizers have in common.
+//! Shared parts of writes of events, venues and organizers.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::model::urls::Urls;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 
-/// Who writes, and to which site.
+/// The user and the site of a write.
 #[derive(Clone, Copy)]
 pub struct WriteOptions<'a> {
     pub user: &'a User,
@@ -25,19 +25,19 @@ pub struct WriteOptions<'a> {
     pub currency: &'a Currency,
     pub urls: &'a Urls,
     pub now: Timestamp,
-    /// Editors and administrators may write any HTML.
+    /// Whether editors and administrators may write any HTML.
     pub unfiltered_html: bool,
     /// Long texts that were sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
 }
 
 impl WriteOptions<'_> {
-    /// Returns whether texts of this writer are stored as they come.
+    /// Returns whether this user's texts are stored unmodified.
     fn is_unfiltered(&self) -> bool {
         self.unfiltered_html && self.user.role >= Role::Editor
     }
 
-    /// Sanitizes a long text; `None` where it is refused.
+    /// Sanitizes a long text; `None` if it is rejected.
     fn sanitize(&self, text: String) -> Option<String> {
         if self.is_unfiltered() { Some(text) } else { self.sanitized.get(&text) }
     }
@@ -48,7 +48,7 @@ impl WriteOptions<'_> {
     }
 }
 
-/// Sanitizes a title or a name, of which something has to be left.
+/// Sanitizes a title or a name, which must not become empty.
 pub fn name(
     errors: &mut Errors,
     name: &'static str,
@@ -77,7 +77,7 @@ pub fn markup(
     sanitized
 }
 
-/// Binds a date to a zone.
+/// Resolves a date in a zone.
 pub fn point_in_time(
     errors: &mut Errors,
     name: &'static str,
@@ -86,7 +86,7 @@ pub fn point_in_time(
     now: Timestamp,
 ) -> Option<PointInTime> {
     let point = date?.0.resolve(zone, now);
-    // What the zone cannot represent is an error of this parameter.
+    // A date that the zone cannot represent is an error of this parameter.
     let point = point.and_then(|point| point.instant(zone).map(|_| point));
     if point.is_err() {
         errors.fail(name, "must be a date");
@@ -94,7 +94,8 @@ pub fn point_in_time(
     point.ok()
 }
 
-/// Reads `date` and `date_utc`: either computes the other, both are taken as given.
+/// Decodes `date` and `date_utc`. Each is computed from the other; if both are given, both are
+/// used.
 pub fn publication(
     errors: &mut Errors,
     (date, date_utc): (Option<DateInput>, Option<DateInput>),
@@ -115,7 +116,7 @@ pub fn publication(
     })
 }
 
-/// Reads what the writes of events, venues and organizers have in common.
+/// Decodes the shared fields of events, venues and organizers.
 macro_rules! post_change {
     ($errors:ident, $lookup:ident, $given:ident, $writer:ident) => {{
         use $crate::wire::write_input::{author, image, markup, publication};
@@ -132,7 +133,7 @@ macro_rules! post_change {
 }
 pub(super) use post_change;
 
-/// Returns the id of a user, who has to exist.
+/// Returns the id of an existing user.
 pub fn author(
     errors: &mut Errors,
     lookup: &mut dyn Lookup,
@@ -146,7 +147,7 @@ pub fn author(
     Some(id)
 }
 
-/// Reads an image: an id, a URL, or what clears it.
+/// Decodes an image: an id, a URL, or a value that clears it.
 pub fn image(
     errors: &mut Errors,
     lookup: &mut dyn Lookup,
@@ -181,14 +182,14 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
         return Ok(ImageRef::Id(id));
     }
     let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
-    // The address of an image that is stored here, as answers show it, names that image.
+    // The URL of a stored image refers to that image.
     if let Some(id) = writer.urls.media_id(address) {
         return Ok(ImageRef::Id(id));
     }
     if !role::may_use_images(writer.user) {
         return Err("must be an image id, as this role may not add images");
     }
-    // Parsing drops control characters, but the text is what is stored.
+    // URL parsing drops control characters, but the original text is stored.
     if address.chars().any(char::is_control) {
         return Err(WRONG);
     }

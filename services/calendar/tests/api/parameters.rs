@@ -327,8 +327,8 @@ async fn invalid_searches_and_lists_get_a_specific_error() {
     let app = App::new().await;
     app.event(json!({})).await;
     for (query, name, text) in [
-        ("search=%22", "search", "must hold a word to look for"),
-        ("search=%22%20%22", "search", "must hold a word to look for"),
+        ("search=%22", "search", "must have a word to search for"),
+        ("search=%22%20%22", "search", "must have a word to search for"),
         ("search=%FF", "search", "must be UTF-8"),
         ("tags[]=%FF", "tags", "must be UTF-8"),
         ("unknown=%FF", "query", "must be UTF-8"),

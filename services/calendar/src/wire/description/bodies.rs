@@ -1,4 +1,4 @@
-//! Bodies of writes for the OpenAPI document.
+//! Request bodies in the OpenAPI document.
 
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{RefOr, Required};
@@ -22,7 +22,7 @@ fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// Names the body of a write; the required fields are those of creating.
+/// Names the body of a write. Its required fields are those of a create.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $name:ident = $fields:ident, $creates:expr;)*) => {$(
         $(#[$doc])*

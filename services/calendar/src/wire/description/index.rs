@@ -1,4 +1,4 @@
-//! The index and the description of a route.
+//! The index, and descriptions of routes.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,15 +11,15 @@ use super::interface::{Endpoint, Key, Route, routes};
 use crate::model::urls::Urls;
 use crate::wire::ordered_map::OrderedMap;
 
-/// What the descriptions say of this site.
+/// The site settings that appear in descriptions.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub urls: &'a Urls,
-    /// Rows on a page where a request does not say how many.
+    /// Default number of rows per page.
     pub per_page: i64,
 }
 
-/// The whole interface.
+/// The complete API.
 #[derive(Serialize)]
 pub struct IndexJson {
     namespace: &'static str,
@@ -61,7 +61,7 @@ struct ItemsJson {
     type_name: &'static str,
 }
 
-/// One link by its relation.
+/// A link by its relation.
 type Links = OrderedMap<&'static str, [Link; 1]>;
 
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ fn link(relation: &'static str, href: String) -> Links {
     OrderedMap(vec![(relation, [Link { href }])])
 }
 
-/// Describes a parameter as the modelled interface does, which knows lists of integers only.
+/// Describes a parameter like the modelled API, which supports integers as the only list items.
 fn described(parameter: &'static Parameter, required: bool, site: Site<'_>) -> ArgJson {
     let (type_name, default) = match &parameter.schema {
         Some(RefOr::T(Schema::Object(object))) => (name_of(object), object.default.clone()),
@@ -117,7 +117,7 @@ fn key(key: Key) -> (&'static str, ArgJson) {
 
 fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     let key = endpoint.key.map(key);
-    // On by-slug routes the key stands for the field of the same name.
+    // On by-slug routes the key replaces the field of the same name.
     let key_name = key.as_ref().map(|(name, _)| *name);
     let fields = (endpoint.parameters)().iter().filter(|one| Some(one.name.as_str()) != key_name);
     let fields = fields.map(|one| {
@@ -128,7 +128,7 @@ fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     EndpointJson { methods, args: key.into_iter().chain(fields).collect() }
 }
 
-/// Describes a route as OPTIONS answers it.
+/// Describes a route for OPTIONS.
 pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
     let urls = site.urls;
     let own = || link("self", format!("{}{}", urls.root(), route.pattern));
@@ -140,7 +140,7 @@ pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
     }
 }
 
-/// Describes the whole interface.
+/// Describes the complete API.
 pub fn index<'o>(operations: impl Iterator<Item = &'o Operation>, site: Site<'_>) -> IndexJson {
     let namespace = site.urls.namespace();
     let path = |one: &Route| format!("/{namespace}{}", one.pattern);

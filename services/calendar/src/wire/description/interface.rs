@@ -1,4 +1,4 @@
-//! The routes of the interface with their methods and parameters, derived from the operations: for the
+//! The routes of the API with their methods and parameters, derived from the operations, for the
 //! index and OPTIONS.
 
 use shell::Operation;
@@ -9,7 +9,7 @@ use crate::model::urls::NAMESPACE;
 /// The declared parameters of an operation.
 pub type Parameters = fn() -> &'static [Parameter];
 
-/// What an operation takes beside the parameter in its path.
+/// The parameters of an operation besides the one in its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Takes {
     parameters: Parameters,
@@ -17,19 +17,19 @@ pub struct Takes {
 }
 
 impl Takes {
-    /// The parameters of the query or of the body.
+    /// Wraps the parameters of the query or the body.
     pub const fn new(parameters: Parameters) -> Self {
         Self { parameters, renames: false }
     }
 
-    /// The same where a slug may be sent that is the new one: the modelled interface declares the slug
-    /// in the path as optional then.
+    /// Returns the parameters of an update by slug that may set a new slug. The modelled API then
+    /// declares the slug in the path as optional.
     pub const fn renaming(self) -> Self {
         Self { renames: true, ..self }
     }
 }
 
-/// The parameter in a path.
+/// The path parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Id,
@@ -38,22 +38,22 @@ pub enum Key {
     OptionalSlug,
 }
 
-/// The placeholders of templates, with the keys and the expressions that the index shows for them.
+/// The placeholders of templates, with their keys and the expressions in the index.
 const KEYS: [(&str, Key, &str); 2] =
     [("{id}", Key::Id, r"(?P<id>\d+)"), ("{slug}", Key::Slug, "(?P<slug>[^/]+)")];
 
-/// Methods with the parameters that they take.
+/// Methods with the same parameters.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub methods: Vec<String>,
-    /// The parameter in the path, if any.
+    /// The path parameter, if any.
     pub key: Option<Key>,
     pub parameters: Parameters,
-    /// Whether nothing but the key is required, as in updates.
+    /// Whether only the key is required, as in updates.
     pub partial: bool,
 }
 
-/// A route with its pattern as the index shows it.
+/// A route with its pattern in the index.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub pattern: String,
@@ -61,7 +61,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// All methods of the route.
+    /// Returns all methods of the route.
     pub fn methods(&self) -> Vec<&str> {
         self.endpoints.iter().flat_map(|endpoint| &endpoint.methods).map(String::as_str).collect()
     }
@@ -83,7 +83,7 @@ impl Route {
     }
 }
 
-/// Every route of the interface, in the order of the documentation.
+/// Returns every route of the API, in documentation order.
 pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     for operation in operations {
@@ -103,7 +103,7 @@ pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route>
     routes
 }
 
-/// The part of a path behind the namespace.
+/// Returns the part of a path after the namespace.
 pub fn below_namespace(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('/')?.strip_prefix(NAMESPACE)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)

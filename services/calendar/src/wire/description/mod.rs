@@ -1,4 +1,4 @@
-//! The declared parameters as the index, OPTIONS and the OpenAPI document show them.
+//! Declared parameters in the index, OPTIONS and the OpenAPI document.
 
 mod bodies;
 mod index;

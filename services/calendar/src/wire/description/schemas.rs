@@ -1,4 +1,4 @@
-//! Schemas of parameters as the OpenAPI document shows them.
+//! Schemas of parameters in the OpenAPI document.
 
 use serde_json::Value;
 use utoipa::openapi::RefOr;
@@ -9,8 +9,8 @@ use utoipa::openapi::schema::{
 
 use crate::wire::values::LARGEST_INTEGER;
 
-/// Returns the schema of a parameter as the document shows it: with the description, without a
-/// number format, as numbers also come as texts, and without a default of null.
+/// Returns the schema of a parameter for the document. It has the description, no number format
+/// (numbers may be texts) and no default of null.
 pub fn published(parameter: &Parameter) -> Option<Schema> {
     let Some(RefOr::T(schema)) = &parameter.schema else { return None };
     let mut schema = schema.clone();
@@ -36,8 +36,7 @@ pub fn published(parameter: &Parameter) -> Option<Schema> {
     Some(schema)
 }
 
-/// Replaces the schema of a query parameter by the one that the document shows; lists are separated
-/// by commas.
+/// Replaces the schema of a query parameter by that of the document. Lists are comma-separated.
 pub fn publish_query(parameter: &mut Parameter) {
     if parameter.parameter_in == ParameterIn::Query
         && let Some(schema) = published(parameter)
@@ -50,7 +49,7 @@ pub fn publish_query(parameter: &mut Parameter) {
     }
 }
 
-/// Returns what a field of a body takes where the index says less than that.
+/// Returns the accepted values of a body field, if the index is less precise.
 pub fn taken(field: &Parameter) -> Option<Schema> {
     let schema = match field.name.as_str() {
         "image" => images(),
@@ -76,7 +75,7 @@ fn described(mut schema: Schema, description: Option<String>) -> Schema {
     schema
 }
 
-/// An id, or an address; 0 and an empty text clear it.
+/// An id or a URL; 0 and an empty text clear it.
 fn images() -> Schema {
     let id = object(Type::Integer).minimum(Some(0)).maximum(Some(LARGEST_INTEGER)).build();
     let address = object(Type::String).max_length(Some(2000)).build();
@@ -92,9 +91,9 @@ fn costs() -> Schema {
     Schema::OneOf(one().item(list.max_items(Some(100)).build()).build())
 }
 
-/// A list of ids, slugs or names, or of terms as answers show them.
+/// A list of ids, slugs or names, or of terms as in responses.
 fn terms() -> Schema {
-    // A number that no term has is passed over, an object has to name one.
+    // A number that is not the id of a term is ignored, an object must have a valid id.
     let id = object(Type::Integer).minimum(Some(1)).maximum(Some(LARGEST_INTEGER));
     let text = object(Type::String).max_length(Some(1000)).build();
     let shown = object(Type::Object).property("id", id.build()).required("id").build();

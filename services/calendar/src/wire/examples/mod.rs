@@ -1,4 +1,4 @@
-//! Answers as the service gave them, for the OpenAPI document.
+//! Example responses of the OpenAPI document, recorded from the service.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub fn term() -> Value {
     recorded(include_str!("term.json"))
 }
 
-/// A list with one item of `kind`; items in lists carry no structured data.
+/// A list with one item of `kind`. Items in lists have no structured data.
 pub fn list(kind: &str, mut item: Value) -> Value {
     if let Some(item) = item.as_object_mut() {
         item.remove("json_ld");

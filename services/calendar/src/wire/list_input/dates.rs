@@ -1,4 +1,4 @@
-//! The dates of a list of events, and how the links to its other pages repeat them.
+//! The dates of a list of events, and their form in page links.
 
 use super::query::ListOptions;
 use crate::model::absolute_dates::{DayEdge, absolute};
@@ -10,16 +10,16 @@ use crate::wire::parameters::EventListParameters;
 use crate::wire::reading::Errors;
 use crate::wire::values::Date;
 
-/// The window that is asked for.
+/// The requested window.
 pub struct Dates {
     pub window: Window,
     defaults: Defaults,
-    /// Parameters that mean something else later, as what they mean now.
+    /// Relative parameters with their current absolute values.
     absolute: Vec<(&'static str, String)>,
 }
 
 impl Dates {
-    /// Writes into the query what the dates of the list came to.
+    /// Writes the resolved dates into the query.
     pub fn repeat(&self, query: &mut Vec<(String, String)>, ignored: bool) {
         for (name, value) in query.iter_mut() {
             if let Some((_, meant)) = self.absolute.iter().find(|(other, _)| other == name) {
@@ -36,7 +36,7 @@ impl Dates {
     }
 }
 
-/// Takes the dates of a list.
+/// Decodes the dates of a list.
 pub fn dates(
     errors: &mut Errors,
     given: &mut EventListParameters,
@@ -50,7 +50,7 @@ pub fn dates(
     }
     let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
         let Date(when) = date.take()?;
-        // Whatever the mode, the text has to name an instant in the zone of the site.
+        // In every mode the text has to resolve to an instant in the site's zone.
         let point = when.resolve(zone, now);
         let instant = point.and_then(|point| point.instant(zone));
         let written = instant.and_then(|_| absolute(&when, edge, strict, zone, now));

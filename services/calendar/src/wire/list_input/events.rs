@@ -18,7 +18,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Texts};
 
-/// Reads the query of the list of events.
+/// Decodes the query of the list of events.
 ///
 /// # Errors
 /// All invalid parameters.
@@ -33,12 +33,12 @@ pub fn events(
     let dates = dates(e, &mut given, options);
     let words = given.search.take().map(|text| Words::parse(&text.0)).unwrap_or_default();
     if words.count() == 0 && params.get("search").is_some() {
-        e.fail("search", "must hold a word to look for");
+        e.fail("search", "must have a word to search for");
     }
     if words.count() > Words::MOST {
         e.fail("search", format!("must have at most {} words", Words::MOST));
     }
-    // Lists of changes are read elsewhere, and feeds have none.
+    // Lists of changes are decoded elsewhere, and feeds have none.
     for (name, is_given) in
         [("modified_after", given.modified_after.is_some()), ("after_id", given.after_id.is_some())]
     {
@@ -59,7 +59,7 @@ pub fn events(
         ticketed,
         order,
         orderby,
-        // Taken above.
+        // Decoded above.
         page: _,
         per_page: _,
         start_date: _,
@@ -78,9 +78,9 @@ pub fn events(
         geoloc_lng: _,
         geoloc_radius: _,
         geoloc_unit: _,
-        // Decides how much of an event is shown.
+        // Affects only the shown parts of events.
         password: _,
-        // Applied to the answer.
+        // Applied to the response.
         fields: _,
     } = given;
     let mut query = repeated::<EventListParameters>(params, paging);
@@ -108,7 +108,7 @@ pub fn events(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Repeats radius and unit of a place filter where the site chose them.
+/// Writes radius and unit of a location filter into the query, if they are site defaults.
 fn repeat_radius(
     query: &mut Vec<(String, String)>,
     params: &Params,
@@ -126,7 +126,7 @@ fn repeat_radius(
     query.extend(absent.map(|(name, value)| (name.to_owned(), value)));
 }
 
-/// An empty list names nothing to include.
+/// Decodes `include`, which must not be empty.
 fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     if ids.is_empty() {
         errors.fail("include", "must be a list of ids");
@@ -134,7 +134,7 @@ fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     ids
 }
 
-/// Finds the terms to filter by: each item as slug, then as id, then as a name in its slug form.
+/// Finds the terms to filter by: each item as a slug, else as an id, else as a name.
 fn named_terms(
     errors: &mut Errors,
     lookup: &mut dyn Lookup,

@@ -8,7 +8,7 @@ use crate::wire::parameters::LinkedListParameters;
 use crate::wire::params::Params;
 use crate::wire::reading::read_parameters;
 
-/// Reads the query of the lists of venues and organizers.
+/// Decodes the query of the lists of venues and organizers.
 ///
 /// # Errors
 /// All invalid parameters.
@@ -26,7 +26,7 @@ pub fn linked(
         has_events,
         only_with_upcoming,
         status,
-        // Applied to the answer.
+        // Applied to the response.
         fields: _,
     } = given;
     let paging = query::paging(page, per_page, options);

@@ -1,4 +1,4 @@
-//! What the queries of all lists have in common.
+//! Shared parts of list queries.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::Errors;
 use crate::wire::values::{Positive, Texts, meant};
 
-/// What a list needs to know of the site and the caller.
+/// The site settings and the caller, for decoding a list.
 #[derive(Clone, Copy)]
 pub struct ListOptions<'a> {
     pub actor: &'a Actor,
@@ -26,7 +26,7 @@ pub struct ListOptions<'a> {
     pub geo_unit: Unit,
 }
 
-/// A list request: what to filter, which page, and the query that repeats it.
+/// A list request: filter, page, and the query for page links.
 pub struct ListRequest<F> {
     pub filter: F,
     pub paging: Paging,
@@ -34,7 +34,7 @@ pub struct ListRequest<F> {
     pub query: Vec<(String, String)>,
 }
 
-/// Returns the page that is asked for.
+/// Returns the requested page.
 pub fn paging(
     page: Option<Positive>,
     per_page: Option<Positive>,
@@ -44,7 +44,7 @@ pub fn paging(
     Paging { page: page.map_or(1, |page| page.0), per_page: per_page.min(options.per_page_max) }
 }
 
-/// Repeats the given parameters in the order of their declaration.
+/// Returns the given parameters in declaration order, for page links.
 pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, String)> {
     let mut query = vec![("per_page".to_owned(), paging.per_page.to_string())];
     let declared = T::parameters().iter().map(|parameter| parameter.name.as_str());
@@ -66,7 +66,7 @@ pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, St
     query
 }
 
-/// Returns the scope that `status` asks for; what the caller may not ask for is invalid.
+/// Returns the scope of `status`. Statuses that the caller may not request are invalid.
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
@@ -95,7 +95,7 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
     statuses.map(StatusFilter::Of)
 }
 
-/// Names the default scope, so that following a link shows the same list.
+/// Returns the default scope as a parameter, so that page links show the same list.
 pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)> {
     let word = match (params.get("status"), role::sees_all(actor), role::sees_own(actor)) {
         (Some(_), ..) => return None,
@@ -106,7 +106,7 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
     Some(("status".to_owned(), word.to_owned()))
 }
 
-/// Returns the id of an event, which has to exist.
+/// Returns the id of an existing event.
 pub fn existing_event(
     errors: &mut Errors,
     lookup: &mut dyn Lookup,

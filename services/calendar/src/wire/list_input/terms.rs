@@ -11,7 +11,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Parent};
 
-/// Reads the query of the lists of categories and tags.
+/// Decodes the query of the lists of categories and tags.
 ///
 /// # Errors
 /// All invalid parameters.
@@ -41,7 +41,7 @@ pub fn terms(
         post,
         event,
         slug,
-        // Applied to the answer.
+        // Applied to the response.
         fields: _,
     } = given;
     let paging = paging(page, per_page, options);
@@ -69,7 +69,7 @@ pub fn terms(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Tags are listed by the same parameters without `parent`.
+/// Adds `parent` to the parameters of a tag list, which have all others of categories.
 fn with_parent(tags: TagListParameters) -> CategoryListParameters {
     CategoryListParameters {
         page: tags.page,

@@ -15,7 +15,7 @@ use crate::model::spoken;
 use crate::model::term::Term;
 use crate::wire::render_context::RenderContext;
 
-/// Characters of a summary.
+/// Maximum number of characters in a summary.
 const SUMMARY: usize = 180;
 
 /// An event in a list.
@@ -23,12 +23,12 @@ const SUMMARY: usize = 180;
 pub struct EventCard {
     pub title: String,
     pub href: String,
-    /// The first day, for programs.
+    /// The first day in ISO format.
     pub date: String,
     pub weekday: String,
     pub day: String,
     pub month: String,
-    /// The whole first day in words.
+    /// The first day in words.
     pub spoken: String,
     pub when: String,
     pub place: String,
@@ -37,7 +37,7 @@ pub struct EventCard {
     pub categories: Vec<Link>,
     pub featured: bool,
     pub protected: bool,
-    /// It begins on the day of the one before it.
+    /// Whether it begins on the same day as the previous event.
     pub same_day: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct CardGroup {
     pub cards: Vec<EventCard>,
 }
 
-/// Puts events under the months in which they begin; those that began before today come first.
+/// Groups events by the month in which they begin. Events that began before today come first.
 pub fn groups(
     events: &[Event],
     included: &Included,
@@ -75,7 +75,7 @@ pub fn groups(
     groups
 }
 
-/// Renders an event of a list; of a protected one only title and times.
+/// Renders an event of a list. Protected events have title and times only.
 fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bool) -> EventCard {
     let first = spoken::ends(&event.schedule).0.date();
     let bare = EventCard {
@@ -127,7 +127,7 @@ fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
     }
 }
 
-/// Returns the abbreviation of the zone, where it is not that of the site and hours are shown.
+/// Returns the abbreviation of the zone if hours are shown and it differs from the site's.
 pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     let schedule = &event.schedule;
     match schedule.all_day || schedule.zone.name() == view.zone.name() {
@@ -136,24 +136,24 @@ pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     }
 }
 
-/// Writes where a venue is in a few words.
+/// Describes the location of a venue in a few words.
 pub fn place(venue: &Linked) -> String {
     let parts = [html::plain(&venue.name), html::untagged(&venue.place.city)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the beginning of what is said of an event.
+/// Returns the summary of an event.
 pub fn summary(event: &Event) -> String {
     let mut said = [&event.excerpt, &event.description].into_iter().map(|text| head(text));
     said.find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Returns the words of a text, on one line.
+/// Returns the words of a text on one line.
 pub fn words(text: &str) -> String {
     html::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the beginning of a text without its tags, whole words of it.
+/// Returns the beginning of a text without tags, cut between words.
 pub fn head(text: &str) -> String {
     let shown = words(text);
     let Some((end, _)) = shown.char_indices().nth(SUMMARY) else { return shown };

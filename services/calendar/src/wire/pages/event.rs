@@ -1,4 +1,4 @@
-//! One event on its page.
+//! The view model of the event page.
 
 use super::Link;
 use super::card::{place, summary, terms};
@@ -15,15 +15,15 @@ use crate::model::spoken;
 use crate::wire::dates::iso;
 use crate::wire::render_context::RenderContext;
 
-/// An event; a locked one has only title and times.
+/// An event. A locked one has only title and times.
 #[derive(Clone, Debug, Default)]
 pub struct EventView {
     pub title: String,
     pub slug: String,
     pub when: String,
-    /// The start for programs.
+    /// The start in ISO format.
     pub start: String,
-    /// The zone with its abbreviation; empty where whole days are shown.
+    /// The zone with its abbreviation; empty for all-day events.
     pub zone: String,
     pub place: String,
     pub image: Option<ImageView>,
@@ -42,20 +42,20 @@ pub struct EventView {
     pub listed: bool,
     pub over: bool,
     pub locked: bool,
-    /// JSON-LD; empty where the event is not for everybody.
+    /// JSON-LD; empty if the event is not public.
     pub data: String,
-    /// Where images of other hosts come from.
+    /// Other hosts of images on the page.
     pub origins: Vec<String>,
 }
 
-/// What an event is rendered with.
+/// The context for rendering an event.
 #[derive(Clone, Copy)]
 pub struct EventContext<'a> {
     /// For links within the site.
     pub view: RenderContext<'a>,
-    /// For addresses that leave it.
+    /// For absolute URLs.
     pub absolute: RenderContext<'a>,
-    /// The moment, Unix seconds.
+    /// The current time in Unix seconds.
     pub now: i64,
 }
 
@@ -117,7 +117,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
     }
 }
 
-/// Returns the host of an address, without `www.`.
+/// Returns the host of a URL without `www.`.
 fn host(text: &str) -> String {
     let url = web_url(text);
     let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();

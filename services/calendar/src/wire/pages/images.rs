@@ -1,14 +1,13 @@
-//! Where the images of a page come from.
+//! Hosts of the images on a page.
 
 use std::collections::BTreeSet;
 
 use crate::model::image::web_url;
 
-/// The most origins that the policy of a page names.
+/// Maximum number of origins in the policy of a page.
 const MOST: usize = 20;
 
-/// Returns the origins of the images of other hosts that a page shows: of one address, and of the
-/// `img` elements of a text.
+/// Returns the origins of images of other hosts: of one URL, and of the `img` elements of a text.
 pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
     let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let urls = address.into_iter().chain(in_text).filter_map(web_url);
@@ -21,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn origins_are_named_once() {
+    fn origins_are_distinct() {
         let html = "<img src=\"https://a.example/1.png\"><img src=\"https://a.example/2.png\">\
                     <img src=\"/media/1/x.png\"><img src=\"javascript:1\">";
         assert_eq!(

@@ -7,7 +7,7 @@ pub struct Link {
     pub href: String,
 }
 
-/// A value that a form offers.
+/// An option of a form field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub text: String,

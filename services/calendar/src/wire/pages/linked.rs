@@ -13,17 +13,17 @@ pub struct LinkedView {
     pub href: String,
     /// The address, line by line.
     pub lines: Vec<String>,
-    /// A map; empty for none.
+    /// The URL of a map; empty for none.
     pub map: String,
     pub phone: String,
-    /// The telephone number as a link takes it.
+    /// The telephone number for a `tel:` link.
     pub tel: String,
     pub email: String,
     pub website: String,
     /// HTML.
     pub description: String,
     pub image: Option<ImageView>,
-    /// Where images of other hosts come from.
+    /// Other hosts of images on the page.
     pub origins: Vec<String>,
 }
 
@@ -66,13 +66,13 @@ pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> Lin
     }
 }
 
-/// Returns an address on the web that a page may link to.
+/// Returns a web URL that a page may link to.
 pub fn web(text: &str) -> String {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     if is_web { text.to_owned() } else { String::new() }
 }
 
-/// Returns what can stand behind `mailto:`.
+/// Returns an address for a `mailto:` link.
 fn mail(text: &str) -> String {
     let text = text.trim();
     let fits = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"?&".contains(&byte));
@@ -90,7 +90,7 @@ fn lines(row: &Linked) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the address of a map: of the point where one is known, else of the postal address.
+/// Returns the URL of a map, for the coordinates or else the postal address.
 fn map(row: &Linked) -> String {
     const MAPS: &str = "https://www.openstreetmap.org/";
     let place = &row.place;
@@ -114,11 +114,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_an_address_becomes_a_link() {
+    fn only_valid_addresses_become_links() {
         assert_eq!(web("https://a.example/"), "https://a.example/");
         assert_eq!(web("javascript:alert(1)"), "");
         assert_eq!(mail(" a@b.example "), "a@b.example");
-        for text in ["a@b.example?cc=x", "nobody", "a b@c.example", ""] {
+        for text in ["a@b.example?cc=x", "no-address", "a b@c.example", ""] {
             assert_eq!(mail(text), "", "{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! What pages for people show, ready for their templates: no HTTP, no HTML but that of texts.
+//! View models of the HTML pages, without HTTP and without HTML except that of stored texts.
 
 pub(crate) mod card;
 pub(crate) mod event;

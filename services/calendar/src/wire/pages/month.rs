@@ -1,4 +1,4 @@
-//! A month as a grid of weeks.
+//! The view model of the month page: a grid of weeks.
 
 use jiff::civil::Date;
 
@@ -8,13 +8,14 @@ use crate::model::schedule::wall_from_seconds;
 use crate::model::spoken;
 use crate::model::urls::Urls;
 
-/// Events of a day that a cell shows.
+/// Number of events that a cell shows.
 pub const SHOWN: usize = 4;
 
-/// Events of so many days stand beside the grid, not on each of their days.
+/// Minimum length in days of events that are listed above the grid instead of on each of their
+/// days.
 const LONG_DAYS: i64 = 7;
 
-/// Events beside the grid.
+/// Maximum number of events above the grid.
 const MOST_LONG: usize = 12;
 
 /// A month.
@@ -24,12 +25,12 @@ pub struct MonthView {
     pub code: String,
     pub previous: Option<Month>,
     pub next: Option<Month>,
-    /// Each with seven days; none outside of the month.
+    /// Weeks of seven days; `None` outside of the month.
     pub weeks: Vec<Vec<Option<DayCell>>>,
-    /// Events that run for a week and more.
+    /// Events of at least a week.
     pub long: Vec<LongEvent>,
     pub is_empty: bool,
-    /// Today is one of its days.
+    /// Whether today is in this month.
     pub is_current: bool,
 }
 
@@ -37,13 +38,13 @@ pub struct MonthView {
 #[derive(Clone, Debug)]
 pub struct DayCell {
     pub number: i8,
-    /// The day for programs.
+    /// The day in ISO format.
     pub date: String,
     /// The day in words.
     pub spoken: String,
     pub is_today: bool,
     pub entries: Vec<DayEntry>,
-    /// How many events of the day are not shown.
+    /// Number of events of the day that are not shown.
     pub more: i64,
 }
 
@@ -52,13 +53,13 @@ pub struct DayCell {
 pub struct DayEntry {
     pub title: String,
     pub href: String,
-    /// The start; empty for whole days, and after the first day.
+    /// The start; empty for all-day events and after the first day.
     pub time: String,
-    /// It lasts longer than this day.
+    /// Whether it continues after this day.
     pub lasting: bool,
 }
 
-/// An event beside the grid.
+/// An event above the grid.
 #[derive(Clone, Debug)]
 pub struct LongEvent {
     pub title: String,
@@ -66,15 +67,15 @@ pub struct LongEvent {
     pub when: String,
 }
 
-/// What is known of the days of a month.
+/// The events of a month, as read from the database.
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
     /// The first events of each day that last less than a day, in their order.
     pub first: Vec<MonthEntry>,
-    /// The events of a day and more.
+    /// Events that last at least a day.
     pub lasting: Vec<MonthEntry>,
-    /// How many events begin on each day.
+    /// Number of events that begin on each day.
     pub starts: Vec<i64>,
     /// How many events of less than a day began before each day and go on into it.
     pub overnight: Vec<i64>,
@@ -170,11 +171,11 @@ mod tests {
     }
 
     #[test]
-    fn cells_count_what_they_do_not_show() {
+    fn cells_count_their_hidden_events() {
         let march = Month::parse("2027-03").unwrap();
         let first = midnight(march.first());
         let mut starts = vec![0; 31];
-        // On the second: six short ones, one of three days, one of a month.
+        // On the second: six short events, one of three days, one of a month.
         starts[1] = 8;
         let rows = MonthRows {
             month: march,

@@ -1,4 +1,4 @@
-//! The query of a page, and the list of the interface that shows the same.
+//! The query of a page, and the equivalent API list.
 
 use jiff::civil::Date;
 
@@ -6,10 +6,10 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::values::LARGEST_INTEGER;
 
-/// The longest search, in characters.
+/// Maximum number of characters in a search.
 const LONGEST: usize = 200;
 
-/// What is asked of a page.
+/// A page request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageQuery {
     pub search: String,
@@ -19,19 +19,19 @@ pub struct PageQuery {
     pub tag: String,
     /// One day.
     pub day: Option<Date>,
-    /// Number of the page, from 1; 0 for what is no such number.
+    /// Page number from 1; 0 if the parameter is invalid.
     pub page: i64,
-    /// The page is wanted as a calendar.
+    /// Whether the calendar file is requested.
     pub as_calendar: bool,
-    /// The calendar is for programs of Microsoft.
+    /// Whether the calendar file is for Outlook.
     pub outlook: bool,
 }
 
 impl PageQuery {
-    /// Reads a query; what is empty counts as not given.
+    /// Decodes a query. Empty values count as absent.
     ///
     /// # Errors
-    /// The day is none, or the search is too long.
+    /// The day is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
         let is_on = |name: &str| params.text(name) == Some("1");
@@ -57,13 +57,13 @@ impl PageQuery {
         })
     }
 
-    /// Returns whether the list is narrowed by what is asked.
+    /// Returns whether the query has a filter.
     pub fn is_narrowed(&self) -> bool {
         self.day.is_some()
             || [&self.search, &self.category, &self.tag].iter().any(|t| !t.is_empty())
     }
 
-    /// Returns the parameters of the list of the interface: what is not over yet, or one day.
+    /// Returns the parameters of the API list: current and upcoming events, or one day.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let mut pairs = match self.day {
             Some(day) => within(day, day),
@@ -79,14 +79,14 @@ impl PageQuery {
         pairs
     }
 
-    /// Returns the address of a page with this query, for another page of the list.
+    /// Returns the URL of another page of the list with this query.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
         pairs.extend((page > 1).then(|| ("page", page.to_string())));
         address(path, &pairs)
     }
 
-    /// Returns the address of the calendar with the same events.
+    /// Returns the URL of the calendar file with the same events.
     pub fn calendar(&self, path: &str) -> String {
         let mut pairs = self.narrowing();
         pairs.push(("ical", "1".to_owned()));
@@ -105,12 +105,12 @@ impl PageQuery {
     }
 }
 
-/// Reads the number of a page; 0 for what a list takes for none.
+/// Parses a page number; 0 if it is invalid.
 fn number(text: &str) -> i64 {
     text.parse().ok().filter(|page| *page <= LARGEST_INTEGER).unwrap_or(0)
 }
 
-/// Returns the parameters of a list of what takes place from one day to another.
+/// Returns the parameters of a list of the events from one day to another.
 pub fn within(first: Date, last: Date) -> Vec<(&'static str, String)> {
     vec![
         ("start_date", first.to_string()),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_fields_of_a_form_are_not_given() {
+    fn empty_form_fields_count_as_absent() {
         let query = read(&[("search", " "), ("category", ""), ("date", ""), ("page", "")]).unwrap();
         assert_eq!(query, PageQuery { page: 1, ..PageQuery::default() });
         assert!(!query.is_narrowed());
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn links_keep_what_was_asked() {
+    fn links_keep_the_query() {
         let query = read(&[("search", "a&b"), ("tag", "x"), ("page", "2")]).unwrap();
         assert_eq!(query.href("/events/", 3), "/events/?search=a%26b&tag=x&page=3");
         assert_eq!(query.calendar("/events/"), "/events/?search=a%26b&tag=x&ical=1");
     }
 
     #[test]
-    fn days_and_pages_are_checked() {
+    fn invalid_days_and_pages_are_rejected() {
         for text in ["2027-3-1", "20270301", "2027-03-32", "tomorrow", "2027-03-01T00:00"] {
             assert!(read(&[("date", text)]).is_err(), "{text}");
         }

@@ -1,5 +1,5 @@
-//! Linked data of pages: what search engines want of events, places and organizations. The linked
-//! data of the interface has the form that its clients know (`wire::json_ld`).
+//! Linked data of pages, with the properties that search engines require of events, places and
+//! organizations. The linked data of the API has the form that its clients know (`wire::json_ld`).
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use crate::wire::render_context::RenderContext;
 
 const CONTEXT: &str = "https://schema.org";
 
-/// Symbols that belong to one currency alone.
+/// Symbols of a single currency.
 const CURRENCIES: [(&str, &str); 6] =
     [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₺", "TRY"), ("₴", "UAH"), ("₪", "ILS")];
 
@@ -79,7 +79,7 @@ fn described(row: &Linked, included: &Included, view: RenderContext<'_>) -> Map<
     ]);
     if is_venue {
         let address = address(row);
-        // A place needs an address; its name stands for one that is not known.
+        // A place needs an address; the name replaces an unknown one.
         let address = if address.len() > 1 { Value::Object(address) } else { Value::from(name) };
         data.insert("address".to_owned(), address);
     }
@@ -102,7 +102,7 @@ fn address(row: &Linked) -> Map<String, Value> {
     ])
 }
 
-/// Adds what an event costs, where amount and currency are known.
+/// Adds the price of an event if amount and currency are known.
 fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderContext<'_>) {
     let cost = cost::read(&event.cost, view.currency);
     let amounts: Vec<&str> =
@@ -140,13 +140,13 @@ fn image_of(id: Option<i64>, included: &Included, view: RenderContext<'_>) -> St
     image.map(|image| view.urls.image(image)).unwrap_or_default()
 }
 
-/// Builds an object of the texts that are not empty.
+/// Builds an object from the texts that are not empty.
 fn object(members: &[(&str, &str)]) -> Map<String, Value> {
     let given = members.iter().filter(|(_, text)| !text.is_empty());
     given.map(|(name, text)| ((*name).to_owned(), Value::from(*text))).collect()
 }
 
-/// Adds one value as it is, and several as a list.
+/// Adds a single value, or several as a list.
 fn add(data: &mut Map<String, Value>, name: &str, mut values: Vec<Value>) {
     match values.len() {
         0 => {}

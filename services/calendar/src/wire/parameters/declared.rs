@@ -1,14 +1,14 @@
-//! Parameters as an operation declares them.
+//! Declaration of the parameters of an operation.
 
 use utoipa::openapi::path::Parameter;
 
-/// The parameters of an operation, declared by the struct that reads them.
+/// The parameters of an operation, declared by the struct that decodes them.
 pub trait Declared {
     /// Returns the parameters in the order of their declaration.
     fn parameters() -> &'static [Parameter];
 }
 
-/// Defines the parameters of an operation: a struct that documents and reads them.
+/// Defines the parameters of an operation: a struct that documents and decodes them.
 ///
 /// The documentation is built once.
 macro_rules! parameters {
@@ -32,14 +32,14 @@ macro_rules! parameters {
 }
 pub(super) use parameters;
 
-/// Defines the parameters of an operation whose answer is cut down to the keys in `_fields`.
+/// Defines the parameters of an operation whose response is reduced to the keys in `_fields`.
 macro_rules! read_parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $crate::wire::parameters::declared::parameters! {
             $(#[$doc])*
             $name {
                 $($field)*
-                /// Comma list of the keys to answer with; dots descend: events.id,total.
+                /// Comma list of keys to return; dots descend: events.id,total.
                 #[serde(rename = "_fields")]
                 #[param(value_type = String)]
                 pub fields: Option<$crate::wire::values::Text>,
@@ -49,7 +49,7 @@ macro_rules! read_parameters {
 }
 pub(super) use read_parameters;
 
-/// Defines the parameters of a list, which comes in pages.
+/// Defines the parameters of a paged list.
 macro_rules! list_parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $crate::wire::parameters::declared::read_parameters! {
@@ -58,7 +58,7 @@ macro_rules! list_parameters {
                 /// Page of the list, from 1.
                 #[param(value_type = i64, minimum = 1, default = 1)]
                 pub page: Option<$crate::wire::values::Positive>,
-                /// Rows per page; more than the site allows counts as the most allowed.
+                /// Rows per page; limited to the maximum of the site.
                 #[param(value_type = i64, minimum = 1, default = 10)]
                 pub per_page: Option<$crate::wire::values::Positive>,
                 $($field)*

@@ -33,10 +33,11 @@ list_parameters! {
         /// Events that end after this date.
         #[param(value_type = String, min_length = 1)]
         pub ends_after: Option<Date>,
-        /// Takes the given times exactly instead of whole days: true, 1, on or yes; everything else is false.
+        /// Uses the given times instead of whole days: true, 1, on or yes; everything else is
+        /// false.
         #[param(value_type = bool, default = false)]
         pub strict_dates: Option<StrictDates>,
-        /// Events that overlap the window instead of lying inside it.
+        /// Also events that overlap the window.
         #[param(value_type = bool, default = false)]
         pub overlaps: Option<Flag>,
         /// Words that must occur in title, description or excerpt; "a phrase", -without.
@@ -69,7 +70,7 @@ list_parameters! {
         /// Longitude of a point; needs geoloc_lat.
         #[param(value_type = f64, minimum = -180, maximum = 180)]
         pub geoloc_lng: Option<Longitude>,
-        /// Radius round the point.
+        /// Radius around the point.
         #[param(value_type = f64, exclusive_minimum = 0, maximum = 100000)]
         pub geoloc_radius: Option<Radius>,
         /// Unit of the radius: miles or km.
@@ -81,15 +82,16 @@ list_parameters! {
         /// Events whose parent is this event.
         #[param(value_type = i64, minimum = 1)]
         pub post_parent: Option<Positive>,
-        /// Events with tickets, of which there are none, or without.
+        /// Events with tickets (there are none) or without.
         #[param(value_type = bool)]
         pub ticketed: Option<Flag>,
         /// Events that were changed at this moment or later, in the order of their changes, with
-        /// those that are gone since in `deleted`. Only per_page and password may stand beside it.
+        /// those that are no longer visible in `deleted`. It can be combined with per_page and
+        /// password only.
         #[param(value_type = String, min_length = 1)]
         pub modified_after: Option<Date>,
-        /// In the very second of modified_after, only events of later ids: links to the next page
-        /// carry it.
+        /// In the second of modified_after, only events with a greater id; set in links to the next
+        /// page.
         #[param(value_type = i64, minimum = 1)]
         pub after_id: Option<Positive>,
         /// Shows the events that this password protects.
@@ -104,7 +106,7 @@ list_parameters! {
     }
 }
 
-/// Parameters of the feed of events: those of their list that are not about its JSON or its changes.
+/// Parameters of the event feed: those of the list, except for JSON output and changes.
 pub struct FeedParameters;
 
 impl Declared for FeedParameters {
@@ -130,13 +132,15 @@ list_parameters! {
         /// Text in name, description, excerpt or contact fields.
         #[param(value_type = String, min_length = 1, max_length = 1000)]
         pub search: Option<FilledText>,
-        /// Those linked to this event.
+        /// Only those linked to this event.
         #[param(value_type = i64, minimum = 1)]
         pub event: Option<Positive>,
-        /// Those linked to events: true, 1, on, y, yes or enabled; everything else is false, those that are not.
+        /// Those linked to events: true, 1, on, y, yes or enabled; everything else selects those
+        /// without events.
         #[param(value_type = bool)]
         pub has_events: Option<LenientFlag>,
-        /// Those linked to events to come: true, 1, on, y, yes or enabled; everything else is false.
+        /// Those linked to upcoming events: true, 1, on, y, yes or enabled; everything else is
+        /// false.
         #[param(value_type = bool, default = false)]
         pub only_with_upcoming: Option<LenientFlag>,
         /// Comma list of statuses, or any.
@@ -145,7 +149,7 @@ list_parameters! {
     }
 }
 
-/// Defines the parameters of a list of terms; those of one kind only stand among them.
+/// Defines the parameters of a list of terms, including those of one kind.
 macro_rules! term_list_parameters {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         list_parameters! {
@@ -166,14 +170,14 @@ macro_rules! term_list_parameters {
                 /// id, include, name, slug, include_slugs, term_group, description, count or parent.
                 #[param(inline, value_type = TermSortWords)]
                 pub orderby: Option<TermSort>,
-                /// Without those that no event uses.
+                /// Leaves out those without events.
                 #[param(value_type = bool, default = true)]
                 pub hide_empty: Option<Flag>,
                 $($own)*
-                /// Those of this event.
+                /// Only those of this event.
                 #[param(value_type = i64, minimum = 1)]
                 pub post: Option<Positive>,
-                /// Alias of post; wins over it.
+                /// Alias of post; takes precedence.
                 #[param(value_type = i64, minimum = 1)]
                 pub event: Option<Positive>,
                 /// Comma list of slugs; any match.

@@ -1,4 +1,4 @@
-//! The parameters of every operation: one struct documents and reads them.
+//! The parameters of every operation. One struct documents and decodes them.
 
 mod declared;
 mod lists;
@@ -14,7 +14,7 @@ pub use lists::{
 pub use reads::{EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters};
 pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};
 
-/// Returns the name of a parameter, of a query or a form, as some operation declares it.
+/// Returns the declared name of a query or form parameter.
 pub fn declared(name: &str) -> Option<&'static str> {
     let all = [
         EventListParameters::parameters(),
@@ -28,7 +28,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         CategoryFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
-    // Lists are also sent with brackets.
+    // Lists may also be sent with brackets.
     let name = name.split('[').next().unwrap_or(name);
     names.into_iter().find(|declared| *declared == name)
 }

@@ -1,4 +1,4 @@
-//! Parameters of the index, and of reading and deleting one item.
+//! Parameters of the index, and of reading and deleting an item.
 
 use super::declared::{parameters, read_parameters};
 use crate::wire::values::Text;
@@ -6,7 +6,7 @@ use crate::wire::values::Text;
 parameters! {
     /// Parameters of the index.
     IndexParameters {
-        /// Namespace that is asked for.
+        /// The requested namespace.
         #[param(value_type = String, default = "calendar/events/v1")]
         pub namespace: Option<Text>,
         /// Accepted without effect.

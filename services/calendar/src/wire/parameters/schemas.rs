@@ -1,4 +1,4 @@
-//! Schemas of fields that take several types.
+//! Schemas of fields that accept several types.
 
 use serde_json::Value;
 use utoipa::openapi::RefOr;
@@ -21,7 +21,7 @@ fn one_reference() -> OneOfBuilder {
 
 impl PartialSchema for LinkedReferences {
     fn schema() -> RefOr<Schema> {
-        // The items have a type, since some generators of clients cannot name a list of anything.
+        // The items have a type, because some client generators cannot name a list of any type.
         let list = Array::new(Schema::OneOf(one_reference().build()));
         let one_of = one_reference().item(list).default(Some(Value::Null)).build();
         RefOr::T(Schema::OneOf(one_of))
@@ -42,7 +42,7 @@ impl PartialSchema for AnyOrNull {
 
 impl ToSchema for AnyOrNull {}
 
-/// Ids: at least one, none below 1.
+/// A list of at least one id, none below 1.
 pub struct IdList;
 
 impl PartialSchema for IdList {
@@ -56,7 +56,7 @@ impl PartialSchema for IdList {
 
 impl ToSchema for IdList {}
 
-/// Defines the schemas of words of which one is taken; the first may be the default.
+/// Defines schemas of enumerated words. The first may be the default.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $default:expr, $words:expr;)*) => {$(
         $(#[$doc])*
@@ -78,11 +78,11 @@ macro_rules! words {
 words! {
     /// A unit of length.
     UnitWords = None, ["miles", "km"];
-    /// A direction; the modelled interface names both spellings.
+    /// A direction. The modelled API has both spellings.
     DirectionWords = Some("asc"), ["asc", "ascending", "desc", "descending"];
-    /// What events are ordered by.
+    /// Sort keys of events.
     EventSortWords = Some("start_date"), ["start_date", "date", "title", "id"];
-    /// What terms are ordered by.
+    /// Sort keys of terms.
     TermSortWords = Some("name"),
         ["id", "include", "name", "slug", "include_slugs", "term_group", "description", "count", "parent"];
 }

@@ -39,22 +39,23 @@ parameters! {
         /// Excerpt, with HTML.
         #[param(value_type = String)]
         pub excerpt: Option<Text>,
-        /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
+        /// Status: publish, future, draft, pending, private, trash, or a custom text that counts as
+        /// draft.
         #[param(value_type = String, min_length = 1, max_length = 20)]
         pub status: Option<StatusText>,
         /// Time zone: IANA name, UTC±H, ±HH:MM or an abbreviation.
         #[param(value_type = String)]
         pub timezone: Option<Text>,
-        /// Whole-day event.
+        /// All-day event.
         #[param(value_type = bool, default = false)]
         pub all_day: Option<Flag>,
-        /// Image id or address; empty clears it.
+        /// Image id or URL; empty clears it.
         #[param(value_type = String)]
         pub image: Option<Value>,
         /// Cost: text, number, or a list of them.
         #[param(value_type = Value)]
         pub cost: Option<Value>,
-        /// Website address; the page of the event when there is none.
+        /// Website URL; by default the page of the event.
         #[param(inline, value_type = AnyOrNull)]
         pub website: Option<Website>,
         /// Show a map.
@@ -90,9 +91,9 @@ parameters! {
     }
 }
 
-/// Defines the fields of a venue or an organizer; those of one kind stand behind.
+/// Defines the fields of a venue or an organizer: the shared fields, then the given ones.
 ///
-/// `nulls` is what the modelled interface declares as default of most fields of its kind.
+/// `nulls` is the default that the modelled API declares for most fields of the kind.
 macro_rules! linked_parameters {
     ($(#[$doc:meta])* $type:ident, $name:ident, nulls: [$($null:tt)*], { $($own:tt)* }) => {
         parameters! {
@@ -119,7 +120,8 @@ macro_rules! linked_parameters {
                 /// Slug; made from the title or name when empty.
                 #[param(value_type = String, max_length = 200)]
                 pub slug: Option<SlugText>,
-                /// Status: publish, future, draft, pending, private, trash, or a free text that counts as draft.
+                /// Status: publish, future, draft, pending, private, trash, or a custom text that
+                /// counts as draft.
                 #[param(value_type = String, min_length = 1, max_length = 20$($null)*)]
                 pub status: Option<StatusText>,
                 $($own)*
@@ -161,10 +163,10 @@ linked_parameters! {
         /// State or province.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub stateprovince: Option<ShortText>,
-        /// Website address.
+        /// Website URL.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub website: Option<Website>,
-        /// Image id or address; empty clears it.
+        /// Image id or URL; empty clears it.
         #[param(value_type = String, default = json!(null))]
         pub image: Option<Value>,
         /// Latitude, -90 to 90.
@@ -182,19 +184,19 @@ linked_parameters! {
         /// Phone number.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub phone: Option<ShortText>,
-        /// Website address.
+        /// Website URL.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub website: Option<Website>,
         /// Mail address.
         #[param(value_type = String, max_length = 1000, default = json!(null))]
         pub email: Option<ShortText>,
-        /// Image id or address; empty clears it.
+        /// Image id or URL; empty clears it.
         #[param(value_type = String, default = json!(null))]
         pub image: Option<Value>,
     }
 }
 
-/// Defines the fields of a term; those of one kind stand behind.
+/// Defines the fields of a term: the shared fields, then the given ones.
 macro_rules! term_parameters {
     ($(#[$doc:meta])* $type:ident { $($own:tt)* }) => {
         parameters! {
