@@ -32,7 +32,7 @@ pub async fn around(
 /// Returns the headers that identify the caller, for paths whose responses depend on them. Pages
 /// are the same for everyone.
 pub fn credentials(path: &str) -> &'static [HeaderName] {
-    if edge::is_of_interface(path) { &CREDENTIALS } else { &[] }
+    if edge::is_api_path(path) { &CREDENTIALS } else { &[] }
 }
 
 /// Adds the operations.

@@ -30,7 +30,7 @@ pub fn create(
     check_author(change, write.user)?;
     if let Some(existing) = duplicate(db, kind, change, write.user)? {
         let editable = may_edit(write.user, &existing);
-        if editable && change.names_more_than_the_name() {
+        if editable && change.has_fields_besides_name() {
             return update(db, existing, change, write);
         }
         return Ok(existing);

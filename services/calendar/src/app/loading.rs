@@ -29,7 +29,7 @@ pub enum Loading {
     Updated,
 }
 
-/// The reason why a line is rolled back.
+/// The reason why a line or an event is rolled back.
 #[derive(Debug)]
 pub enum Undone {
     /// It changed nothing.
@@ -50,7 +50,7 @@ impl From<Error> for Undone {
     fn from(error: Error) -> Undone {
         match error {
             Error::Store(error) => Undone::Failed(error.into()),
-            Error::Parameters(errors) => Undone::Faulty(told(&errors)),
+            Error::Parameters(errors) => Undone::Faulty(message(&errors)),
             Error::TermExists(_) => Undone::Unchanged,
             error @ Error::Internal(_) => Undone::Failed(error),
             other => Undone::Faulty(other.to_string()),
@@ -60,7 +60,7 @@ impl From<Error> for Undone {
 
 impl From<ParameterErrors> for Undone {
     fn from(errors: ParameterErrors) -> Undone {
-        Undone::Faulty(told(&errors))
+        Undone::Faulty(message(&errors))
     }
 }
 
@@ -73,7 +73,7 @@ impl From<Interrupt> for Undone {
     }
 }
 
-fn told(errors: &ParameterErrors) -> String {
+fn message(errors: &ParameterErrors) -> String {
     let invalid = errors.invalid.iter().map(|one| format!("{} {}", one.name, one.text));
     let missing = errors.missing.iter().map(|name| format!("{name} is missing"));
     missing.chain(invalid).collect::<Vec<_>>().join("; ")

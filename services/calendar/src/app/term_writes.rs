@@ -15,7 +15,7 @@ use crate::wire::term_input::plain_name;
 pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Term, Error> {
     let name = change.name.clone().unwrap_or_default();
     let parent = change.parent.unwrap_or(0);
-    refuse_duplicate(db, taxonomy, &name, parent, 0)?;
+    reject_duplicate(db, taxonomy, &name, parent, 0)?;
     let mut term = Term {
         id: 0,
         taxonomy,
@@ -31,7 +31,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
 }
 
 /// Rejects a second term of the same name: under the same parent for categories, anywhere for tags.
-fn refuse_duplicate(
+fn reject_duplicate(
     db: &mut Db,
     taxonomy: Taxonomy,
     name: &str,
@@ -69,10 +69,10 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
         term.description.clone_from(description);
     }
     if let Some(parent) = change.parent {
-        term.parent = open_loop(db, term.id, parent)?;
+        term.parent = break_loop(db, term.id, parent)?;
     }
     if change.name.is_some() || change.parent.is_some() {
-        refuse_duplicate(db, term.taxonomy, &term.name, term.parent, term.id)?;
+        reject_duplicate(db, term.taxonomy, &term.name, term.parent, term.id)?;
     }
     if let Some(sent) = &change.slug {
         let wanted = slug::slugify(sent);
@@ -86,7 +86,7 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
 }
 
 /// Returns the parent to set. The terms between it and the term itself lose theirs.
-fn open_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
+fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     if parent == id {
         return Ok(0);
     }

@@ -47,7 +47,7 @@ pub async fn around(
 }
 
 /// Returns whether a path belongs to the API rather than to the pages.
-pub fn is_of_interface(path: &str) -> bool {
+pub fn is_api_path(path: &str) -> bool {
     below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
 }
 

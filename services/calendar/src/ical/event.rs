@@ -58,9 +58,9 @@ fn times(out: &mut String, event: &Event) {
     let zone = &schedule.zone;
     let mut is_clear = true;
     let mut time = |name: &str, at: i64, wall: i64| {
-        let shows_once = zone.shows_once(instant_from_seconds(at));
-        is_clear &= shows_once;
-        match needs_rules(zone) && shows_once {
+        let is_unambiguous = zone.is_unambiguous(instant_from_seconds(at));
+        is_clear &= is_unambiguous;
+        match needs_rules(zone) && is_unambiguous {
             true => {
                 let name = format!("{name};TZID={}", zone.name());
                 line(out, &name, &local(wall_from_seconds(wall)));
@@ -114,7 +114,7 @@ pub fn location(venue: &Linked) -> String {
     let name = html::plain(&venue.name);
     let parts =
         [&name, &place.address, &place.city, &place.stateprovince, &place.zip, &place.country];
-    let parts = parts.into_iter().map(|part| html::untagged(part).trim().to_owned());
+    let parts = parts.into_iter().map(|part| html::without_tags(part).trim().to_owned());
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

@@ -117,7 +117,7 @@ impl Moment {
     pub fn is_clear(&self) -> bool {
         match self {
             Moment::Day(_) => true,
-            Moment::Time(at, zone) => zone.shows_once(*at),
+            Moment::Time(at, zone) => zone.is_unambiguous(*at),
         }
     }
 

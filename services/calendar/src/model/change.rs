@@ -217,7 +217,7 @@ impl LinkedChange {
     }
 
     /// Returns whether the write has any field besides the name, which could change a duplicate.
-    pub fn names_more_than_the_name(&self) -> bool {
+    pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()
             || self.post.publication.0.is_some()

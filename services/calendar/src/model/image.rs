@@ -94,9 +94,9 @@ pub fn web_url(text: &str) -> Option<Url> {
 }
 
 /// Percent-encodes the characters that would end an HTML attribute.
-pub fn spelled(address: &str) -> String {
-    let spelled = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
-    spelled.into_iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to))
+pub fn encoded_for_attribute(address: &str) -> String {
+    let encodings = [("\"", "%22"), ("<", "%3C"), (">", "%3E"), ("`", "%60"), (" ", "%20")];
+    encodings.into_iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 /// Parses the URL of an image on a host that is public by its name.

@@ -87,7 +87,7 @@ impl Schedule {
         if all_day && end == start {
             end = zone.instant(day_end(zone.wall(start).date())).ok_or(NotADate)?;
         }
-        if zone.is_far(start) || zone.is_far(end) {
+        if zone.exceeds_max_offset(start) || zone.exceeds_max_offset(end) {
             return Err(NotADate);
         }
         Ok(Schedule {

@@ -137,7 +137,7 @@ impl Zone {
 
     /// Returns whether the local time of an instant converts back to it. This is true except for
     /// the second pass of a repeated hour.
-    pub fn shows_once(&self, at: Timestamp) -> bool {
+    pub fn is_unambiguous(&self, at: Timestamp) -> bool {
         self.instant(self.wall(at)) == Some(at)
     }
 
@@ -165,7 +165,7 @@ impl Zone {
 
     /// Returns whether the offset at an instant exceeds the maximum, as in the local mean time of
     /// Manila.
-    pub fn is_far(&self, at: Timestamp) -> bool {
+    pub fn exceeds_max_offset(&self, at: Timestamp) -> bool {
         i64::from(self.offset(at).abs()) > MAX_OFFSET_HOURS * 3600
     }
 

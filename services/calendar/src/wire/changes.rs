@@ -12,7 +12,7 @@ use crate::model::list::{Paging, Scope};
 use crate::model::urls::Urls;
 
 /// Parameters that may be combined with `modified_after`.
-const BESIDE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];
+const COMBINABLE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];
 
 /// A request for changes, with the page size.
 pub struct ChangeList {
@@ -35,7 +35,7 @@ pub fn change_list(
 ) -> Result<ChangeList, ParameterErrors> {
     let (given, mut errors) = read_parameters::<EventListParameters>(params);
     let names = EventListParameters::parameters().iter().map(|one| one.name.as_str());
-    for name in names.filter(|name| !BESIDE.contains(name) && params.get(name).is_some()) {
+    for name in names.filter(|name| !COMBINABLE.contains(name) && params.get(name).is_some()) {
         // Page 1 is accepted, as every list has one.
         if name != "page" || given.page.as_ref().is_some_and(|page| page.0 > 1) {
             errors.fail(name, "cannot be combined with modified_after");

@@ -66,7 +66,7 @@ pub struct EventJson {
     pub json_ld: Option<LinkedData>,
 }
 
-/// The venue of an event: an empty list, an object, or a list of two or more.
+/// The venues of an event: an empty list, an object, or a list of two or more.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum VenueField {
@@ -145,7 +145,7 @@ pub fn event(
         image: image.map_or(ImageField::None(false), ImageField::Some),
         all_day: Some(event.schedule.all_day),
         cost_details: cost_details(&cost, view),
-        cost: html::untagged(&cost.shown),
+        cost: html::without_tags(&cost.shown),
         website: website(event, view),
         show_map: Some(event.show_map),
         show_map_link: Some(event.show_map_link),

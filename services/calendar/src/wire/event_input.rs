@@ -89,7 +89,7 @@ fn cost_inputs(
 ) -> Option<Vec<String>> {
     const WRONG: &str = "must be a text, a number or a list of them";
     let one = |value: &Value| match value {
-        Value::String(_) => short_text(value).map(|text| html::untagged(&text)),
+        Value::String(_) => short_text(value).map(|text| html::without_tags(&text)),
         // Numbers have no digit grouping.
         Value::Number(number) => Ok(match number.to_string() {
             text if text.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) => text + "0",

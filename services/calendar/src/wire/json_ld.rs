@@ -106,19 +106,19 @@ pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
         url: view.urls.linked_page(row.kind, &row.slug),
         address: venue.then(|| PostalAddress {
             kind: "PostalAddress",
-            street_address: html::untagged(&place.address),
-            address_locality: html::untagged(&place.city),
-            address_region: html::untagged(&place.stateprovince),
-            postal_code: html::untagged(&place.zip),
-            address_country: html::untagged(&place.country),
+            street_address: html::without_tags(&place.address),
+            address_locality: html::without_tags(&place.city),
+            address_region: html::without_tags(&place.stateprovince),
+            postal_code: html::without_tags(&place.zip),
+            address_country: html::without_tags(&place.country),
         }),
         geo: place.geo.map(|point| GeoCoordinates {
             kind: "GeoCoordinates",
             latitude: point.lat,
             longitude: point.lng,
         }),
-        telephone: html::untagged(&row.phone),
-        email: html::untagged(&row.email),
+        telephone: html::without_tags(&row.phone),
+        email: html::without_tags(&row.email),
         same_as: row.website.clone(),
         ..LinkedData::default()
     }

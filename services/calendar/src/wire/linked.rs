@@ -85,7 +85,7 @@ macro_rules! linked_json {
                 slug: $row.slug.clone(),
                 image: image($row, included, view),
                 $($place_value)*
-                phone: html::untagged(&$row.phone),
+                phone: html::without_tags(&$row.phone),
                 website: $row.website.clone(),
                 $($contact_value)*
                 json_ld: linked_data.then(|| json_ld::of_linked($row, view)),
@@ -115,12 +115,12 @@ linked_json! {
         #[serde(skip_serializing_if = "is_empty")]
         pub zip: String,
     } = {
-        address: html::untagged(&row.place.address),
-        city: html::untagged(&row.place.city),
-        country: html::untagged(&row.place.country),
-        province: html::untagged(&row.place.province),
-        state: html::untagged(&row.place.state),
-        zip: html::untagged(&row.place.zip),
+        address: html::without_tags(&row.place.address),
+        city: html::without_tags(&row.place.city),
+        country: html::without_tags(&row.place.country),
+        province: html::without_tags(&row.place.province),
+        state: html::without_tags(&row.place.state),
+        zip: html::without_tags(&row.place.zip),
     },
     {
         #[serde(skip_serializing_if = "is_empty")]
@@ -130,7 +130,7 @@ linked_json! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub geo_lng: Option<f64>,
     } = {
-        stateprovince: html::untagged(&row.place.stateprovince),
+        stateprovince: html::without_tags(&row.place.stateprovince),
         geo_lat: row.place.geo.map(|point| point.lat),
         geo_lng: row.place.geo.map(|point| point.lng),
     },
@@ -152,7 +152,7 @@ linked_json! {
         #[serde(skip_serializing_if = "is_empty")]
         pub email: String,
     } = {
-        email: html::untagged(&row.email),
+        email: html::without_tags(&row.email),
     },
     {} = {}
 }

@@ -66,7 +66,7 @@ pub fn decode(
 
 /// Decodes a short plain text.
 fn text(text: Option<ShortText>) -> Option<String> {
-    text.map(|text| html::untagged(&text.0))
+    text.map(|text| html::without_tags(&text.0))
 }
 
 fn linked_name(

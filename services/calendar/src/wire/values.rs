@@ -7,7 +7,7 @@ use serde_json::Value;
 use shell::params::reject;
 
 use crate::model::geo::{LONGEST_RADIUS, Unit};
-use crate::model::image::{spelled, web_url};
+use crate::model::image::{encoded_for_attribute, web_url};
 use crate::model::list::{EventOrder, TermOrder};
 use crate::model::slug;
 use crate::model::status::Status;
@@ -273,7 +273,7 @@ fn website(value: &Value) -> Result<String, &'static str> {
     if !text.is_empty() && web_url(&text).is_none() {
         return Err("must be an absolute URL");
     }
-    Ok(spelled(&text))
+    Ok(encoded_for_attribute(&text))
 }
 
 fn parent(value: &Value) -> Result<i64, &'static str> {

@@ -10,7 +10,7 @@ use super::values::{DateInput, FilledText, Positive, Text, positive};
 use crate::model::change::Publication;
 use crate::model::cost::Currency;
 use crate::model::html;
-use crate::model::image::{ImageRef, image_url, spelled};
+use crate::model::image::{ImageRef, encoded_for_attribute, image_url};
 use crate::model::role::{self, Role, User};
 use crate::model::schedule::wall_seconds;
 use crate::model::urls::Urls;
@@ -194,5 +194,5 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
         return Err(WRONG);
     }
     image_url(address).ok_or(WRONG)?;
-    Ok(ImageRef::Url(spelled(address)))
+    Ok(ImageRef::Url(encoded_for_attribute(address)))
 }

@@ -3,7 +3,7 @@
 use super::super::feeds::{self, Feed};
 use super::super::transactions::read;
 use super::listing::{ListParameters, PageRequest};
-use super::subjects::{events_to_come, find_linked, find_term};
+use super::subjects::{find_linked, find_term, upcoming_events};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::model::role;
@@ -55,7 +55,7 @@ pub async fn calendar_of_linked(
             move |context, _| Ok(find_linked(context.db, kind, &slug)?.id),
         )
         .await?;
-    calendar(state, request, events_to_come(&(kind.word(), id.to_string()))).await
+    calendar(state, request, upcoming_events(&(kind.word(), id.to_string()))).await
 }
 
 /// Reads the calendar file of a category or a tag.
@@ -70,5 +70,5 @@ pub async fn calendar_of_term(
         Ok(find_term(context.db, taxonomy, &slug)?.slug)
     })
     .await?;
-    calendar(state, request, events_to_come(&(taxonomy.collection(), slug))).await
+    calendar(state, request, upcoming_events(&(taxonomy.collection(), slug))).await
 }

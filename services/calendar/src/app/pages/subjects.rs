@@ -49,7 +49,7 @@ pub async fn linked_page(
     let slug = lookup_form(slug);
     listing(state, request, move |context| {
         let subject = linked_subject(context, kind, &slug)?;
-        let pairs = events_to_come(&subject.parameter);
+        let pairs = upcoming_events(&subject.parameter);
         Ok((subject, pairs))
     })
     .await
@@ -65,14 +65,14 @@ pub async fn term_page(
     let slug = lookup_form(slug);
     listing(state, request, move |context| {
         let subject = term_subject(context, taxonomy, &slug)?;
-        let pairs = events_to_come(&subject.parameter);
+        let pairs = upcoming_events(&subject.parameter);
         Ok((subject, pairs))
     })
     .await
 }
 
 /// Returns the parameters for the current and upcoming events of a subject.
-pub fn events_to_come(parameter: &(&'static str, String)) -> ListParameters {
+pub fn upcoming_events(parameter: &(&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().list();
     pairs.push(parameter.clone());
     pairs

@@ -72,7 +72,7 @@ fn words(error: &Error) -> (&'static str, String) {
 }
 
 /// Paths of APIs, where unknown paths get JSON errors whatever the client accepts.
-const FOR_PROGRAMS: [&str; 2] = [NAMESPACE, "wp-json"];
+const API_ROOTS: [&str; 2] = [NAMESPACE, "wp-json"];
 
 /// Returns whether an unknown path gets an error page: the client accepts HTML, and the path is not
 /// in an API.
@@ -84,7 +84,7 @@ pub fn is_wanted(request: &ServiceRequest) -> bool {
     };
     matches!(*request.method(), Method::GET | Method::HEAD)
         && accepted.is_some_and(|types| types.contains("text/html"))
-        && !FOR_PROGRAMS.into_iter().any(below)
+        && !API_ROOTS.into_iter().any(below)
 }
 
 /// Renders the page for unknown paths.

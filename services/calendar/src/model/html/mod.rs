@@ -10,4 +10,4 @@ mod text;
 
 pub use paragraphs::paragraphs;
 pub use sanitizer::{is_rewritten, sanitize, sanitize_inline};
-pub use text::{decode, escape, plain, strip_tags, text, title, untagged};
+pub use text::{decode, escape, plain, strip_tags, text, title, without_tags};

@@ -82,7 +82,7 @@ pub fn strip_tags(text: &str) -> String {
 
 /// Removes the tags from a plain text field such as an address. Text that a removal joins is not a
 /// tag either.
-pub fn untagged(text: &str) -> String {
+pub fn without_tags(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains('<') {
         let mut bare = strip_tags(&text);

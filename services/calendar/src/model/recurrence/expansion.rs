@@ -9,7 +9,7 @@ const MAX_DAYS: usize = 200_000;
 
 /// The number of consecutive days without a match after which a rule is given up. A 29 February on
 /// a given weekday recurs after forty years at most.
-const MAX_VAIN_DAYS: usize = 20_000;
+const MAX_UNMATCHED_DAYS: usize = 20_000;
 
 /// The error for a rule that would examine too many days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +68,14 @@ struct Walk<'r> {
     /// Number of examined days.
     looked_at: usize,
     /// Number of days since the last match.
-    in_vain: usize,
+    unmatched_days: usize,
     gave_up: bool,
 }
 
 impl<'r> Walk<'r> {
     fn new(rule: &'r Rule, start: DateTime) -> Walk<'r> {
         let first_period = rule.first_period(start.date());
-        Walk { rule, start, first_period, looked_at: 0, in_vain: 0, gave_up: false }
+        Walk { rule, start, first_period, looked_at: 0, unmatched_days: 0, gave_up: false }
     }
 
     fn expand(&mut self, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
@@ -126,15 +126,15 @@ impl<'r> Walk<'r> {
             return None;
         }
         self.looked_at += self.rule.effort();
-        self.in_vain += self.rule.effort();
-        self.gave_up |= self.looked_at > MAX_DAYS || self.in_vain > MAX_VAIN_DAYS;
+        self.unmatched_days += self.rule.effort();
+        self.gave_up |= self.looked_at > MAX_DAYS || self.unmatched_days > MAX_UNMATCHED_DAYS;
         if self.gave_up {
             return None;
         }
         let mut moments = self.rule.moments_of(period, self.start);
         moments.retain(|moment| *moment <= until);
         if !moments.is_empty() {
-            self.in_vain = 0;
+            self.unmatched_days = 0;
         }
         Some(moments)
     }
@@ -250,14 +250,14 @@ mod tests {
                 for (first, latest) in [(1, 0), (1, 500), (7, 40), (1000, 3)] {
                     let wanted = Wanted { until, near: near.date(), first, latest };
                     let found = rule.expand_near(start, wanted).unwrap();
-                    let told = format!("{text} from {start} to {until}, {first} and {latest}");
-                    assert_eq!(found[0], start, "{told}");
-                    assert!(found.is_sorted_by(|one, next| one < next), "{told}");
-                    assert!(found.iter().all(|one| all.binary_search(one).is_ok()), "{told}");
+                    let case = format!("{text} from {start} to {until}, {first} and {latest}");
+                    assert_eq!(found[0], start, "{case}");
+                    assert!(found.is_sorted_by(|one, next| one < next), "{case}");
+                    assert!(found.iter().all(|one| all.binary_search(one).is_ok()), "{case}");
                     let first = &all[..first.min(all.len())];
-                    assert!(found.starts_with(first), "{told}");
+                    assert!(found.starts_with(first), "{case}");
                     let latest = &all[past.saturating_sub(latest)..];
-                    assert!(found.ends_with(latest), "{told}");
+                    assert!(found.ends_with(latest), "{case}");
                 }
             }
         }
@@ -301,7 +301,7 @@ mod tests {
         ] {
             let (found, looked_at) = effort(rule, "0001-01-01T10:00");
             assert_eq!(found, None, "{rule}");
-            assert!(looked_at <= MAX_VAIN_DAYS + 366, "{rule} looked at {looked_at}");
+            assert!(looked_at <= MAX_UNMATCHED_DAYS + 366, "{rule} looked at {looked_at}");
         }
         // Counting has a limit.
         let (found, looked_at) = effort("FREQ=MONTHLY;COUNT=20000", "0001-01-01T10:00");

@@ -103,7 +103,7 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
     let venue = links.venues.iter().find_map(|id| included.venues.get(id));
     EventCard {
         place: venue.map(place).unwrap_or_default(),
-        cost: html::untagged(&cost::read(&event.cost, view.currency).shown),
+        cost: html::without_tags(&cost::read(&event.cost, view.currency).shown),
         summary: summary(event),
         categories: terms(&links.categories, included, view),
         featured: event.featured,
@@ -138,7 +138,7 @@ pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
 
 /// Describes the location of a venue in a few words.
 pub fn place(venue: &Linked) -> String {
-    let parts = [html::plain(&venue.name), html::untagged(&venue.place.city)];
+    let parts = [html::plain(&venue.name), html::without_tags(&venue.place.city)];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

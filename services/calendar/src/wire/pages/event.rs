@@ -101,7 +101,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
         image,
         description,
         summary: summary(event),
-        cost: html::untagged(&cost::read(&event.cost, view.currency).shown),
+        cost: html::without_tags(&cost::read(&event.cost, view.currency).shown),
         website: web(&event.website),
         website_host: host(&event.website),
         venues: venues.iter().map(|row| linked(row, included, view)).collect(),

@@ -48,7 +48,7 @@ pub fn image_view(
 
 /// Renders a venue or an organizer.
 pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> LinkedView {
-    let phone = html::untagged(&row.phone);
+    let phone = html::without_tags(&row.phone);
     let description = html::paragraphs(&row.description);
     let image = image_view(row.image, included, view);
     LinkedView {
@@ -58,7 +58,7 @@ pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> Lin
         map: map(row),
         tel: phone.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect(),
         phone,
-        email: mail(&html::untagged(&row.email)),
+        email: mail(&html::without_tags(&row.email)),
         website: web(&row.website),
         origins: origins(image.as_ref().map(|image| image.src.as_str()), &description),
         description,
@@ -86,7 +86,7 @@ fn lines(row: &Linked) -> Vec<String> {
     let place = &row.place;
     let town = format!("{} {}", place.zip, place.city);
     let parts = [place.address.as_str(), &town, &place.stateprovince, &place.country];
-    let lines = parts.into_iter().map(|part| html::untagged(part).trim().to_owned());
+    let lines = parts.into_iter().map(|part| html::without_tags(part).trim().to_owned());
     lines.filter(|line| !line.is_empty()).collect()
 }
 

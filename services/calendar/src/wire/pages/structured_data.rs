@@ -73,8 +73,8 @@ fn described(row: &Linked, included: &Included, view: RenderContext<'_>) -> Map<
         ("description", &words(&row.description)),
         ("url", &url),
         ("image", &image_of(row.image, included, view)),
-        ("telephone", &html::untagged(&row.phone)),
-        ("email", &html::untagged(&row.email)),
+        ("telephone", &html::without_tags(&row.phone)),
+        ("email", &html::without_tags(&row.email)),
         ("sameAs", &web(&row.website)),
     ]);
     if is_venue {
@@ -94,11 +94,11 @@ fn address(row: &Linked) -> Map<String, Value> {
     let place = &row.place;
     object(&[
         ("@type", "PostalAddress"),
-        ("streetAddress", &html::untagged(&place.address)),
-        ("addressLocality", &html::untagged(&place.city)),
-        ("addressRegion", &html::untagged(&place.stateprovince)),
-        ("postalCode", &html::untagged(&place.zip)),
-        ("addressCountry", &html::untagged(&place.country)),
+        ("streetAddress", &html::without_tags(&place.address)),
+        ("addressLocality", &html::without_tags(&place.city)),
+        ("addressRegion", &html::without_tags(&place.stateprovince)),
+        ("postalCode", &html::without_tags(&place.zip)),
+        ("addressCountry", &html::without_tags(&place.country)),
     ])
 }
 
