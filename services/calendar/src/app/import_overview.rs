@@ -28,7 +28,7 @@ pub struct Overview {
     pub is_own: bool,
     /// Number of components in the file.
     pub components: usize,
-    /// Where the file is truncated, if the end of its calendar is missing.
+    /// The end of a truncated file, if the end of its calendar is missing.
     pub cut: Option<Cut>,
 }
 

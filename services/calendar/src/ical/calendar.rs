@@ -1,12 +1,11 @@
-//! What stands round the components of a calendar.
+//! The frame of a calendar file.
 
 use super::lines::{bare, line, text_line};
 
-/// The name of this program in the calendars that it writes: events that repeat are events of their
-/// own there.
+/// The product id of generated calendars. In them, occurrences of a series are separate events.
 pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
 
-/// Writes the beginning of a calendar; programs of Microsoft take it without a name.
+/// Writes the beginning of a calendar, without its name for Outlook.
 pub fn begin(out: &mut String, site: &str, url: &str, outlook: bool) {
     line(out, "BEGIN", "VCALENDAR");
     line(out, "VERSION", "2.0");

@@ -1,4 +1,4 @@
-//! What an event of a file says beside its times.
+//! The fields of an imported event besides its times.
 
 use url::Url;
 
@@ -7,40 +7,40 @@ use super::reader::Component;
 use crate::model::html;
 use crate::model::image::{image_url, web_url};
 
-/// The longest title, name or address, in characters; escaped they may have no more.
+/// Maximum number of characters in a title, name or address, after escaping.
 const MOST_CHARACTERS: usize = 1000;
 
-/// The most categories.
+/// Maximum number of categories.
 const MOST_CATEGORIES: usize = 50;
 
-/// Tags by which a description is known as HTML, as Google writes it.
+/// Tags that identify a description as HTML, as Google writes it.
 const TAGS: [&str; 14] = [
     "<br", "<p>", "<p ", "</p>", "<a href", "<b>", "<i>", "<u>", "<strong>", "<em>", "<ul>",
     "<ol>", "<div", "<span",
 ];
 
-/// What all repetitions share.
+/// The fields that all occurrences share.
 #[derive(Clone, Debug, Default)]
 pub struct Details {
     /// One line of plain text.
     pub title: String,
     /// Plain text.
     pub description: String,
-    /// The description as it is written: HTML.
+    /// The description as HTML.
     pub markup: String,
     /// One line of plain text.
     pub location: String,
     /// Latitude and longitude.
     pub geo: Option<(f64, f64)>,
-    /// In order, each once.
+    /// Distinct, in file order.
     pub categories: Vec<String>,
-    /// Name and mail address.
+    /// Name and email address.
     pub organizer: Option<(String, String)>,
-    /// An `http` or `https` address.
+    /// An `http` or `https` URL.
     pub url: Option<String>,
-    /// The address of an image on a public host.
+    /// The URL of an image on a public host.
     pub image: Option<String>,
-    /// It is not for everybody.
+    /// Whether the event is private.
     pub is_private: bool,
 }
 
@@ -69,13 +69,13 @@ impl Details {
         }
     }
 
-    /// Returns the name of the organizer; empty where there is none.
+    /// Returns the name of the organizer; empty if there is none.
     pub fn organizer_name(&self) -> &str {
         self.organizer.as_ref().map_or("", |(name, _)| name)
     }
 }
 
-/// Puts a text on one line, and cuts off what is too much once it is escaped.
+/// Joins a text into one line, truncated to the maximum length after escaping.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut room = MOST_CHARACTERS;
@@ -88,7 +88,7 @@ fn one_line(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Puts the lines of an address, as Apple writes it, behind each other.
+/// Joins the lines of an address, as Apple writes them.
 fn location(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     one_line(&lines.collect::<Vec<_>>().join(", "))
@@ -113,14 +113,14 @@ fn categories(component: &Component) -> Vec<String> {
     names
 }
 
-/// Reads name and mail address of an organizer.
+/// Reads name and email address of an organizer.
 fn organizer(property: &Property) -> Option<(String, String)> {
     let value = property.value.trim();
     let mail = match value.split_at_checked(7) {
         Some((scheme, mail)) if scheme.eq_ignore_ascii_case("mailto:") => one_line(mail),
         _ => String::new(),
     };
-    // A quote cannot stand in a name that is exported.
+    // Exported names cannot contain quotes.
     let name = one_line(&property.parameter("CN").unwrap_or_default().replace('"', "'"));
     let name = if name.is_empty() { mail.clone() } else { name };
     (!name.is_empty()).then_some((name, mail))
@@ -140,7 +140,7 @@ fn address(text: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Finds an image that the file names by its address.
+/// Returns the URL of an image in the file.
 fn image(component: &Component) -> Option<String> {
     let is_image = |one: &&Property| match one.name.as_str() {
         "IMAGE" => true,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_programs_write_is_read() {
+    fn details_of_common_programs_are_read() {
         let details = read(
             "SUMMARY:  R & B\\, live \nDESCRIPTION:Tom & <Ann>\\n\\n\\nDoors at 7\nLOCATION:Hall\\nMain St 1\\, Wien\n\
              CATEGORIES:b,a\nCATEGORIES:a\nGEO:48.2;16.37\nCLASS:private\n\
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn html_of_google_is_kept_and_nothing_else_is_invented() {
+    fn google_html_is_kept_and_plain_text_escaped() {
         let details = read("DESCRIPTION:<p>Hi <b>you</b></p>\nURL:javascript:alert(1)\nGEO:91;0");
         assert_eq!(details.title, "Untitled");
         assert_eq!(

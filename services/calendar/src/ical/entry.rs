@@ -1,4 +1,4 @@
-//! An event of an iCalendar file in the terms of this calendar.
+//! Conversion of a VEVENT to events of this calendar.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,37 +16,37 @@ use super::repetitions::{Start, starts_of};
 use crate::model::html;
 use crate::model::zone::Zone;
 
-/// The longest UID, in characters.
+/// Maximum length of a UID in characters.
 const LONGEST_UID: usize = 500;
 
-/// An event of a file, with all the times that it takes place.
+/// An event of a file with all its occurrences.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name in all calendars.
+    /// Its UID, unique across calendars.
     pub uid: String,
-    /// Which of the repetitions of another entry it replaces.
+    /// The occurrence of another entry that it overrides.
     pub replaces: Option<String>,
-    /// A rule or a list of dates says when it takes place.
+    /// Whether it has a rule or a list of dates.
     pub is_series: bool,
-    /// It does not take place.
+    /// Whether it is cancelled.
     pub is_cancelled: bool,
-    /// At least one; the first one is the parent of the others.
+    /// The occurrences, at least one. The first is the parent of the others.
     ///
-    /// The one at DTSTART has the UID as its name, all others their moments too, so that each keeps its
-    /// name when others are added or left out.
+    /// The id of the one at DTSTART is the UID. The others add their moment, so that ids stay
+    /// stable when dates are added or excluded.
     pub occurrences: Vec<Occurrence>,
 }
 
 /// An event at one time.
 #[derive(Clone, Debug)]
 pub struct Occurrence {
-    /// The name by which it is found again.
+    /// The external id by which it is found again.
     pub external_id: String,
-    /// When it begins.
+    /// The start.
     pub start: Moment,
-    /// When it ends.
+    /// The end.
     pub end: Moment,
-    /// All else.
+    /// All other fields.
     pub details: Arc<Details>,
 }
 
@@ -54,12 +54,15 @@ impl Entry {
     /// Reads the UID.
     ///
     /// # Errors
-    /// It is missing, too long, or has control characters.
+    /// The UID is missing, too long, or has control characters.
     pub fn uid(component: &Component) -> Result<String, String> {
         let uid = component.text("UID");
         match uid.is_empty() || uid.chars().count() > LONGEST_UID || uid.contains(char::is_control)
         {
-            true => Err(format!("UID must have 1 to {LONGEST_UID} characters")),
+            true if uid.is_empty() => Err("UID is missing".to_owned()),
+            true => {
+                Err(format!("UID has more than {LONGEST_UID} characters, or control characters"))
+            }
             false => Ok(uid),
         }
     }
@@ -67,12 +70,12 @@ impl Entry {
     /// Reads an event of a file.
     ///
     /// # Errors
-    /// What is wrong with it, for people.
+    /// A message for users.
     pub fn read(component: &Component, context: EntryContext<'_>) -> Result<Entry, String> {
         if component.is_cut {
             return Err("is too large".to_owned());
         }
-        // What of it stood behind would be taken away from an event that is known.
+        // Missing properties would be removed from an existing event.
         if !component.has_end {
             return Err("END:VEVENT is missing, the file is truncated".to_owned());
         }
@@ -126,10 +129,10 @@ impl Entry {
         Ok(Entry { uid, replaces, is_series, is_cancelled, occurrences })
     }
 
-    /// Names the repetition of another entry that this one replaces.
+    /// Returns the id of the occurrence that this entry overrides.
     ///
     /// # Errors
-    /// The UID or the moment is wrong, or it replaces a range of repetitions.
+    /// The UID or the moment is invalid, or it overrides a range of occurrences.
     pub fn replaced(
         component: &Component,
         context: EntryContext<'_>,
@@ -143,7 +146,7 @@ impl Entry {
         Ok(Some(Entry::repetition(&Entry::uid(component)?, &key)))
     }
 
-    /// Returns the name by which an entry of its own replaces one of the repetitions.
+    /// Returns the id of an overridden occurrence.
     pub fn replaced_as(
         &self,
         occurrence: &Occurrence,
@@ -157,7 +160,7 @@ impl Entry {
         names.into_iter().find(|name| replaced.contains(name))
     }
 
-    /// Returns whether a stored event is this one or a repetition of it, by its external id.
+    /// Returns whether an external id belongs to this event or one of its occurrences.
     pub fn repeats_as(&self, external_id: &str) -> bool {
         if external_id == self.uid {
             return true;
@@ -170,19 +173,19 @@ impl Entry {
         key.is_some_and(|key| is_form(key, "00000000") || is_form(key, "00000000T000000Z"))
     }
 
-    /// Names a repetition by the entry and the moment that it has in the rule.
+    /// Returns the id of an occurrence, from the UID and its moment in the rule.
     pub fn repetition(uid: &str, key: &str) -> String {
         format!("{uid}#{key}")
     }
 
-    /// Returns the moment that a repetition has in the rule, by its name.
+    /// Returns the moment in the rule of an occurrence, from its id.
     pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(uid)?.strip_prefix('#')
     }
 }
 
-/// Returns the zone in which an event lasts and repeats: what is written in UTC does so in UTC, whatever
-/// the zone that it is shown in. `None` for whole days.
+/// Returns the zone in which an event lasts and repeats. Times in UTC stay in UTC, whatever zone
+/// they are shown in. `None` for all-day events.
 fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
     match start {
@@ -192,11 +195,11 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     }
 }
 
-/// Reads start and end; days of Outlook may be written as times.
+/// Reads start and end. Outlook may write days as times.
 fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Moment), String> {
     let start = match (component.find("DTSTART"), component.method) {
         (Some(start), _) => Moment::read(start, context)?,
-        // A cancellation need not repeat the time of the event.
+        // A cancellation may lack the time of the event.
         (None, Method::Cancel) => match component.find("RECURRENCE-ID") {
             Some(replaced) => Moment::read(replaced, context)?,
             None => Moment::Time(context.now, Zone::utc()),
@@ -223,8 +226,8 @@ fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Mo
 }
 
 impl Occurrence {
-    /// Returns the fields of an event write in which it differs from what is stored; those that
-    /// name other resources are left to who knows them.
+    /// Returns the fields of an event write that differ from the stored ones. The caller adds
+    /// fields that refer to other resources.
     pub fn fields(&self, stored: Option<&Occurrence>) -> Map<String, Value> {
         let mut fields = Map::new();
         let differs = |same: &dyn Fn(&Occurrence) -> bool| !stored.is_some_and(same);

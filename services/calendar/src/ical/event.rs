@@ -1,4 +1,4 @@
-//! Events of iCalendar.
+//! Export of events.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -14,19 +14,19 @@ use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// Names the zone of an event whose times are written in UTC: it is an offset, which has no rules to
-/// write, or its clock shows a time twice, and a reading of the clock means the first.
+/// The property with the zone of an event whose times are written in UTC. The zone is an offset,
+/// which has no rules to write, or a local time would be ambiguous.
 pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
 
-/// What the events of a feed are written with.
+/// The context for writing the events of a feed.
 #[derive(Clone, Copy)]
 pub struct FeedContext<'a> {
     pub urls: &'a Urls,
-    /// Stands behind the ids of events that have no external id.
+    /// The suffix of UIDs of events without an external id.
     pub host: &'a str,
 }
 
-/// Writes an event; of a protected one only title and times.
+/// Writes an event. A protected event has title and times only.
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
     let modified = utc(event.modified_utc);
     line(out, "BEGIN", "VEVENT");
@@ -108,7 +108,7 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
     }
 }
 
-/// Writes where a venue is on one line.
+/// Formats the location of a venue on one line.
 pub fn location(venue: &Linked) -> String {
     let place = &venue.place;
     let name = html::plain(&venue.name);
@@ -118,7 +118,7 @@ pub fn location(venue: &Linked) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the address of an organizer: mail where one is known, else its page.
+/// Returns the URI of an organizer: the email address if known, else its page.
 fn address(organizer: &Linked, urls: &Urls) -> String {
     let mail = organizer.email.trim();
     let is_mail =
@@ -130,7 +130,7 @@ fn address(organizer: &Linked, urls: &Urls) -> String {
     }
 }
 
-/// Returns the media type that the extension of an image tells.
+/// Returns the media type of an image, from its extension.
 fn media_type(image: &Image) -> Option<&'static str> {
     let extension = image.extension.to_ascii_lowercase();
     let extension = if extension == "jpeg" { "jpg" } else { extension.as_str() };

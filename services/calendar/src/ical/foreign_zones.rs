@@ -1,5 +1,5 @@
-//! Time zones as other programs name them: IANA names behind prefixes, names of Windows, and zones
-//! that only the file itself describes.
+//! Time zones of other programs: IANA names with prefixes, Windows names, and zones that only the
+//! file describes.
 
 use std::collections::HashMap;
 
@@ -12,32 +12,32 @@ use super::windows_zones::windows_zone;
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
-/// The most zones of a file.
+/// Maximum number of zones in a file.
 const MOST_ZONES: usize = 1000;
 
-/// The most turns of the clock that a zone describes, and the most dates of each.
+/// Maximum number of observances in a zone, and of dates in each.
 const MOST_TURNS: usize = 100;
 
-/// The zones that a file describes, by their names.
+/// The zones that a file describes, by name.
 #[derive(Debug, Default)]
 pub struct ForeignZones(HashMap<String, Described>);
 
 #[derive(Debug)]
 enum Described {
-    /// Its own words for a zone that is known.
+    /// A known zone under another name.
     Known(Zone),
-    /// By its turns.
+    /// A zone described by its observances.
     Turns(Vec<Turn>),
 }
 
-/// The most rules of a zone that are looked at for a moment, those that end last: real zones have two
-/// in force at a time.
+/// Maximum number of rules of a zone that are examined for a moment, latest end first. Real zones
+/// have two in force at a time.
 const MOST_RULES: usize = 8;
 
-/// The most months that a rule of a zone names.
+/// Maximum number of months in a rule of a zone.
 const MOST_MONTHS: usize = 2;
 
-/// When a clock is turned: at some moments, and every year by a rule from the first of them on.
+/// The beginnings of an observance: some moments, and from the first of them a yearly rule.
 #[derive(Debug, Default)]
 struct Turn {
     starts: Vec<DateTime>,
@@ -47,7 +47,7 @@ struct Turn {
 }
 
 impl ForeignZones {
-    /// Takes a zone that the file describes.
+    /// Adds a zone that the file describes.
     pub fn add(&mut self, zone: &Component) {
         let (mut name, mut known_as, mut turns) = (None, None, Vec::new());
         for property in &zone.properties {
@@ -78,7 +78,7 @@ impl ForeignZones {
         }
     }
 
-    /// Finds the zone of a name, for a moment in it.
+    /// Returns the zone of a name that applies at a moment.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
         if let Some(zone) = known(name) {
             return Some(zone);
@@ -95,7 +95,7 @@ impl ForeignZones {
         let named = turns.iter().filter_map(|turn| Some((turn.latest_named(at)?, turn)));
         let latest = named.chain(ruled).filter_map(|(begin, turn)| Some((begin, turn.offset?)));
         let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
-        // Before all turns the first one counts.
+        // Before all observances the first one applies.
         let offset = latest.or_else(|| turns.iter().find_map(|turn| turn.offset))?;
         let sign = if offset < 0 { '-' } else { '+' };
         let offset = offset.abs();
@@ -104,12 +104,12 @@ impl ForeignZones {
 }
 
 impl Turn {
-    /// Returns the latest of the named moments up to one.
+    /// Returns the latest listed moment up to `at`.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()
     }
 
-    /// Returns up to when the rule, if there is one, turns the clock before a moment.
+    /// Returns the moment up to which the rule, if any, may begin the observance.
     fn rule_until(&self, at: DateTime) -> Option<DateTime> {
         let first = *self.starts.first()?;
         let rule = self.rule.as_ref().filter(|_| first <= at)?;
@@ -117,17 +117,17 @@ impl Turn {
         Some(until.map_or(at, |until| until.min(at)).max(first))
     }
 
-    /// Returns when the rule last turned the clock.
+    /// Returns the latest beginning by the rule.
     fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
         let first = *self.starts.first()?;
-        // Years that are long gone need not be looked at.
+        // Years that are long past need not be examined.
         let near = first.with().year(until.year()).build().ok()?.checked_sub(2.years()).ok()?;
         self.rule.as_ref()?.expand(near.max(first), until).ok()?.last().copied()
     }
 }
 
-/// Finds a zone by its name, by that of Windows, or by its end: some programs write an IANA name
-/// behind a path of their own.
+/// Finds a zone by IANA name, by Windows name, or by suffix: some programs write a path of their
+/// own before an IANA name.
 pub fn known(name: &str) -> Option<Zone> {
     let name = name.trim();
     let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
@@ -139,7 +139,7 @@ fn wall(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
 }
 
-/// Reads `+0100` and `-033000` as minutes.
+/// Parses `+0100` and `-033000` as minutes.
 fn minutes(text: &str) -> Option<i32> {
     let (sign, digits) = text.split_at_checked(1)?;
     let sign = match sign {
@@ -162,7 +162,7 @@ mod tests {
         TZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
 
     #[test]
-    fn zones_are_found_by_every_name() {
+    fn zones_are_found_by_iana_windows_and_described_names() {
         let mut zones = ForeignZones::default();
         for file in [
             FILE,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_many_days_are_not_those_of_a_zone() {
+    fn rules_with_many_days_are_ignored_in_zones() {
         let mut zones = ForeignZones::default();
         let file = "BEGIN:VTIMEZONE\nTZID:odd\nBEGIN:STANDARD\nDTSTART:20190101T000000\n\
             RRULE:FREQ=YEARLY;BYMONTH=1,2,3,4,5,6,7,8,9,10,11,12;BYDAY=MO,TU,WE,TH,FR,SA,SU\n\

@@ -1,4 +1,4 @@
-//! How long events of iCalendar last.
+//! Durations of imported events.
 
 use jiff::civil::DateTime;
 use jiff::{Span, Timestamp};
@@ -7,23 +7,23 @@ use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use crate::model::zone::Zone;
 
-/// How long an event lasts, so that its repetitions end as it does.
+/// The duration of an event, which applies to each occurrence.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
-    /// From DTEND: what the clock shows between start and end.
+    /// From DTEND: the difference of the local times.
     Clock(Span),
-    /// From DURATION: weeks and days on the clock, then hours, minutes and seconds that are exact,
-    /// whatever the clock does meanwhile (RFC 5545, 3.3.6).
+    /// From DURATION: weeks and days in local time, then exact hours, minutes and seconds, across
+    /// clock changes (RFC 5545, 3.3.6).
     Duration(Span),
 }
 
 impl Length {
-    /// Returns the length between two moments on the clock of a zone.
+    /// Returns the difference of two moments in the local time of a zone.
     pub fn between(start: &Moment, end: &Moment, clock: &Zone) -> Length {
         let wall = |moment: &Moment| moment.clone().in_zone(clock).wall();
         let (first, last) = (wall(start), wall(end));
         match (start, end) {
-            // The clock was turned back meanwhile.
+            // The clock was set back between them.
             (Moment::Time(start, _), Moment::Time(end, _)) if last < first => {
                 Length::Duration(start.until(*end).unwrap_or_default())
             }
@@ -45,7 +45,7 @@ impl Length {
         }
     }
 
-    /// Returns the end of an event that starts at a moment; `None` outside the calendar.
+    /// Returns the end of an event with this start, or `None` after the last supported date.
     pub fn end_of(self, start: &Moment) -> Option<Moment> {
         match (self, start) {
             (Length::Duration(span), Moment::Time(at, zone)) => {
@@ -83,7 +83,8 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
     at.checked_add(time).ok()
 }
 
-/// Reads the end of an event: one without ends as it starts, on a day with the day.
+/// Reads the end of an event. By default an event ends at its start, and an all-day event with its
+/// day.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,
@@ -98,7 +99,7 @@ pub fn end_of(
         (None, None) => start.clone(),
     };
     Ok(match (start, read) {
-        // Days end before the day that is named.
+        // The end date is exclusive.
         (Moment::Day(first), Moment::Day(behind)) => {
             Moment::Day(behind.yesterday().unwrap_or(behind).max(*first))
         }

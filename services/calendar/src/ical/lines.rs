@@ -1,9 +1,9 @@
-//! Lines of iCalendar: escaped, folded, ended by CRLF.
+//! iCalendar lines: escaped, folded, with CRLF line ends.
 
-/// The most octets of a line, without its end.
+/// Maximum number of octets in a line, without its end.
 const OCTETS: usize = 75;
 
-/// Writes a line: name with parameters, and a value that is escaped already where it has to be.
+/// Writes a line: a name with parameters, and a value that is already escaped.
 pub fn line(out: &mut String, name: &str, value: &str) {
     let mut room = OCTETS;
     for c in name.chars().chain([':']).chain(value.chars()) {
@@ -17,14 +17,14 @@ pub fn line(out: &mut String, name: &str, value: &str) {
     out.push_str("\r\n");
 }
 
-/// Writes a line of text, or none where there is no text.
+/// Writes a text property, or nothing for an empty text.
 pub fn text_line(out: &mut String, name: &str, text: &str) {
     if !text.is_empty() {
         line(out, name, &escaped(text));
     }
 }
 
-/// Escapes a text; control characters but for ends of lines are left out.
+/// Escapes a text and drops control characters except line ends.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -39,13 +39,13 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Quotes the value of a parameter, in which a quote cannot stand.
+/// Quotes a parameter value. Quotes in it are replaced.
 pub fn quoted(text: &str) -> String {
     let bare: String = text.chars().filter(|c| !c.is_control()).collect();
     format!("\"{}\"", bare.replace('"', "'"))
 }
 
-/// Keeps a value on its line that is no text, such as a URL.
+/// Removes line ends from a value that is not a text, such as a URL.
 pub fn bare(value: &str) -> String {
     value.chars().filter(|c| !c.is_control()).collect()
 }
@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_short_and_unfold_to_what_was_written(text in "[a-zä東🎷 ]{0,200}") {
+        fn folded_lines_are_short_and_unfold_to_the_original(text in "[a-zä東🎷 ]{0,200}") {
             let mut out = String::new();
             line(&mut out, "SUMMARY", &text);
             prop_assert!(out.ends_with("\r\n"));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_meaning_is_escaped() {
+    fn special_characters_are_escaped() {
         assert_eq!(escaped("a;b,c\\d\r\ne\u{1}\tf"), "a\\;b\\,c\\\\d\\ne f");
         assert_eq!(quoted("Ann \"A\": x;y"), "\"Ann 'A': x;y\"");
     }

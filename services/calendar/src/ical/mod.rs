@@ -1,4 +1,4 @@
-//! iCalendar (RFC 5545): calendars, events and time zones as lines of text, written and read.
+//! iCalendar (RFC 5545): reads and writes calendars, events and time zones.
 
 mod calendar;
 mod details;

@@ -1,4 +1,4 @@
-//! Moments of iCalendar files: days, and times on the clock of a zone.
+//! Moments in iCalendar files: days, and times in a zone.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -8,31 +8,31 @@ use super::property::Property;
 use crate::model::schedule::wall_seconds;
 use crate::model::zone::Zone;
 
-/// What reading moments needs to know.
+/// The context for reading moments.
 #[derive(Clone, Copy)]
 pub struct EntryContext<'a> {
     /// The zones that the file describes.
     pub zones: &'a ForeignZones,
-    /// The zone that the file names for all its events: that of times in UTC or in no zone.
+    /// The default zone of the file, for times in UTC or without a zone.
     pub calendar: Option<&'a Zone>,
-    /// The zone of times that name none, where the file names none either.
+    /// The zone of times without a zone, if the file has no default.
     pub site: &'a Zone,
-    /// The present.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// A day, or a time on a clock.
+/// A day, or a time in a zone.
 #[derive(Clone, Debug)]
 pub enum Moment {
     /// A whole day.
     Day(Date),
-    /// An instant, shown on the clock of a zone: in a repeated hour the reading alone is two
-    /// instants.
+    /// An instant in the local time of a zone. In a repeated hour the local time alone would be
+    /// ambiguous.
     Time(Timestamp, Zone),
 }
 
 impl PartialEq for Moment {
-    /// Times are the same at one instant in one zone; all zones of a fixed offset are one.
+    /// Times are equal if instant and zone are. All fixed-offset zones are equal.
     fn eq(&self, other: &Moment) -> bool {
         match (self, other) {
             (Moment::Day(day), Moment::Day(other)) => day == other,
@@ -46,12 +46,12 @@ impl PartialEq for Moment {
 }
 
 impl Moment {
-    /// Reads a property with one moment.
+    /// Reads a property with a single moment.
     pub fn read(property: &Property, context: EntryContext<'_>) -> Result<Moment, String> {
         Moment::parse(property.value.trim(), property, context)
     }
 
-    /// Reads one of the moments of a property.
+    /// Parses one of the moments of a property.
     pub fn parse(
         text: &str,
         property: &Property,
@@ -78,7 +78,7 @@ impl Moment {
         Ok(Moment::Time(at, shown_in.unwrap_or(zone)))
     }
 
-    /// Returns the reading of its clock; a day begins at midnight.
+    /// Returns the local time. A day begins at midnight.
     pub fn wall(&self) -> DateTime {
         match self {
             Moment::Day(day) => day.to_datetime(Time::midnight()),
@@ -86,8 +86,8 @@ impl Moment {
         }
     }
 
-    /// Moves to another reading of the same clock: one that is skipped moves forward, of one that is
-    /// repeated the first counts.
+    /// Returns the moment with another local time in the same zone. A skipped time moves forward;
+    /// of a repeated time it is the first.
     pub fn at(&self, wall: DateTime) -> Moment {
         match self {
             Moment::Day(_) => Moment::Day(wall.date()),
@@ -95,7 +95,7 @@ impl Moment {
         }
     }
 
-    /// Shows the same instant on the clock of another zone.
+    /// Converts to the same instant in another zone.
     #[must_use]
     pub fn in_zone(self, zone: &Zone) -> Moment {
         match self {
@@ -104,7 +104,7 @@ impl Moment {
         }
     }
 
-    /// Returns seconds by which moments of one kind are compared.
+    /// Returns seconds for comparing moments of one kind.
     pub fn seconds(&self) -> i64 {
         match self {
             Moment::Day(_) => wall_seconds(self.wall()),
@@ -112,8 +112,8 @@ impl Moment {
         }
     }
 
-    /// Returns whether the reading of its clock leads back to it: in a repeated hour the first time
-    /// does, the second does not.
+    /// Returns whether the local time converts back to the moment. The second pass of a repeated
+    /// hour does not.
     pub fn is_clear(&self) -> bool {
         match self {
             Moment::Day(_) => true,
@@ -121,7 +121,7 @@ impl Moment {
         }
     }
 
-    /// Names the moment, the same in every zone.
+    /// Returns a key of the moment that is the same in every zone.
     pub fn key(&self) -> String {
         match self {
             Moment::Day(day) => day.strftime("%Y%m%d").to_string(),
@@ -129,7 +129,7 @@ impl Moment {
         }
     }
 
-    /// Names the day of the moment on its clock.
+    /// Returns a key of the local day.
     pub fn day_key(&self) -> String {
         self.wall().date().strftime("%Y%m%d").to_string()
     }
@@ -140,7 +140,7 @@ pub fn is_utc(text: &str) -> bool {
     text.trim().ends_with(['Z', 'z'])
 }
 
-/// Reads the reading of a clock, whatever its zone; a day begins at midnight.
+/// Parses a local time, ignoring its zone. A day begins at midnight.
 pub fn reading(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if text.len() == 8 {

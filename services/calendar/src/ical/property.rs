@@ -1,6 +1,6 @@
-//! The lines of iCalendar components, and the escapes in them.
+//! Properties of iCalendar components, and their escapes.
 
-/// A line of a component: `NAME;PARAMETER=value:value`.
+/// A property: `NAME;PARAMETER=value:value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
     /// In upper case.
@@ -12,7 +12,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// Parses a line; `None` where it has no value.
+    /// Parses a line. Returns `None` if it has no value.
     pub fn parse(line: &str) -> Option<Property> {
         let (mut quoted, mut bracketed, mut last) = (false, false, ' ');
         let colon = line.char_indices().find_map(|(at, c)| {
@@ -45,12 +45,12 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns the value as a text without escapes.
+    /// Returns the unescaped value.
     pub fn text(&self) -> String {
         unescaped(&self.value)
     }
 
-    /// Returns the texts of a list, parted by commas.
+    /// Returns the unescaped values of a comma-separated list.
     pub fn texts(&self) -> Vec<String> {
         let mut escaped = false;
         let parts = self.value.split(|c| {
@@ -62,7 +62,7 @@ impl Property {
     }
 }
 
-/// Undoes the escapes of parameters (RFC 6868).
+/// Unescapes a parameter value (RFC 6868).
 fn parameter_text(text: &str) -> String {
     match text.contains('^') {
         true => text.replace("^n", "\n").replace("^'", "\"").replace("^^", "^"),
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_other_programs_are_read() {
+    fn properties_of_other_programs_parse() {
         let property = Property::parse("dtstart;tzid=\"America/New;York:1\";X-A=b:20270401T180000");
         let property = property.unwrap();
         assert_eq!(property.name, "DTSTART");

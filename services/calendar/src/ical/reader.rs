@@ -6,38 +6,38 @@ use batch::{BoundedLines, Line};
 
 use super::property::Property;
 
-/// The longest line on disk, in bytes; longer ones are cut off by those who write them.
+/// Maximum number of bytes in a line. Longer lines count as empty.
 const LONGEST_LINE: usize = 256 << 10;
 
-/// The most bytes of an event or a time zone.
+/// Maximum number of bytes in an event or a time zone.
 const MOST_BYTES: usize = 2 << 20;
 
 /// A component with the number of its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Number of the line on which it begins.
+    /// Number of its first line.
     pub line: u64,
-    /// What it is.
+    /// The kind of component.
     pub kind: Kind,
-    /// Its own properties; those of observances of a time zone stand behind a `BEGIN`.
+    /// Its properties. Those of observances of a time zone follow a `BEGIN`.
     pub properties: Vec<Property>,
-    /// More than is read of one component: its later properties are missing.
+    /// Whether it is too large, so that its last properties are missing.
     pub is_cut: bool,
-    /// The file has its end too.
+    /// Whether its end is in the file.
     pub has_end: bool,
-    /// The method of the calendar that it is in.
+    /// The method of its calendar.
     pub method: Method,
 }
 
-/// What a calendar asks its readers to do with its events (RFC 5546).
+/// The method of a calendar: how to process its events (RFC 5546).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Take the events: `PUBLISH`, `REQUEST`, or no method.
+    /// Import the events: `PUBLISH`, `REQUEST`, or no method.
     #[default]
     Publish,
     /// Cancel the events.
     Cancel,
-    /// A message between organizer and attendees, which changes no event.
+    /// A message between organizer and attendees that changes no event.
     Other(&'static str),
 }
 
@@ -53,7 +53,7 @@ impl Method {
     }
 }
 
-/// What a component is.
+/// The kind of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `VEVENT`
@@ -63,7 +63,7 @@ pub enum Kind {
 }
 
 impl Component {
-    /// Tells whether all of it was read.
+    /// Returns whether it was read completely.
     pub fn is_whole(&self) -> bool {
         self.has_end && !self.is_cut
     }
@@ -73,21 +73,21 @@ impl Component {
         self.properties.iter().find(|one| one.name == name)
     }
 
-    /// Returns the text of a property, trimmed; empty where there is none.
+    /// Returns the trimmed text of a property; empty if it is absent.
     pub fn text(&self, name: &str) -> String {
         self.find(name).map(|one| one.text().trim().to_owned()).unwrap_or_default()
     }
 }
 
-/// What a line says of the beginning or the end of components.
+/// The meaning of a line for the nesting of components.
 enum Mark {
-    /// The component that is read has its end.
+    /// The end of the current component.
     End,
-    /// It lacks its end: this line is no part of it.
+    /// A line after the current component, whose end is missing.
     Beyond,
-    /// A component within it begins.
+    /// The beginning of a nested component.
     InnerBegin,
-    /// A component within it ends.
+    /// The end of a nested component.
     InnerEnd,
 }
 
@@ -113,22 +113,22 @@ impl Mark {
 /// Reads components.
 pub struct Reader<R> {
     lines: BoundedLines<R>,
-    /// The unfolded line that is being put together, and its number.
+    /// The line that is being unfolded, with its number.
     pending: Option<(u64, Vec<u8>)>,
-    /// A property that was read too early.
+    /// A property to read again.
     again: Option<(u64, Property)>,
     done: bool,
     /// Whether a calendar has begun.
     pub is_calendar: bool,
-    /// Whether a calendar has begun that has not ended.
+    /// Whether a calendar has begun and not ended.
     pub is_open: bool,
-    /// The method of this calendar.
+    /// The method of the current calendar.
     method: Method,
-    /// Number of the last line that was read.
+    /// Number of the last line.
     pub line: u64,
-    /// The name of the zone that the calendar has as a whole.
+    /// The default zone of the calendar.
     pub zone_name: Option<String>,
-    /// The name of the program that wrote the calendar.
+    /// The product id of the calendar.
     pub product: Option<String>,
 }
 
@@ -150,7 +150,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Returns the next event or time zone; all else is passed over.
+    /// Returns the next event or time zone and skips everything else.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -191,8 +191,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Reads the rest of a component, up to its end, or to what shows that its end is missing: the
-    /// next component, the end of the calendar or of the file.
+    /// Reads the rest of a component, up to its end or to evidence that its end is missing: the
+    /// next component, or the end of the calendar or file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
         let (properties, method) = (Vec::new(), self.method);
         let mut component =
@@ -212,7 +212,7 @@ impl<R: BufRead> Reader<R> {
                 Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
                 None => {}
             }
-            // Alarms of an event are passed over; observances are the rules of a zone.
+            // Alarms in events are skipped. Observances are the rules of a zone.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
             component.is_cut |= kept && bytes > MOST_BYTES;
@@ -236,7 +236,7 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Puts a line together with those behind it that begin with a blank.
+    /// Joins a line with its continuation lines, which begin with white space.
     fn unfolded(&mut self) -> io::Result<Option<(u64, String)>> {
         while !self.done {
             let Some((number, line)) = self.lines.next_line()? else {
@@ -245,7 +245,7 @@ impl<R: BufRead> Reader<R> {
             };
             let bytes = match line {
                 Line::Bytes(bytes) => bytes,
-                // Its end cannot be known, so it is as good as empty.
+                // The end of the line is unknown, so it counts as empty.
                 Line::TooLong { .. } => &[],
             };
             match (&mut self.pending, bytes) {
@@ -267,7 +267,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 fn text((number, bytes): (u64, Vec<u8>)) -> (u64, String) {
-    // What is no UTF-8 is the older encoding of western programs.
+    // Bytes that are not UTF-8 are decoded as Latin-1.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     (number, text.trim_end_matches('\r').replace('\0', ""))
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folds_are_undone_inside_characters_too_and_alarms_passed_over() {
+    fn reader_unfolds_within_characters_and_skips_alarms() {
         let mut file =
             b"\xef\xbb\xbfBEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Gr\xc3\r\n \xb6\xc3\x9fe\r\n"
                 .to_vec();
@@ -288,9 +288,9 @@ mod tests {
         let mut reader = Reader::new(&file[..]);
         let first = reader.next_component().unwrap().unwrap();
         assert!(reader.is_calendar);
-        let told: Vec<String> =
+        let texts: Vec<String> =
             first.properties.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
-        assert_eq!((first.line, told.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
+        assert_eq!((first.line, texts.join(" ")), (2, "SUMMARY=Größe UID=12".to_owned()));
         // The second one ends with the file.
         let second = reader.next_component().unwrap().unwrap();
         assert_eq!((second.properties[0].value.as_str(), second.has_end), ("3", false));
@@ -299,16 +299,16 @@ mod tests {
     }
 
     #[test]
-    fn component_without_its_end_takes_no_other_with_it() {
+    fn component_without_end_does_not_hide_the_next() {
         let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1\nBEGIN:VALARM\nBEGIN:VEVENT\nUID:2\n\
             BEGIN:VALARM\nEND:VEVENT\nBEGIN:VTIMEZONE\nTZID:a\nBEGIN:VEVENT\nUID:3\nEND:VCALENDAR\n";
         let mut reader = Reader::new(file.as_bytes());
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         while let Some(component) = reader.next_component().unwrap() {
-            told.push((component.properties[0].value.clone(), component.has_end));
+            found.push((component.properties[0].value.clone(), component.has_end));
         }
         let expected = [("1", false), ("2", true), ("a", false), ("3", false)];
-        assert_eq!(told, expected.map(|(name, has_end)| (name.to_owned(), has_end)));
+        assert_eq!(found, expected.map(|(name, has_end)| (name.to_owned(), has_end)));
         assert!(!reader.is_open);
         let mut reader = Reader::new(&b"BEGIN:VCALENDAR\nEND:VCALEND"[..]);
         assert_eq!(reader.next_component().unwrap(), None);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn component_without_an_end_is_bounded() {
+    fn component_without_end_is_limited_in_size() {
         let mut file = b"BEGIN:VEVENT\n".to_vec();
         file.extend(
             b"X:".iter().chain(&[b'a'; 200_000]).chain(b"\n").copied().cycle().take(5 << 20),

@@ -1,4 +1,4 @@
-//! When a repeated event of a file takes place.
+//! The occurrences of an imported series.
 
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -10,21 +10,21 @@ use super::reader::Component;
 use crate::model::recurrence::{Rule, Wanted};
 use crate::model::zone::Zone;
 
-/// The most events that one repeated event becomes.
+/// Maximum number of events that a series becomes.
 const MOST_OCCURRENCES: usize = 500;
 
-/// How far ahead events repeat, in months.
+/// How far ahead a series is expanded, in months.
 const MONTHS_AHEAD: i32 = 24;
 
-/// The most dates that a file names one by one, to add or to leave out.
+/// Maximum number of individually listed dates.
 const MOST_DATES: usize = 5000;
 
-/// A start of a repeated event.
+/// A start of an occurrence.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// When it is.
+    /// The start.
     pub moment: Moment,
-    /// The end that the file gives for this start alone.
+    /// The end, if the file has one for this start.
     pub end: Option<Moment>,
 }
 
@@ -34,7 +34,7 @@ impl From<Moment> for Start {
     }
 }
 
-/// Computes when an event takes place, given its start on the clock that it repeats on.
+/// Returns the starts of a series, given its first start in the zone in which it repeats.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
@@ -60,7 +60,7 @@ pub fn starts_of(
     let mut left_out: Vec<i64> =
         series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // One more for each that may be left out.
+    // One more for each that may be excluded.
     let (first, latest) = (1 + left_out.len(), MOST_OCCURRENCES + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest };
     for rule in rules {
@@ -68,7 +68,7 @@ pub fn starts_of(
     }
     starts.extend(series.added(component)?);
     starts.retain(|start| start.moment.wall() <= horizon);
-    // Of two equal starts the one with an end of its own stays.
+    // Of two equal starts, the one with its own end is kept.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
@@ -80,9 +80,8 @@ pub fn starts_of(
     Ok(starts)
 }
 
-/// Keeps the first one, and of the others the next to come, then the latest that are past: of a
-/// class that goes on every day nobody misses the end, or the beginning years ago, but everybody
-/// tomorrow.
+/// Keeps the first start, then the next future ones, then the latest past ones: of an endless daily
+/// series, the coming days matter most.
 fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
     let past = starts.iter().skip(1).take_while(|at| is_past(at)).count();
@@ -94,31 +93,31 @@ fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
-/// The clock that a series repeats on.
+/// A series in its zone.
 struct Series<'a> {
     start: &'a Moment,
-    /// What the file writes of the start: a reading that the clock skips on its day counts on others.
+    /// The start as written. A local time that is skipped on its day applies to the other days.
     wall: DateTime,
-    /// The name of a zone whose offset only the file knows, from day to day.
+    /// The name of a zone whose offset varies and is known only from the file.
     foreign: Option<&'a str>,
     context: EntryContext<'a>,
 }
 
-/// When a rule ends.
+/// The end of a rule.
 #[derive(Clone, Copy)]
 enum Until {
-    /// With a reading of the clock.
+    /// As a local time.
     Wall(DateTime),
-    /// With an instant.
+    /// As an instant.
     Instant(Timestamp),
 }
 
 impl Until {
-    /// Returns a reading of a clock that is no earlier than the end.
+    /// Returns a local time that is not before the end.
     fn reading(self, zone: &Zone) -> DateTime {
         match self {
             Until::Wall(wall) => wall,
-            // Clocks that are turned back show more.
+            // A clock that was set back shows the same times again.
             Until::Instant(at) => {
                 let wall = zone.wall(at);
                 wall.checked_add(Span::new().days(1)).unwrap_or(wall)
@@ -144,7 +143,7 @@ impl<'a> Series<'a> {
         self.context.zones.find(self.foreign?, wall)
     }
 
-    /// Returns the moment of a reading of the clock.
+    /// Returns the moment of a local time.
     fn at(&self, wall: DateTime) -> Moment {
         let zone = self.foreign_zone(wall);
         let at = zone.as_ref().and_then(|zone| zone.instant(wall));
@@ -154,7 +153,8 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Turns a moment into one of the series: a day takes its time of day, a time keeps its instant.
+    /// Converts a listed moment to the series: a day gets the time of the series, a time keeps its
+    /// instant.
     fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
             (Moment::Time(at, _), Moment::Time(_, zone)) => {
@@ -259,7 +259,7 @@ mod tests {
     use crate::model::zone::Zone;
 
     #[test]
-    fn what_is_next_stays_and_what_is_far_goes() {
+    fn nearest_starts_are_kept() {
         let day = |number: i8| DateTime::constant(2027, 3, number, 18, 0, 0, 0);
         let kept = |days: &[i8], today: i8| {
             let mut starts: Vec<DateTime> = days.iter().copied().map(day).collect();
@@ -267,18 +267,18 @@ mod tests {
             keep_nearest(&mut starts, |at| *at < today, 4);
             starts.iter().map(|at| at.day()).collect::<Vec<_>>()
         };
-        // All to come: the end goes.
+        // All in the future: the last ones are dropped.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 1), [10, 11, 12, 13]);
-        // All past: the oldest go, but the first, which is the parent of the others.
+        // All in the past: the oldest are dropped, except the first, which is the parent.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 20), [10, 13, 14, 15]);
-        // Both: what is past goes first, that of today stays.
+        // Both: past ones are dropped first, today's are kept.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 13), [10, 13, 14, 15]);
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 11), [10, 11, 12, 13]);
         assert_eq!(kept(&[10, 11], 20), [10, 11]);
     }
 
     #[test]
-    fn long_series_are_as_if_all_of_them_had_been_counted() {
+    fn skipping_in_long_series_equals_counting_all_starts() {
         let (zones, site) = (ForeignZones::default(), Zone::utc());
         let now = "2027-03-10T12:00:00Z".parse().unwrap();
         let context = EntryContext { zones: &zones, calendar: None, site: &site, now };

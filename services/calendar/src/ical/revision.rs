@@ -1,4 +1,4 @@
-//! Which of several entries for one event counts.
+//! Selection among several entries for the same event.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use super::moment::reading;
 use super::reader::Component;
 
-/// The revision of an entry: the later one has the higher SEQUENCE, else the later LAST-MODIFIED or
+/// The revision of an entry. The later one has the higher SEQUENCE, else the later LAST-MODIFIED or
 /// DTSTAMP (RFC 5546, 2.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Revision {
@@ -19,7 +19,7 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// Reads the revision of an entry; one without SEQUENCE is the first.
+    /// Reads the revision of an entry. Without SEQUENCE it is 0.
     pub fn read(component: &Component) -> Revision {
         let date = |name: &str| component.find(name).and_then(|date| reading(&date.value));
         let stamped = date("DTSTAMP");
@@ -31,18 +31,18 @@ impl Revision {
     }
 }
 
-/// The latest entry for each event of a file, in bounded memory for each.
+/// The latest entry for each event of a file, with a fixed amount of memory per event.
 #[derive(Default)]
 pub struct Revisions {
-    /// Two, so that hashes of two events are never equal by chance.
+    /// Two hashers, so that the hashes of two events practically never collide.
     hashers: [RandomState; 2],
-    /// By hashes of UID and repetition: the revision, and the number of the component.
+    /// The revision and component number, by hashes of UID and occurrence.
     latest: HashMap<[u64; 2], (Revision, usize)>,
     superseded: HashSet<usize>,
 }
 
 impl Revisions {
-    /// Takes an entry for an event; of equal revisions the one that is taken later counts.
+    /// Adds an entry. Of equal revisions the later entry counts.
     pub fn take(
         &mut self,
         (uid, replaced): (&str, Option<&str>),
@@ -61,7 +61,7 @@ impl Revisions {
         self.superseded.insert(loser);
     }
 
-    /// Returns the numbers of the components that do not count.
+    /// Returns the numbers of the superseded components.
     pub fn into_superseded(self) -> HashSet<usize> {
         self.superseded
     }

@@ -1,4 +1,4 @@
-//! Time zones of iCalendar.
+//! Export of time zones.
 
 use jiff::civil::{DateTime, datetime};
 
@@ -6,16 +6,16 @@ use super::lines::line;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::zone::{Observance, Zone};
 
-/// Returns whether times of a zone are written with its name, and so need its rules; those of fixed
-/// offsets are written in UTC.
+/// Returns whether times are written with the name of the zone, which then needs its rules. Times
+/// in fixed offsets are written in UTC.
 pub fn needs_rules(zone: &Zone) -> bool {
     !zone.is_fixed()
 }
 
-/// The first wall clock that is written: parsers refuse the year 0.
+/// The earliest local time in a file, since parsers reject the year 0.
 const FIRST: DateTime = datetime(1, 1, 1, 0, 0, 0, 0);
 
-/// Writes a time zone for the events from one instant to another, and a year on both sides.
+/// Writes a time zone for the events between two instants, with a margin of a year.
 pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     const YEAR: i64 = 366 * 24 * 3600;
     let from = instant_from_seconds(first.saturating_sub(YEAR));
@@ -48,7 +48,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     line(out, "END", "VTIMEZONE");
 }
 
-/// Writes a wall clock.
+/// Formats a local time.
 pub fn local(wall: DateTime) -> String {
     wall.strftime("%Y%m%dT%H%M%S").to_string()
 }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zone_begins_where_its_clock_was_turned_and_in_its_local_time() {
+    fn zone_begins_at_a_clock_change_in_local_time() {
         let mut out = String::new();
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
         let zone = Zone::parse("Europe/Vienna").unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn zone_of_an_event_in_year_1_does_not_begin_before_it() {
+    fn zone_of_an_event_in_year_1_begins_in_year_1() {
         let july = "0001-07-01T10:00:00Z".parse::<jiff::Timestamp>().unwrap().as_second();
         for name in ["America/New_York", "Europe/Vienna"] {
             let mut out = String::new();
