@@ -1,4 +1,4 @@
-//! Every way in which a request can fail: status, code and body on one page.
+//! All errors of requests, with their status, code and body.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -12,7 +12,7 @@ use crate::wire::ordered_map::OrderedMap;
 use crate::wire::parameter_errors::{InvalidParameter, ParameterErrors};
 use crate::wire::parameters::declared;
 
-/// What a request failed for.
+/// The error of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("parameters are missing or invalid")]
@@ -79,7 +79,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Status, code and message of an error, and what its `data` holds beside the status.
+/// Status, code and message of an error, with the further fields of its `data`.
 struct Answer<'a> {
     status: u16,
     code: String,
@@ -114,7 +114,7 @@ enum More<'a> {
     TermExists { term_id: i64 },
 }
 
-/// The details of invalid parameters; an empty list where there are none.
+/// Details of invalid parameters; an empty list if there are none.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Details {
@@ -139,7 +139,7 @@ fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) 
     Answer { status, code, message, more: More::Nothing {}, additional_data: None }
 }
 
-/// An answer whose code and message begin with the kind of a resource.
+/// Builds an error whose code and message begin with the kind of a resource.
 fn about<'a>(kind: &str, status: u16, code: &str, state: &str) -> Answer<'a> {
     answer(status, format!("{kind}-{code}"), format!("The {kind} {state}."))
 }
@@ -149,7 +149,7 @@ impl<'a> Answer<'a> {
         Answer { more, ..self }
     }
 
-    fn beside(self, additional_data: [i64; 1]) -> Answer<'a> {
+    fn with_additional_data(self, additional_data: [i64; 1]) -> Answer<'a> {
         Answer { additional_data: Some(additional_data), ..self }
     }
 
@@ -204,7 +204,7 @@ impl Error {
             Error::TermExists(id) => {
                 answer(400, "term_exists", "A term with this name exists already.")
                     .with(More::TermExists { term_id: *id })
-                    .beside([*id])
+                    .with_additional_data([*id])
             }
             Error::NotHierarchical => {
                 answer(400, "rest_taxonomy_not_hierarchical", "Tags have no parents.")
@@ -221,7 +221,7 @@ impl Error {
         }
     }
 
-    /// Answers that do not depend on a resource.
+    /// Returns the answer of errors that do not concern a resource.
     fn general(&self) -> Answer<'_> {
         match self {
             Error::NoRoute => {
@@ -273,7 +273,7 @@ impl Error {
         }
     }
 
-    /// Turns a failure of the database into the one of deleting; a busy database stays busy.
+    /// Converts a database failure during a deletion. A busy database stays busy.
     pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
             Error::Store(cause) if !cause.is_temporary() => Error::CouldNotDelete(kind, cause),
@@ -281,7 +281,7 @@ impl Error {
         }
     }
 
-    /// Returns after how many seconds another try may succeed, where that is known.
+    /// Returns the seconds after which a retry may succeed, if known.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
@@ -372,7 +372,7 @@ impl From<&Fault> for Error {
     }
 }
 
-/// The error format of everything that fails outside a handler.
+/// The format of errors outside of handlers.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -1,5 +1,5 @@
-//! Lists: the turn of those that cost more than a few rows, their time, the room of long pages, and
-//! another try when a writer was faster.
+//! Permits, time limits and retries of lists: costly lists wait for a permit, long pages for
+//! memory, and a list that a writer has overtaken is read again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,11 +16,11 @@ use crate::store::event_index::{Deadline, ListError};
 use crate::wire::parameters::{Declared, EventListParameters, LinkedListParameters};
 use crate::wire::params::Params;
 
-/// How often a list is read again because a writer was faster.
+/// Maximum number of times that a list is read because a writer overtook it.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that one index of the database answers, or that need no reading; any other makes a list
-/// costly, so that a new filter waits for its turn until it stands here.
+/// Parameters that one database index answers, or that need no reading. Any other parameter makes a
+/// list costly, so a new filter needs a permit until it is added here.
 const CHEAP: [&str; 19] = [
     "page",
     "per_page",
@@ -43,38 +43,38 @@ const CHEAP: [&str; 19] = [
     "_fields",
 ];
 
-/// Parameters that an index answers one at a time: two of them make a list costly.
+/// Parameters that an index answers individually. Two of them make a list costly.
 const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
 
-/// What a list may use until it is read.
+/// The permits and the deadline of a list.
 #[derive(Clone)]
 pub struct ListTurn {
-    /// When the list is given up.
+    /// The moment at which the list is given up.
     pub deadline: Deadline,
-    /// Held until the work is done, also when the caller has gone away; none where it is cheap.
+    /// Held until the work is done, even if the client has disconnected; `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
-    /// The place of the page.
+    /// The memory permit of the page.
     pub place: PagePlace,
 }
 
-/// A list that was read, and the place of its page: to be kept until the answer is made.
+/// A list with the memory permit of its page, which is held until the response has been built.
 pub struct PlacedList<T> {
     pub list: T,
     pub place: PagePlace,
 }
 
 impl<T> PlacedList<T> {
-    /// A list whose pages are never long.
+    /// Wraps a list whose pages are never long.
     pub fn short(list: T) -> PlacedList<T> {
         PlacedList { list, place: PagePlace::default() }
     }
 }
 
 impl ListTurn {
-    /// Waits for the turn of a list.
+    /// Waits for the permit of a list.
     ///
     /// # Errors
-    /// The time was over before.
+    /// The deadline passed.
     pub async fn wait(state: &State, request: &Request) -> Result<ListTurn, Error> {
         let time = Duration::from_millis(state.site.settings.list_time_ms);
         let deadline = Instant::now() + time;
@@ -93,8 +93,8 @@ impl ListTurn {
         }
     }
 
-    /// Reads a list: again where a writer was faster than its reader, which happens to lists that need
-    /// the index in memory, and once there is room where its page is long.
+    /// Reads a list. Repeats it if a writer overtook it, which affects lists from the index in
+    /// memory, and once more with a memory permit if its page is long.
     pub async fn read<T, F>(
         mut self,
         state: &State,
@@ -116,7 +116,7 @@ impl ListTurn {
         }
     }
 
-    /// Reads a list as [`ListTurn::read`] does, on one connection each time.
+    /// Reads a list like [`ListTurn::read`], with one connection per attempt.
     pub async fn list<T, W>(
         self,
         state: &State,
@@ -151,13 +151,14 @@ impl ListTurn {
 
 fn is_costly(params: &Params) -> bool {
     let given = |name: &&str| params.get(name).is_some();
-    // Turns of clocks matter to windows with times, and only the index in memory knows them.
-    let minds_turns = ["overlaps", "strict_dates"].iter().all(given);
+    // Only the index in memory handles clocks that are set back, which matter to windows with
+    // times.
+    let depends_on_clock_changes = ["overlaps", "strict_dates"].iter().all(given);
     let links = LINKS.iter().filter(|name| given(name)).count();
-    costly().any(|name| given(&name)) || links > 1 || minds_turns
+    costly().any(|name| given(&name)) || links > 1 || depends_on_clock_changes
 }
 
-/// The declared parameters that make a list costly.
+/// Returns the declared parameters that make a list costly.
 fn costly() -> impl Iterator<Item = &'static str> {
     let declared =
         EventListParameters::parameters().iter().chain(LinkedListParameters::parameters());
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_index_of_the_database_answers_is_costly() {
+    fn parameters_without_a_database_index_are_costly() {
         let costly: Vec<&str> = costly().collect();
         assert_eq!(
             costly,

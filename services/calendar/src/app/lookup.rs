@@ -1,4 +1,4 @@
-//! What decoding a request looks up in the database.
+//! Database look-ups during decoding.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 struct DatabaseLookup<'a> {
     db: &'a mut Db,
-    /// The first failure; look-ups after it answer with defaults.
+    /// The first failure. Later look-ups return defaults.
     failure: Option<DatabaseError>,
 }
 
@@ -59,8 +59,8 @@ impl Lookup for DatabaseLookup<'_> {
     }
 }
 
-/// Decodes a request with look-ups in the database; a failure of the database is reported before
-/// invalid parameters.
+/// Decodes a request with database look-ups. A database failure takes precedence over invalid
+/// parameters.
 pub fn with_lookup<T>(
     db: &mut Db,
     decode: impl FnOnce(&mut dyn Lookup) -> Result<T, ParameterErrors>,

@@ -1,5 +1,4 @@
-//! Places of long pages, whose texts are in memory at a time: the next page waits until those before it
-//! are written.
+//! Memory permits of long pages: a page waits until the pages before it have been sent.
 
 use std::sync::Arc;
 
@@ -10,25 +9,25 @@ use crate::state::KIB_OF_LONG_PAGES;
 use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Bytes of texts that a page may have without a place.
+/// Maximum bytes of text in a page without a permit.
 const SHORT: usize = 256 << 10;
-/// Bytes of texts that a page may have at all.
+/// Maximum bytes of text in any page.
 const LONGEST: usize = 32 << 20;
 
-/// The place of one page, until its last clone is dropped.
+/// The permit of a page, held until its last clone is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct PagePlace {
     bytes: usize,
-    /// None where the page is short.
+    /// `None` for short pages.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
 }
 
 impl PagePlace {
-    /// Waits for the place of a page with texts of so many bytes among all long pages; one that is longer
-    /// than all of them may be has to be alone.
+    /// Waits for the permit of a page with this number of bytes of text. A page larger than the
+    /// total needs all permits.
     ///
     /// # Errors
-    /// The page is too long, or the time was over before.
+    /// The page is too long, or the deadline passed.
     pub async fn wait(
         long_pages: &Arc<Semaphore>,
         bytes: usize,
@@ -48,7 +47,7 @@ impl PagePlace {
         }
     }
 
-    /// Returns how many bytes the texts of the page may have.
+    /// Returns how many bytes of text the page may have.
     pub fn bytes(&self) -> usize {
         self.bytes.max(SHORT)
     }
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_long_page_waits_for_those_before_it() {
+    async fn long_page_waits_until_earlier_pages_release_their_permits() {
         let long_pages = Arc::new(Semaphore::new(KIB_OF_LONG_PAGES as usize));
         let all = (KIB_OF_LONG_PAGES as usize) << 10;
         let place = |bytes| {
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_page_needs_no_place() {
+    fn short_page_needs_no_permit() {
         assert_eq!(PagePlace::default().bytes(), SHORT);
     }
 }

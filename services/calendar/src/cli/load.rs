@@ -22,7 +22,7 @@ pub struct LoadCommand {
     /// Write nothing and print what would be done. Other writers are blocked meanwhile
     #[arg(long)]
     dry_run: bool,
-    /// Accept a file without any line, which is an error otherwise
+    /// Accept a file without lines instead of failing
     #[arg(long)]
     allow_empty: bool,
     /// Print the result as JSON

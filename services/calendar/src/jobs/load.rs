@@ -75,7 +75,7 @@ impl fmt::Display for Loaded {
 }
 
 impl Loaded {
-    /// Returns true if no line was read.
+    /// Returns whether no line was read.
     pub fn is_empty(&self) -> bool {
         self.created + self.updated + self.unchanged + self.failed == 0
     }

@@ -24,17 +24,17 @@ pub struct Limits {
     /// The beginning of a window for overlapping events. An event that began earlier and ends
     /// exactly at this moment only touches the window and does not match.
     pub touching: Option<i64>,
-    /// The latest start and the earliest end are those of a window that events have to overlap, and
-    /// nothing else bounds start and end.
+    /// Whether the latest start and the earliest end are those of a window to overlap, without other
+    /// bounds.
     pub is_overlap: bool,
 }
 
-/// Readings that a clock shows twice while an event takes place, because it is turned back.
+/// Local times that occur twice during an event, because the clock is set back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TurnBack {
-    /// The reading when the clock is turned back.
+pub struct SetBack {
+    /// The local time at which the clock is set back.
     pub from: i64,
-    /// The reading that it is turned back to.
+    /// The local time to which it is set back.
     pub to: i64,
 }
 
@@ -44,16 +44,16 @@ impl Limits {
         *self == Limits::default()
     }
 
-    /// Tells whether a start and an end on a clock that is turned back between them lie within the
-    /// bounds. Such an event is two on the clock: up to the turn, and after it.
-    pub fn hold_turned(&self, start: i64, end: i64, turn: TurnBack) -> bool {
+    /// Returns whether start and end are within the bounds if the clock is set back between them.
+    /// In local time such an event has two parts: up to the change, and after it.
+    pub fn hold_across_set_back(&self, start: i64, end: i64, turn: SetBack) -> bool {
         match self.is_overlap {
             true => self.hold(start, turn.from) || self.hold(turn.to, end),
             false => self.hold(start, end),
         }
     }
 
-    /// Tells whether the bounds are those of whole days, within which clocks are turned back.
+    /// Returns whether the bounds are those of whole days, within which clocks are set back.
     fn are_whole_days(&self) -> bool {
         self.end_min.is_none_or(|from| from.rem_euclid(DAY) == 0)
             && self.start_max.is_none_or(|to| (to + 1).rem_euclid(DAY) == 0)
@@ -84,9 +84,9 @@ impl Window {
         Window { wall, utc: Limits::default() }
     }
 
-    /// Tells whether turns of clocks matter: an event that takes place in the window may end before it
-    /// on the wall clock, or begin behind it.
-    pub fn minds_turns(&self) -> bool {
+    /// Returns whether clock changes matter: the local end of an event in the window may precede
+    /// the window, or its local start follow it.
+    pub fn depends_on_clock_changes(&self) -> bool {
         self.wall.is_overlap && !self.wall.are_whole_days()
     }
 }

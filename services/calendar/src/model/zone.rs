@@ -141,13 +141,9 @@ impl Zone {
         self.instant(self.wall(at)) == Some(at)
     }
 
-    /// Returns the last turn of the clock between two instants that turned it back, as its readings
+    /// Returns the last time between two instants that the clock was set back, as the local times
     /// before and after.
-    pub fn last_turn_back(
-        &self,
-        from: Timestamp,
-        until: Timestamp,
-    ) -> Option<(DateTime, DateTime)> {
+    pub fn last_set_back(&self, from: Timestamp, until: Timestamp) -> Option<(DateTime, DateTime)> {
         let until = until.checked_add(SignedDuration::from_secs(1)).unwrap_or(until);
         let turns = self.rules.preceding(until).map(|turn| turn.timestamp());
         turns.take_while(|at| *at > from).find_map(|at| {

@@ -52,8 +52,8 @@ struct HourRow {
     n: i64,
 }
 
-/// Reads the first events of each of these days that last less than a day, in list order. A day is given by
-/// its local midnight.
+/// Reads the first events of each of these days that last less than a day, in list order. A day is
+/// given by its local midnight.
 pub fn first_of_days(
     db: &mut Db,
     midnights: &[i64],
@@ -69,13 +69,13 @@ pub fn first_of_days(
     };
     let text = of_each_day(db, midnights, of_day);
     let mut all = entries(db, Sql::new(db, &text))?;
-    // One that goes on beyond midnight is among the first of two days.
+    // An event that continues after midnight is among the first of two days.
     let mut known = HashSet::new();
     all.retain(|entry| known.insert(entry.id));
     Ok(all)
 }
 
-/// Counts the events that begin on the day before each of some days, last less than a day, and end
+/// Counts the events that begin on the day before each of these days, last less than a day, and end
 /// after midnight.
 pub fn overnight(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let of_day = |midnight: &str| {
@@ -91,7 +91,7 @@ pub fn overnight(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseErr
     Ok(midnights.iter().map(count).collect())
 }
 
-/// Joins a query for each of some days.
+/// Combines a query for each day into one statement.
 fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> String {
     let days: Vec<String> = midnights.iter().map(i64::to_string).collect();
     match db.backend() {

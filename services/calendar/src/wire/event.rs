@@ -66,7 +66,7 @@ pub struct EventJson {
     pub json_ld: Option<LinkedData>,
 }
 
-/// The venues of an event: an empty list, an object, or a list of two or more.
+/// The venues of an event: an empty list, an object, or a list of at least two.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum VenueField {

@@ -84,7 +84,7 @@ fn fill(app: &App, dice: &mut Dice, category: i64) -> Vec<Planted> {
     app.state.pools.write_blocking(planting).unwrap()
 }
 
-/// Returns a bound near the start or the end of an event, as an instant or a wall clock.
+/// Returns a bound near the start or the end of an event, as an instant or a local time.
 fn bound(dice: &mut Dice, rows: &[Planted]) -> i64 {
     let schedule = &dice.pick(rows).schedule;
     let clocks = [schedule.start_local, schedule.end_local, schedule.start_utc, schedule.end_utc];
@@ -212,10 +212,10 @@ async fn event_whose_local_end_precedes_its_start_is_listed() {
 }
 
 #[actix_web::test]
-async fn overlaps_follow_a_clock_that_is_turned_back() {
+async fn overlaps_matches_events_while_the_clock_is_set_back() {
     let app = App::new().await;
     let new_york = |start: &str, end: &str| json!({"timezone": "America/New_York", "start_date": start, "end_date": end});
-    // At 06:00 UTC the clock goes from 02:00 back to 01:00.
+    // At 06:00 UTC the clock is set back from 02:00 to 01:00.
     let hour = app.event(new_york("2028-11-05T05:30:00Z", "2028-11-05T06:30:00Z")).await;
     let reversed = app.event(new_york("2028-11-05T05:45:00Z", "2028-11-05T06:15:00Z")).await;
     let evening = app.event(new_york("2028-11-05T02:00:00Z", "2028-11-05T06:10:00Z")).await;

@@ -1,4 +1,4 @@
-//! Import of what RFC 5545 and RFC 5546 allow and few programs write.
+//! Imports of rarely used features of RFC 5545 and RFC 5546.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn calendar(head: &str, entries: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\n{head}\n{entries}END:VCALENDAR\n").replace('\n', "\r\n")
 }
 
-/// Ids, starts, ends and titles of the events from April 2027 on.
+/// Returns ids, starts, ends and titles of the events from April 2027.
 async fn shown(app: &App) -> Vec<(i64, String)> {
     let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
     let event = |event: &Value| {
@@ -29,7 +29,7 @@ async fn texts(app: &App) -> Vec<String> {
     shown(app).await.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Line and message of each error.
+/// Returns line and message of each error.
 async fn errors(app: &App, file: &str) -> Vec<(u64, String)> {
     let report = post(app, "editor", file.to_owned()).await.expect(200).json;
     let error = |error: &Value| {
@@ -62,7 +62,7 @@ async fn latest_revision_of_an_entry_wins() {
 }
 
 #[actix_web::test]
-async fn latest_revision_of_a_repetition_wins() {
+async fn latest_revision_of_an_occurrence_wins() {
     let app = App::new().await;
     let series =
         "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:Daily";
@@ -79,7 +79,7 @@ async fn latest_revision_of_a_repetition_wins() {
 }
 
 #[actix_web::test]
-async fn periods_and_further_rules_are_imported() {
+async fn rdate_periods_and_several_rules_are_imported() {
     let app = App::new().await;
     let file = calendar(
         "",
@@ -94,7 +94,7 @@ async fn periods_and_further_rules_are_imported() {
 }
 
 #[actix_web::test]
-async fn what_is_not_supported_is_reported_by_line() {
+async fn unsupported_features_are_reported_with_their_line() {
     let app = App::new().await;
     let series =
         "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:Daily";
@@ -112,7 +112,7 @@ async fn what_is_not_supported_is_reported_by_line() {
         (10, "RANGE=THISANDFUTURE is not supported; the repetitions stay unchanged"),
     ];
     let expected = expected.map(|(line, message)| (line, message.to_owned()));
-    // Replacements come after all entries.
+    // Overrides follow all entries.
     assert_eq!(errors(&app, &file).await, expected);
     assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
     for method in ["REPLY", "ADD"] {
@@ -124,7 +124,7 @@ async fn what_is_not_supported_is_reported_by_line() {
 }
 
 #[actix_web::test]
-async fn cancellation_takes_an_event_a_repetition_or_a_series() {
+async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
     let app = App::new().await;
     let series =
         "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\nSUMMARY:Daily";
@@ -141,7 +141,7 @@ async fn cancellation_takes_an_event_a_repetition_or_a_series() {
 }
 
 #[actix_web::test]
-async fn repetitions_keep_their_addresses_when_the_first_date_is_left_out() {
+async fn occurrences_keep_their_ids_when_the_first_date_is_excluded() {
     let series = |more: &str| {
         format!(
             "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\n\
@@ -158,7 +158,7 @@ async fn repetitions_keep_their_addresses_when_the_first_date_is_left_out() {
     assert_eq!(counts(&app, &without).await, [0, 0, 2, 0, 0]);
     assert_eq!(counts(&app, &whole).await, [0, 1, 2, 0, 0]);
     assert_eq!(shown(&app).await, all);
-    // The same where the first date was never there.
+    // The same without the first date from the start.
     let app = App::new().await;
     assert_eq!(counts(&app, &without).await, [2, 0, 0, 0, 0]);
     let two = shown(&app).await;
@@ -169,7 +169,7 @@ async fn repetitions_keep_their_addresses_when_the_first_date_is_left_out() {
 }
 
 #[actix_web::test]
-async fn zones_of_exchange_are_known_by_their_displayed_names() {
+async fn exchange_zones_are_found_by_display_name() {
     let app = App::new().await;
     let known = "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna";
     let entry = |uid: &str, zone: &str| {
@@ -189,7 +189,7 @@ async fn zones_of_exchange_are_known_by_their_displayed_names() {
 }
 
 #[actix_web::test]
-async fn zones_that_are_offsets_outlast_export_and_import() {
+async fn offset_zones_survive_export_and_import() {
     let app = App::new().await;
     for zone in ["UTC+2", "+02:00", "UTC-3:30"] {
         let fields = json!({"timezone": zone, "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00"});

@@ -5,7 +5,7 @@ use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
 use crate::model::schedule::{instant_from_seconds, wall_seconds};
-use crate::model::window::TurnBack;
+use crate::model::window::SetBack;
 use crate::model::zone::Zone;
 use crate::store::sql::Sql;
 
@@ -33,7 +33,7 @@ pub struct Entry {
     pub status: String,
     #[diesel(sql_type = Text)]
     pub search_ci: String,
-    /// The zone, where the clock may be turned back while the event takes place.
+    /// The zone, if the clock may be set back during the event.
     #[diesel(sql_type = Nullable<Text>)]
     pub turned_in: Option<String>,
     #[diesel(embed)]
@@ -41,13 +41,13 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns the turn of the clock because of which start and end do not tell all that it shows.
-    pub fn turn(&self) -> Option<TurnBack> {
+    /// Returns the local times that occur twice during the event, if any.
+    pub fn turn(&self) -> Option<SetBack> {
         let zone = Zone::parse(self.turned_in.as_deref()?)?;
         let Columns { start_utc, end_utc, start_local, end_local, .. } = self.columns;
         let (start, end) = (instant_from_seconds(start_utc), instant_from_seconds(end_utc));
-        let (from, to) = zone.last_turn_back(start, end)?;
-        let turn = TurnBack { from: wall_seconds(from), to: wall_seconds(to) };
+        let (from, to) = zone.last_set_back(start, end)?;
+        let turn = SetBack { from: wall_seconds(from), to: wall_seconds(to) };
         (end_local < turn.from || start_local >= turn.to).then_some(turn)
     }
 }
@@ -83,8 +83,8 @@ pub struct Change {
     pub was: Option<String>,
 }
 
-/// The zone is read where its offset is smaller at the end than at the start, and of events of a month
-/// and more.
+/// Reads the zone only if its offset is smaller at the end than at the start, or the event lasts a
+/// month.
 const ENTRY: &str = "select id, author_id, status, start_local, end_local, start_utc, end_utc, \
      published_utc, listed, featured, search_ci, \
      case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end \

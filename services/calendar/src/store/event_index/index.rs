@@ -10,7 +10,7 @@ use super::vocabulary::Vocabulary;
 use crate::model::list::EventOrder;
 use crate::model::search;
 use crate::model::status::{Stage, Status};
-use crate::model::window::TurnBack;
+use crate::model::window::SetBack;
 
 /// With more changes than this at once, the orders are sorted again.
 const FEW: usize = 64;
@@ -38,8 +38,8 @@ pub struct Index {
     pub seq: i64,
     /// By id.
     pub rows: Vec<Row>,
-    /// Turns of clocks that events last across, by id.
-    pub turns: HashMap<u32, TurnBack>,
+    /// Events during which the clock is set back, by id.
+    pub turns: HashMap<u32, SetBack>,
     /// Folded titles by id.
     titles: Vec<Box<str>>,
     pub statuses: Vec<String>,

@@ -139,7 +139,7 @@ fn of_link(
 ) -> Result<EventSet, DatabaseError> {
     let mut sql = Sql::new(db, "select e.event_id as id from ");
     sql.push(table).push(" e where e.other_id ").among(ids);
-    if !window.minds_turns() {
+    if !window.depends_on_clock_changes() {
         within(&mut sql, window);
     }
     Ok(set_of(&sql.load_ids(db)?))
@@ -271,13 +271,13 @@ fn shown(
     window: &Window,
     featured: Option<bool>,
 ) -> EventSet {
-    let minds_turns = window.minds_turns();
+    let depends_on_clock_changes = window.depends_on_clock_changes();
     let on_wall = |id: u32, Columns { start_local, end_local, .. }: &Columns| match index
         .turns
         .get(&id)
-        .filter(|_| minds_turns)
+        .filter(|_| depends_on_clock_changes)
     {
-        Some(turn) => window.wall.hold_turned(*start_local, *end_local, *turn),
+        Some(turn) => window.wall.hold_across_set_back(*start_local, *end_local, *turn),
         None => window.wall.hold(*start_local, *end_local),
     };
     let holds = |id: u32, row: &Row| {

@@ -61,7 +61,7 @@ pub fn is_plain(filter: &EventFilter) -> bool {
         descending: _,
     } = filter;
     *order == EventOrder::Start
-        && !window.minds_turns()
+        && !window.depends_on_clock_changes()
         && [categories, tags, venues, organizers].into_iter().all(Option::is_none)
         && *words == Words::default()
         && featured.is_none()
@@ -94,7 +94,7 @@ pub fn single_link(filter: &EventFilter) -> Option<LinkFilter<'_>> {
         descending: _,
     } = filter;
     let is_single = scope.is_public()
-        && !window.minds_turns()
+        && !window.depends_on_clock_changes()
         && *order == EventOrder::Start
         && *words == Words::default()
         && featured.is_none()

@@ -71,13 +71,13 @@ pub struct LongEvent {
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
-    /// The first events of each day that last less than a day, in their order.
+    /// The first events of each day that last less than a day, in order.
     pub first: Vec<MonthEntry>,
     /// Events that last at least a day.
     pub lasting: Vec<MonthEntry>,
     /// Number of events that begin on each day.
     pub starts: Vec<i64>,
-    /// How many events of less than a day began before each day and go on into it.
+    /// Number of events shorter than a day that began before each day and continue into it.
     pub overnight: Vec<i64>,
 }
 
