@@ -50,7 +50,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(images::get_image);
     add_pages(routes);
     // Not part of the API, so not in its document.
-    routes.beside(|config| {
+    routes.configure(|config| {
         config.service(media::get_media);
     });
 }

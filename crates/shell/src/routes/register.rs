@@ -151,7 +151,7 @@ impl<'a> Routes<'a> {
     /// Serves the assets of the pages.
     pub fn assets(&mut self, site: &'static Site) {
         self.described.operations.push(Operation::new("/assets/{file}", Vec::new(), None));
-        self.beside(|config| site.serve(config));
+        self.configure(|config| site.serve(config));
     }
 
     /// Serves what is no operation, such as files: neither documented nor listed.
@@ -160,13 +160,13 @@ impl<'a> Routes<'a> {
     /// use actix_web::web;
     ///
     /// fn routes(routes: &mut shell::Routes<'_>) {
-    ///     routes.beside(|config| {
+    ///     routes.configure(|config| {
     ///         config.route("/media/{name}", web::get().to(async || "image"));
     ///     });
     /// }
     /// # assert_eq!(shell::Operations::of(routes).iter().count(), 0);
     /// ```
-    pub fn beside(&mut self, register: impl FnOnce(&mut ServiceConfig)) {
+    pub fn configure(&mut self, register: impl FnOnce(&mut ServiceConfig)) {
         if self.pass == Pass::Others {
             register(self.config);
         }
