@@ -140,7 +140,7 @@ impl Entry {
         let Some(property) = component.find("RECURRENCE-ID") else { return Ok(None) };
         if let Some(range) = property.parameter("RANGE") {
             let range: String = range.chars().filter(|c| !c.is_control()).take(100).collect();
-            return Err(format!("RANGE={range} is not supported; the repetitions stay unchanged"));
+            return Err(format!("RANGE={range} is not supported; the occurrences stay unchanged"));
         }
         let key = Moment::read(property, context)?.key();
         Ok(Some(Entry::repetition(&Entry::uid(component)?, &key)))

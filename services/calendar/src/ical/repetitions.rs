@@ -73,7 +73,7 @@ pub fn starts_of(
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
     if starts.is_empty() {
-        return Err("takes place at no time".to_owned());
+        return Err("has no occurrences".to_owned());
     }
     let today = now.date().to_datetime(Time::midnight());
     keep_nearest(&mut starts, |start| start.moment.wall() < today, MOST_OCCURRENCES);
@@ -177,11 +177,11 @@ impl<'a> Series<'a> {
     ) -> Result<Vec<Moment>, String> {
         let text = property.value.trim();
         let rule = Rule::parse(text).filter(|rule| rule.fits_time(self.wall));
-        let rule = rule.ok_or_else(|| format!("the rule {} is not known", shortened(text)))?;
+        let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
         let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
         let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
         let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
-        let walls = expanded.map_err(|_| format!("the rule {} finds no days", shortened(text)))?;
+        let walls = expanded.map_err(|_| format!("the rule {} matches no days", shortened(text)))?;
         let mut starts: Vec<Moment> = walls.into_iter().skip(1).map(|wall| self.at(wall)).collect();
         if let Some(Until::Instant(last)) = until {
             starts.retain(|moment| moment.seconds() <= last.as_second());

@@ -109,7 +109,7 @@ async fn unsupported_features_are_reported_with_their_line() {
         (15, "EXRULE is not supported; the entry was skipped"),
         (21, "DURATION has a negative duration, which is not supported"),
         (26, "RDATE has a period that ends before it begins"),
-        (10, "RANGE=THISANDFUTURE is not supported; the repetitions stay unchanged"),
+        (10, "RANGE=THISANDFUTURE is not supported; the occurrences stay unchanged"),
     ];
     let expected = expected.map(|(line, message)| (line, message.to_owned()));
     // Overrides follow all entries.

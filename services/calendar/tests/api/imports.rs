@@ -248,15 +248,15 @@ async fn faulty_entries_are_reported_and_the_others_imported() {
         ("UID:d\r\nDTSTART:20270401T100000Z\r\nDURATION:soon", "DURATION is not a duration"),
         (
             "UID:e\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=SECONDLY",
-            "the rule FREQ=SECONDLY is not known",
+            "the rule FREQ=SECONDLY is not supported",
         ),
         (
             "UID:f\r\nDTSTART:00010131T100000Z\r\nRRULE:FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30",
-            "the rule FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30 finds no days",
+            "the rule FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30 matches no days",
         ),
         (
             "UID:g\r\nDTSTART:20270401T100000Z\r\nRRULE:FREQ=DAILY;COUNT=1\r\nEXDATE:20270401T100000Z",
-            "takes place at no time",
+            "has no occurrences",
         ),
         (
             "UID:h\r\nDTSTART;VALUE=DATE:99990101",

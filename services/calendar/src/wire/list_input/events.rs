@@ -43,7 +43,7 @@ pub fn events(
         [("modified_after", given.modified_after.is_some()), ("after_id", given.after_id.is_some())]
     {
         if is_given {
-            e.fail(name, "cannot be asked for here");
+            e.fail(name, "is not supported here");
         }
     }
     let geo = geo(e, params, &given, options);
