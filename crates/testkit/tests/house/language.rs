@@ -74,7 +74,6 @@ const PENDING: &[&str] = &[
     "crates/testkit/",
     "services/breaches/",
     "services/buckets/",
-    "services/calendar/",
     "services/generator/",
 ];
 
