@@ -12,7 +12,7 @@ const BATCH: usize = 250;
 
 /// Time after which a transaction takes no more events. Expanding long rules is slow, and other
 /// writers fail after `DB_WAIT_MS`.
-pub const TURN: Duration = Duration::from_millis(150);
+pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
 /// Maximum number of errors reported individually.
 const MAX_ERRORS: usize = 1000;
@@ -28,7 +28,7 @@ pub struct ImportLimits {
 
 /// Progress of an import.
 #[derive(Clone, Default)]
-pub struct SoFar {
+pub struct Progress {
     /// Number of completed passes.
     pub passes: usize,
     /// Number of components read in the current pass.
@@ -38,14 +38,14 @@ pub struct SoFar {
     /// The report.
     pub report: ImportJson,
     /// Progress of the current entry, if its events take more than one transaction.
-    pub entry: Option<EntrySoFar>,
+    pub entry: Option<EntryProgress>,
     /// Number of processed events.
     pub done: usize,
     /// Whether nothing more is written.
     pub is_over: bool,
 }
 
-impl SoFar {
+impl Progress {
     /// Counts and reports a failed event.
     pub fn note(&mut self, component: &Component, message: String) {
         self.done += 1;
@@ -70,7 +70,7 @@ impl SoFar {
 
 /// Progress of an entry whose events take more than one transaction.
 #[derive(Clone)]
-pub struct EntrySoFar {
+pub struct EntryProgress {
     /// External ids of the events written for it.
     pub kept: HashSet<String>,
     /// The parent of its other events.
@@ -81,20 +81,20 @@ pub struct EntrySoFar {
 
 /// The time slice of a transaction among all writers.
 #[derive(Clone, Copy)]
-pub struct Turn {
+pub struct TimeSlice {
     began: Instant,
     /// Number of events processed before it.
     from: usize,
 }
 
-impl Turn {
+impl TimeSlice {
     /// Begins a time slice after `from` processed events.
-    pub fn begin(from: usize) -> Turn {
-        Turn { began: Instant::now(), from }
+    pub fn begin(from: usize) -> TimeSlice {
+        TimeSlice { began: Instant::now(), from }
     }
 
     /// Returns whether to yield to other writers; never before anything was done.
     pub fn is_over(self, done: usize) -> bool {
-        done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TURN)
+        done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TIME_SLICE)
     }
 }

@@ -26,7 +26,7 @@ use crate::wire::event_input;
 use crate::wire::params::Params;
 
 /// Maximum number of parts of a location that may be the name of its venue.
-const MOST_PARTS: usize = 8;
+const MAX_PARTS: usize = 8;
 
 /// The outcome for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub fn cancel(
     }
 }
 
-/// Moves later occurrences of a UID to the trash, except for those in `keep`, at most `most` at a
+/// Moves later occurrences of a UID to the trash, except those that `stays` accepts, at most `most` at a
 /// time. Returns their number.
 pub fn drop_surplus(
     db: &mut Db,
@@ -101,8 +101,8 @@ pub fn drop_surplus(
     most: usize,
     stays: impl Fn(&str) -> bool,
 ) -> Result<usize, Error> {
-    let repetitions = events::repetitions(db, uid, now)?;
-    let surplus = repetitions.into_iter().filter(|(_, name)| !stays(name));
+    let later_occurrences = events::later_occurrences(db, uid, now)?;
+    let surplus = later_occurrences.into_iter().filter(|(_, name)| !stays(name));
     let ids: Vec<i64> = surplus.map(|(id, _)| id).take(most).collect();
     for event in events::by_ids(db, &ids)? {
         trash(db, &event, now)?;
@@ -269,7 +269,7 @@ fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
     if location.is_empty() {
         return Ok(json!([]));
     }
-    let ends = location.match_indices(", ").map(|(at, _)| at).take(MOST_PARTS);
+    let ends = location.match_indices(", ").map(|(at, _)| at).take(MAX_PARTS);
     for name in std::iter::once(location).chain(ends.map(|at| &location[..at])) {
         let same = |row: &Linked| name == location || ical::location(row) == location;
         if let Some(row) = known(db, Kind::Venue, name, same)? {

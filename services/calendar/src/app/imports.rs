@@ -8,7 +8,7 @@ use std::time::Instant;
 use database::{Db, transaction};
 
 use super::import_overview::{Cut, Overview};
-use super::import_progress::{EntrySoFar, ImportLimits, SoFar, TURN, Turn};
+use super::import_progress::{EntryProgress, ImportLimits, Progress, TIME_SLICE, TimeSlice};
 use super::import_writes::{Outcome, Source, cancel, drop_surplus, find, write_occurrence};
 use super::loading::Undone;
 use super::transactions::with_context;
@@ -58,7 +58,7 @@ pub struct Import {
     overview: Overview,
     /// State of the first pass that the second needs, by UID.
     series: HashMap<String, Series>,
-    so_far: SoFar,
+    so_far: Progress,
     /// The entry whose events take more than one transaction.
     current: Option<(Component, Entry)>,
 }
@@ -67,7 +67,7 @@ impl Import {
     /// Begins the import of a file after the first look at it. UIDs of this calendar end in the
     /// host of `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
-        let mut so_far = SoFar::default();
+        let mut so_far = Progress::default();
         if let Some(Cut { line, is_in_event: false }) = overview.cut {
             let message = "END:VCALENDAR is missing, the file is truncated".to_owned();
             so_far.report.failed += 1;
@@ -99,13 +99,13 @@ impl Import {
     }
 
     /// Returns the progress.
-    pub fn so_far(&self) -> &SoFar {
+    pub fn so_far(&self) -> &Progress {
         &self.so_far
     }
 
     /// Restores the progress from before a transaction that was rolled back. The reader must be
     /// reset too.
-    pub fn return_to(&mut self, so_far: SoFar) {
+    pub fn restore(&mut self, so_far: Progress) {
         self.so_far = so_far;
         self.current = None;
     }
@@ -122,9 +122,12 @@ impl Import {
         pass: Pass,
     ) -> Result<bool, Error> {
         sql::one_writer(db)?;
-        let turn = Turn::begin(self.so_far.done);
+        let slice = TimeSlice::begin(self.so_far.done);
         let began = Instant::now();
-        while !self.so_far.is_over && !turn.is_over(self.so_far.done) && began.elapsed() < TURN {
+        while !self.so_far.is_over
+            && !slice.is_over(self.so_far.done)
+            && began.elapsed() < TIME_SLICE
+        {
             let (component, entry) = match self.current.take() {
                 Some(current) => current,
                 None => match self.next_entry(state, reader, pass)? {
@@ -133,8 +136,8 @@ impl Import {
                     Next::End => return Ok(false),
                 },
             };
-            match self.write_entry(state, db, (&component, &entry), turn)? {
-                true => self.leave_behind(&component),
+            match self.write_entry(state, db, (&component, &entry), slice)? {
+                true => self.finish_component(&component),
                 false => self.current = Some((component, entry)),
             }
         }
@@ -175,12 +178,12 @@ impl Import {
                 Err(message) => self.so_far.note(&component, message),
             }
         }
-        self.leave_behind(&component);
+        self.finish_component(&component);
         Ok(Next::Nothing)
     }
 
     /// Counts a component as read after all of it was written.
-    fn leave_behind(&mut self, component: &Component) {
+    fn finish_component(&mut self, component: &Component) {
         (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
     }
 
@@ -190,7 +193,8 @@ impl Import {
         let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);
         if (late || full) && !self.so_far.is_over {
             let why = if late { "takes too long" } else { "has too many events" };
-            let message = format!("is left out with all that follow: the file {why} for a request");
+            let message =
+                format!("this entry and all later ones were skipped: the file {why} for a request");
             self.so_far.note(component, message);
             self.so_far.is_over = true;
         }
@@ -203,7 +207,7 @@ impl Import {
         state: &State,
         db: &mut Db,
         (component, entry): (&Component, &Entry),
-        turn: Turn,
+        slice: TimeSlice,
     ) -> Result<bool, Error> {
         let replacement = match &entry.replaces {
             Some(name) => Some(self.stored_name(db, &entry.uid, name)?),
@@ -215,11 +219,11 @@ impl Import {
                 let parent = self.parent(db, entry)?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
-                EntrySoFar { kept: HashSet::new(), parent, repeated }
+                EntryProgress { kept: HashSet::new(), parent, repeated }
             }
         };
         for occurrence in &entry.occurrences {
-            if let Some(name) = entry.replaced_as(occurrence, &self.overview.replaced) {
+            if let Some(name) = entry.overridden_as(occurrence, &self.overview.replaced) {
                 let series = self.series.entry(entry.uid.clone()).or_default();
                 if occurrence.external_id == entry.uid {
                     series.first = Some(name);
@@ -236,7 +240,7 @@ impl Import {
             if self.stops_at(component) {
                 return Ok(true);
             }
-            if turn.is_over(self.so_far.done) {
+            if slice.is_over(self.so_far.done) {
                 self.so_far.entry = Some(so_far);
                 return Ok(false);
             }
@@ -270,7 +274,7 @@ impl Import {
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
         if so_far.repeated
             && is_whole
-            && !self.drop_surplus(state, db, entry, (&so_far.kept, turn))?
+            && !self.drop_surplus(state, db, entry, (&so_far.kept, slice))?
         {
             self.so_far.entry = Some(so_far);
             return Ok(false);
@@ -286,7 +290,7 @@ impl Import {
             None => match events::find_by_external_id(db, uid)? {
                 Some(first) => {
                     let moment = imported::find(db, first.id)?.moment;
-                    moment.is_some_and(|moment| Entry::repetition(uid, &moment) == name)
+                    moment.is_some_and(|moment| Entry::occurrence_id(uid, &moment) == name)
                 }
                 None => false,
             },
@@ -362,11 +366,11 @@ impl Import {
         state: &State,
         db: &mut Db,
         entry: &Entry,
-        (kept, turn): (&HashSet<String>, Turn),
+        (kept, slice): (&HashSet<String>, TimeSlice),
     ) -> Result<bool, Error> {
         let now = state.clock.unix();
         loop {
-            if turn.is_over(self.so_far.done) {
+            if slice.is_over(self.so_far.done) {
                 return Ok(false);
             }
             let replaced = &self.overview.replaced;
@@ -376,7 +380,7 @@ impl Import {
                 false => replaced.contains(name) && first != Some(name),
             };
             let dropped = drop_surplus(db, (&entry.uid, now), SURPLUS, |name| {
-                !entry.repeats_as(name) || kept.contains(name) || is_replaced(name)
+                !entry.has_occurrence(name) || kept.contains(name) || is_replaced(name)
             })?;
             (0..dropped).for_each(|_| self.so_far.count(Outcome::Updated));
             if dropped < SURPLUS {

@@ -31,7 +31,7 @@ mod write_context;
 
 pub use delivery::Delivery;
 pub use import_overview::Overview;
-pub use import_progress::{ImportLimits, SoFar};
+pub use import_progress::{ImportLimits, Progress};
 pub use imports::{Import, Pass};
 pub use list_turn::PlacedList;
 pub use loading::{Loading, Undone, load_line};

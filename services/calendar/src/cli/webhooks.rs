@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::store::{sql, webhooks};
 
 /// The maximum number of webhooks.
-const MOST: usize = 20;
+const MAX: usize = 20;
 
 /// The maximum length of a URL.
 const LONGEST: usize = 2000;
@@ -56,8 +56,8 @@ impl WebhooksCommand {
                 pools.write_blocking(|db| -> anyhow::Result<()> {
                     sql::one_writer(db)?;
                     anyhow::ensure!(
-                        webhooks::all(db)?.len() < MOST,
-                        "the maximum of {MOST} webhooks is reached"
+                        webhooks::all(db)?.len() < MAX,
+                        "the maximum of {MAX} webhooks is reached"
                     );
                     webhooks::add(db, &url, &secret, now).map_err(|error| match error {
                         DatabaseError::Conflict => {

@@ -8,10 +8,10 @@ use crate::model::html;
 use crate::model::image::{image_url, web_url};
 
 /// Maximum number of characters in a title, name or address, after escaping.
-const MOST_CHARACTERS: usize = 1000;
+const MAX_CHARACTERS: usize = 1000;
 
 /// Maximum number of categories.
-const MOST_CATEGORIES: usize = 50;
+const MAX_CATEGORIES: usize = 50;
 
 /// Tags that identify a description as HTML, as Google writes it.
 const TAGS: [&str; 14] = [
@@ -78,7 +78,7 @@ impl Details {
 /// Joins a text into one line, truncated to the maximum length after escaping.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut room = MOST_CHARACTERS;
+    let mut room = MAX_CHARACTERS;
     let fits = |c: &char| {
         let escaped = html::escape(&c.to_string()).chars().count();
         room = room.saturating_sub(escaped);
@@ -109,7 +109,7 @@ fn categories(component: &Component) -> Vec<String> {
     let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     names.sort_unstable();
     names.dedup();
-    names.truncate(MOST_CATEGORIES);
+    names.truncate(MAX_CATEGORIES);
     names
 }
 
@@ -135,7 +135,7 @@ fn point(text: &str) -> Option<(f64, f64)> {
 }
 
 fn address(text: &str) -> Option<String> {
-    let fits = text.chars().count() < MOST_CHARACTERS && !text.chars().any(char::is_control);
+    let fits = text.chars().count() < MAX_CHARACTERS && !text.chars().any(char::is_control);
     let url: Url = web_url(text).filter(|_| fits)?;
     Some(url.into())
 }
@@ -190,6 +190,6 @@ mod tests {
         );
         assert_eq!((details.url, details.geo, details.organizer), (None, None, None));
         let long = read(&format!("SUMMARY:{}", "&".repeat(2000)));
-        assert!(html::escape(&long.title).chars().count() <= MOST_CHARACTERS);
+        assert!(html::escape(&long.title).chars().count() <= MAX_CHARACTERS);
     }
 }

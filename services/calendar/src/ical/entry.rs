@@ -11,8 +11,8 @@ use super::event::OWN_ZONE;
 use super::foreign_zones::known;
 use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc};
+use super::occurrences::{Start, starts_of};
 use super::reader::{Component, Method};
-use super::repetitions::{Start, starts_of};
 use crate::model::html;
 use crate::model::zone::Zone;
 
@@ -106,7 +106,7 @@ impl Entry {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
                 None if moment.seconds() == first.seconds() => uid.clone(),
-                None => Entry::repetition(&uid, &moment.key()),
+                None => Entry::occurrence_id(&uid, &moment.key()),
             };
             let ends = match own_end {
                 Some(end) => end,
@@ -143,11 +143,11 @@ impl Entry {
             return Err(format!("RANGE={range} is not supported; the occurrences stay unchanged"));
         }
         let key = Moment::read(property, context)?.key();
-        Ok(Some(Entry::repetition(&Entry::uid(component)?, &key)))
+        Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
     /// Returns the id of an overridden occurrence.
-    pub fn replaced_as(
+    pub fn overridden_as(
         &self,
         occurrence: &Occurrence,
         replaced: &HashSet<String>,
@@ -156,12 +156,12 @@ impl Entry {
             return None;
         }
         let start = &occurrence.start;
-        let names = [start.key(), start.day_key()].map(|key| Entry::repetition(&self.uid, &key));
+        let names = [start.key(), start.day_key()].map(|key| Entry::occurrence_id(&self.uid, &key));
         names.into_iter().find(|name| replaced.contains(name))
     }
 
     /// Returns whether an external id belongs to this event or one of its occurrences.
-    pub fn repeats_as(&self, external_id: &str) -> bool {
+    pub fn has_occurrence(&self, external_id: &str) -> bool {
         if external_id == self.uid {
             return true;
         }
@@ -174,7 +174,7 @@ impl Entry {
     }
 
     /// Returns the id of an occurrence, from the UID and its moment in the rule.
-    pub fn repetition(uid: &str, key: &str) -> String {
+    pub fn occurrence_id(uid: &str, key: &str) -> String {
         format!("{uid}#{key}")
     }
 

@@ -13,10 +13,10 @@ use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
 /// Maximum number of zones in a file.
-const MOST_ZONES: usize = 1000;
+const MAX_ZONES: usize = 1000;
 
 /// Maximum number of observances in a zone, and of dates in each.
-const MOST_TURNS: usize = 100;
+const MAX_OBSERVANCES: usize = 100;
 
 /// The zones that a file describes, by name.
 #[derive(Debug, Default)]
@@ -27,19 +27,19 @@ enum Described {
     /// A known zone under another name.
     Known(Zone),
     /// A zone described by its observances.
-    Turns(Vec<Turn>),
+    Observances(Vec<Observance>),
 }
 
 /// Maximum number of rules of a zone that are examined for a moment, latest end first. Real zones
 /// have two in force at a time.
-const MOST_RULES: usize = 8;
+const MAX_RULES: usize = 8;
 
 /// Maximum number of months in a rule of a zone.
-const MOST_MONTHS: usize = 2;
+const MAX_MONTHS: usize = 2;
 
 /// The beginnings of an observance: some moments, and from the first of them a yearly rule.
 #[derive(Debug, Default)]
-struct Turn {
+struct Observance {
     starts: Vec<DateTime>,
     rule: Option<Rule>,
     /// In minutes.
@@ -49,32 +49,39 @@ struct Turn {
 impl ForeignZones {
     /// Adds a zone that the file describes.
     pub fn add(&mut self, zone: &Component) {
-        let (mut name, mut known_as, mut turns) = (None, None, Vec::new());
+        let (mut name, mut known_as, mut observances) = (None, None, Vec::new());
         for property in &zone.properties {
             let Property { name: key, value, .. } = property;
-            let room = turns.len() < MOST_TURNS;
-            let turn: Option<&mut Turn> = turns.last_mut();
-            match (key.as_str(), turn) {
-                ("BEGIN", _) if room => turns.push(Turn::default()),
+            let room = observances.len() < MAX_OBSERVANCES;
+            let observance: Option<&mut Observance> = observances.last_mut();
+            match (key.as_str(), observance) {
+                ("BEGIN", _) if room => observances.push(Observance::default()),
                 ("TZID", _) => name = Some(property.text().trim().to_owned()),
                 ("X-LIC-LOCATION", _) => known_as = known(value),
-                ("DTSTART", Some(turn)) => turn.starts.splice(0..0, wall(value)).for_each(drop),
-                ("RDATE", Some(turn)) => {
-                    turn.starts.extend(value.split(',').filter_map(wall).take(MOST_TURNS));
-                    turn.starts.truncate(MOST_TURNS);
+                ("DTSTART", Some(observance)) => {
+                    observance.starts.splice(0..0, wall(value)).for_each(drop)
                 }
-                ("RRULE", Some(turn)) => {
+                ("RDATE", Some(observance)) => {
+                    observance
+                        .starts
+                        .extend(value.split(',').filter_map(wall).take(MAX_OBSERVANCES));
+                    observance.starts.truncate(MAX_OBSERVANCES);
+                }
+                ("RRULE", Some(observance)) => {
                     let rule = Rule::parse(value.trim());
-                    turn.rule = rule.filter(|rule| rule.is_yearly(MOST_MONTHS));
+                    observance.rule = rule.filter(|rule| rule.is_yearly(MAX_MONTHS));
                 }
-                ("TZOFFSETTO", Some(turn)) => turn.offset = minutes(value.trim()),
+                ("TZOFFSETTO", Some(observance)) => observance.offset = minutes(value.trim()),
                 _ => {}
             }
         }
         if let Some(name) = name
-            && self.0.len() < MOST_ZONES
+            && self.0.len() < MAX_ZONES
         {
-            self.0.insert(name, known_as.map_or(Described::Turns(turns), Described::Known));
+            self.0.insert(
+                name,
+                known_as.map_or(Described::Observances(observances), Described::Known),
+            );
         }
     }
 
@@ -83,27 +90,35 @@ impl ForeignZones {
         if let Some(zone) = known(name) {
             return Some(zone);
         }
-        let turns = match self.0.get(name.trim())? {
+        let observances = match self.0.get(name.trim())? {
             Described::Known(zone) => return Some(zone.clone()),
-            Described::Turns(turns) => turns,
+            Described::Observances(observances) => observances,
         };
-        let mut ruled: Vec<(DateTime, &Turn)> =
-            turns.iter().filter_map(|turn| Some((turn.rule_until(at)?, turn))).collect();
+        let mut ruled: Vec<(DateTime, &Observance)> = observances
+            .iter()
+            .filter_map(|observance| Some((observance.rule_until(at)?, observance)))
+            .collect();
         ruled.sort_by_key(|(until, _)| std::cmp::Reverse(*until));
-        let ruled = ruled.into_iter().take(MOST_RULES);
-        let ruled = ruled.filter_map(|(until, turn)| Some((turn.latest_by_rule(until)?, turn)));
-        let named = turns.iter().filter_map(|turn| Some((turn.latest_named(at)?, turn)));
-        let latest = named.chain(ruled).filter_map(|(begin, turn)| Some((begin, turn.offset?)));
+        let ruled = ruled.into_iter().take(MAX_RULES);
+        let ruled = ruled.filter_map(|(until, observance)| {
+            Some((observance.latest_by_rule(until)?, observance))
+        });
+        let named = observances
+            .iter()
+            .filter_map(|observance| Some((observance.latest_named(at)?, observance)));
+        let latest =
+            named.chain(ruled).filter_map(|(begin, observance)| Some((begin, observance.offset?)));
         let latest = latest.max_by_key(|(begin, _)| *begin).map(|(_, offset)| offset);
         // Before all observances the first one applies.
-        let offset = latest.or_else(|| turns.iter().find_map(|turn| turn.offset))?;
+        let offset =
+            latest.or_else(|| observances.iter().find_map(|observance| observance.offset))?;
         let sign = if offset < 0 { '-' } else { '+' };
         let offset = offset.abs();
         Zone::parse(&format!("UTC{sign}{}:{:02}", offset / 60, offset % 60))
     }
 }
 
-impl Turn {
+impl Observance {
     /// Returns the latest listed moment up to `at`.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()

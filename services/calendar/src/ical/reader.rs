@@ -10,7 +10,7 @@ use super::property::Property;
 const LONGEST_LINE: usize = 256 << 10;
 
 /// Maximum number of bytes in an event or a time zone.
-const MOST_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 2 << 20;
 
 /// A component with the number of its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,7 +215,7 @@ impl<R: BufRead> Reader<R> {
             // Alarms in events are skipped. Observances are the rules of a zone.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            component.is_cut |= kept && bytes > MOST_BYTES;
+            component.is_cut |= kept && bytes > MAX_BYTES;
             if kept && !component.is_cut {
                 component.properties.push(property);
             }
@@ -250,7 +250,7 @@ impl<R: BufRead> Reader<R> {
             };
             match (&mut self.pending, bytes) {
                 (Some((_, pending)), [b' ' | b'\t', rest @ ..]) => {
-                    if pending.len() + rest.len() <= MOST_BYTES {
+                    if pending.len() + rest.len() <= MAX_BYTES {
                         pending.extend_from_slice(rest);
                     }
                 }
@@ -324,6 +324,6 @@ mod tests {
         let component = Reader::new(&file[..]).next_component().unwrap().unwrap();
         assert!(component.is_cut);
         let bytes: usize = component.properties.iter().map(|one| one.value.len()).sum();
-        assert!(bytes <= MOST_BYTES);
+        assert!(bytes <= MAX_BYTES);
     }
 }

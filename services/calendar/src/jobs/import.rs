@@ -10,7 +10,7 @@ use database::Db;
 use super::dry_run::dry_run;
 use super::load::first_user;
 use super::writer_queue::WriterQueue;
-use crate::app::{Import, ImportLimits, Overview, Pass, SoFar};
+use crate::app::{Import, ImportLimits, Overview, Pass, Progress};
 use crate::error::Error;
 use crate::ical::Reader;
 use crate::model::urls::Urls;
@@ -86,8 +86,8 @@ fn rereadable(input: &Input) -> io::Result<File> {
 }
 
 /// Describes the progress of a failed import; `None` if nothing was imported.
-fn progress_of(so_far: &SoFar) -> Option<String> {
-    let SoFar { passes, line, report, .. } = so_far;
+fn progress_of(so_far: &Progress) -> Option<String> {
+    let Progress { passes, line, report, .. } = so_far;
     let done = match (passes, line) {
         (0, 0) => return None,
         (0, line) => format!("all entries up to line {line} are imported"),
@@ -126,14 +126,14 @@ fn write_batch<'f>(
     let mut is_repeated = false;
     let outcome = queue.write(|db| {
         if is_repeated {
-            import.return_to(before.clone());
+            import.restore(before.clone());
             *reader = reader_after(file, before.read).map_err(unreadable)?;
         }
         is_repeated = true;
         write(db, import, reader)
     });
     if outcome.is_err() {
-        import.return_to(before);
+        import.restore(before);
     }
     outcome
 }
@@ -182,7 +182,7 @@ mod tests {
     /// Runs [`attempt_of`] on many events and a faulty one.
     fn attempt(
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
-    ) -> (Result<(), Error>, SoFar, u64) {
+    ) -> (Result<(), Error>, Progress, u64) {
         let event = |number: u64| {
             format!("BEGIN:VEVENT\nUID:{number}\nDTSTART:20270401T100000Z\nEND:VEVENT\n")
         };
@@ -197,7 +197,7 @@ mod tests {
     fn attempt_of(
         entries: &str,
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
-    ) -> (Result<(), Error>, SoFar, u64) {
+    ) -> (Result<(), Error>, Progress, u64) {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let add = |db: &mut Db| users::add(db, "editor", "Editor", Role::Editor);

@@ -56,7 +56,7 @@ pub struct Words {
 
 impl Words {
     /// The maximum number of words in a query.
-    pub const MOST: usize = 16;
+    pub const MAX: usize = 16;
 
     /// Returns the number of words, including unwanted ones.
     pub fn count(&self) -> usize {

@@ -46,10 +46,10 @@ impl Limits {
 
     /// Returns whether start and end are within the bounds if the clock is set back between them.
     /// In local time such an event has two parts: up to the change, and after it.
-    pub fn hold_across_set_back(&self, start: i64, end: i64, turn: SetBack) -> bool {
+    pub fn contains_across_set_back(&self, start: i64, end: i64, set_back: SetBack) -> bool {
         match self.is_overlap {
-            true => self.hold(start, turn.from) || self.hold(turn.to, end),
-            false => self.hold(start, end),
+            true => self.contains(start, set_back.from) || self.contains(set_back.to, end),
+            false => self.contains(start, end),
         }
     }
 
@@ -60,7 +60,7 @@ impl Limits {
     }
 
     /// Returns whether a start and an end are within the bounds.
-    pub fn hold(&self, start: i64, end: i64) -> bool {
+    pub fn contains(&self, start: i64, end: i64) -> bool {
         self.start_min.is_none_or(|bound| start >= bound)
             && self.start_max.is_none_or(|bound| start <= bound)
             && self.end_min.is_none_or(|bound| end >= bound)

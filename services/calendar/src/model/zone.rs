@@ -145,8 +145,8 @@ impl Zone {
     /// before and after.
     pub fn last_set_back(&self, from: Timestamp, until: Timestamp) -> Option<(DateTime, DateTime)> {
         let until = until.checked_add(SignedDuration::from_secs(1)).unwrap_or(until);
-        let turns = self.rules.preceding(until).map(|turn| turn.timestamp());
-        turns.take_while(|at| *at > from).find_map(|at| {
+        let transitions = self.rules.preceding(until).map(|transition| transition.timestamp());
+        transitions.take_while(|at| *at > from).find_map(|at| {
             let before = at.checked_sub(SignedDuration::from_secs(1)).ok()?;
             let old = Offset::from_seconds(self.offset(before)).ok()?.to_datetime(at);
             let new = self.wall(at);
@@ -206,16 +206,18 @@ impl Zone {
             abbreviation: first.abbreviation().to_owned(),
         };
         let mut all = vec![(self.wall(from), first)];
-        for turn in self.rules.following(from).take_while(|turn| turn.timestamp() <= until) {
+        for transition in
+            self.rules.following(from).take_while(|transition| transition.timestamp() <= until)
+        {
             let old = Offset::from_seconds(before).unwrap_or(Offset::UTC);
-            let offset = turn.offset().seconds();
+            let offset = transition.offset().seconds();
             let observance = Observance {
                 before,
                 offset,
-                summer: turn.dst().is_dst(),
-                abbreviation: turn.abbreviation().to_owned(),
+                summer: transition.dst().is_dst(),
+                abbreviation: transition.abbreviation().to_owned(),
             };
-            all.push((old.to_datetime(turn.timestamp()), observance));
+            all.push((old.to_datetime(transition.timestamp()), observance));
             before = offset;
         }
         all

@@ -155,7 +155,7 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
 
 /// Reads ids and external ids of the event of a UID, and of its occurrences, that begin later and are not in
 /// the trash.
-pub fn repetitions(
+pub fn later_occurrences(
     db: &mut Db,
     uid: &str,
     later_than: i64,

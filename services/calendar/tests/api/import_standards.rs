@@ -132,8 +132,8 @@ async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
     counts(&app, calendar("METHOD:REQUEST", &[series, single])).await;
     let cancel = |lines: &str| calendar("METHOD:CANCEL", &[lines]);
     assert_eq!(counts(&app, cancel("UID:a\nSEQUENCE:1")).await, [0, 1, 0, 0, 0]);
-    let repetition = "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T100000Z";
-    assert_eq!(counts(&app, cancel(repetition)).await, [0, 1, 0, 0, 0]);
+    let occurrence = "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T100000Z";
+    assert_eq!(counts(&app, cancel(occurrence)).await, [0, 1, 0, 0, 0]);
     assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "03 10 03 11 Daily"]);
     assert_eq!(counts(&app, cancel("UID:s")).await, [0, 2, 0, 0, 0]);
     assert_eq!(texts(&app).await, [""; 0]);

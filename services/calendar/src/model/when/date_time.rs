@@ -34,14 +34,14 @@ pub(super) enum Base {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     Add(i64, Unit),
-    Weekday { day: Weekday, turn: Turn },
+    Weekday { day: Weekday, choice: WeekdayChoice },
     FirstDay,
     LastDay,
 }
 
 /// The occurrence of a weekday that is meant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum WeekdayChoice {
     /// Today or later.
     This,
     /// Later than today.
@@ -170,15 +170,15 @@ impl Step {
     fn apply(self, wall: DateTime) -> Result<DateTime, NotADate> {
         match self {
             Step::Add(count, unit) => add(wall, count, unit),
-            Step::Weekday { day, turn } => {
+            Step::Weekday { day, choice } => {
                 let date = wall.date();
                 let ahead = i64::from(date.weekday().until(day));
-                let days = match turn {
-                    Turn::This => ahead,
-                    Turn::Next if ahead == 0 => 7,
-                    Turn::Next => ahead,
-                    Turn::Last if ahead == 0 => -7,
-                    Turn::Last => ahead - 7,
+                let days = match choice {
+                    WeekdayChoice::This => ahead,
+                    WeekdayChoice::Next if ahead == 0 => 7,
+                    WeekdayChoice::Next => ahead,
+                    WeekdayChoice::Last if ahead == 0 => -7,
+                    WeekdayChoice::Last => ahead - 7,
                 };
                 let date = checked(date.to_datetime(Time::midnight()), days, Span::try_days)?;
                 Ok(date)

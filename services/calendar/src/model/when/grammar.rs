@@ -2,7 +2,7 @@
 
 use jiff::civil::{Date, Time, Weekday};
 
-use super::date_time::{Base, NotADate, Step, Turn, Unit, When, rolling_date};
+use super::date_time::{Base, NotADate, Step, Unit, WeekdayChoice, When, rolling_date};
 use super::words::{month, unit, weekday};
 use crate::model::zone::Zone;
 
@@ -164,17 +164,17 @@ impl Parser<'_> {
             return self.edge_of_month(word == "first").map(Some);
         }
         if let Some(day) = weekday(word) {
-            return self.weekday(day, Turn::This).map(|()| Some(1));
+            return self.weekday(day, WeekdayChoice::This).map(|()| Some(1));
         }
-        let (turn, count) = match word {
-            "next" => (Turn::Next, 1),
-            "last" | "previous" => (Turn::Last, -1),
-            "this" => (Turn::This, 0),
+        let (choice, count) = match word {
+            "next" => (WeekdayChoice::Next, 1),
+            "last" | "previous" => (WeekdayChoice::Last, -1),
+            "this" => (WeekdayChoice::This, 0),
             _ => return Ok(None),
         };
         let name = self.peek(1).ok_or(NotADate)?;
         if let Some(day) = weekday(&name) {
-            self.weekday(day, turn)?;
+            self.weekday(day, choice)?;
         } else {
             self.found.steps.push(Step::Add(count, unit(&name).ok_or(NotADate)?));
         }
@@ -217,10 +217,10 @@ impl Parser<'_> {
         Ok(Some((if word.starts_with('-') { -count } else { count }, unit, used)))
     }
 
-    fn weekday(&mut self, day: Weekday, turn: Turn) -> Result<(), NotADate> {
+    fn weekday(&mut self, day: Weekday, choice: WeekdayChoice) -> Result<(), NotADate> {
         // In `Friday, 5 March 2027` the weekday belongs to a written date: `This` leaves the date
         // unchanged.
-        self.found.steps.push(Step::Weekday { day, turn });
+        self.found.steps.push(Step::Weekday { day, choice });
         Ok(())
     }
 

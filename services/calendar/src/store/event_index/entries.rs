@@ -35,20 +35,20 @@ pub struct Entry {
     pub search_ci: String,
     /// The zone, if the clock may be set back during the event.
     #[diesel(sql_type = Nullable<Text>)]
-    pub turned_in: Option<String>,
+    pub set_back_zone: Option<String>,
     #[diesel(embed)]
     pub columns: Columns,
 }
 
 impl Entry {
     /// Returns the local times that occur twice during the event, if any.
-    pub fn turn(&self) -> Option<SetBack> {
-        let zone = Zone::parse(self.turned_in.as_deref()?)?;
+    pub fn set_back(&self) -> Option<SetBack> {
+        let zone = Zone::parse(self.set_back_zone.as_deref()?)?;
         let Columns { start_utc, end_utc, start_local, end_local, .. } = self.columns;
         let (start, end) = (instant_from_seconds(start_utc), instant_from_seconds(end_utc));
         let (from, to) = zone.last_set_back(start, end)?;
-        let turn = SetBack { from: wall_seconds(from), to: wall_seconds(to) };
-        (end_local < turn.from || start_local >= turn.to).then_some(turn)
+        let set_back = SetBack { from: wall_seconds(from), to: wall_seconds(to) };
+        (end_local < set_back.from || start_local >= set_back.to).then_some(set_back)
     }
 }
 
@@ -88,7 +88,7 @@ pub struct Change {
 const ENTRY: &str = "select id, author_id, status, start_local, end_local, start_utc, end_utc, \
      published_utc, listed, featured, search_ci, \
      case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end \
-     as turned_in from events where id ";
+     as set_back_zone from events where id ";
 
 /// The last id of a chunk, and the size of its searched texts.
 #[derive(QueryableByName)]

@@ -19,7 +19,7 @@ const FEW: usize = 64;
 const WORD_BYTES: usize = 128;
 
 /// Bytes of words without events that are always kept.
-const MOST_UNUSED: usize = 4 << 20;
+const MAX_UNUSED: usize = 4 << 20;
 
 /// The columns of an event that lists filter by, besides its words.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ pub struct Index {
     /// By id.
     pub rows: Vec<Row>,
     /// Events during which the clock is set back, by id.
-    pub turns: HashMap<u32, SetBack>,
+    pub set_backs: HashMap<u32, SetBack>,
     /// Folded titles by id.
     titles: Vec<Box<str>>,
     pub statuses: Vec<String>,
@@ -84,9 +84,9 @@ impl Index {
             self.rows.resize_with(place + 1, Row::default);
             self.titles.resize_with(place + 1, Box::default);
         }
-        match entry.turn() {
-            Some(turn) => self.turns.insert(id, turn),
-            None => self.turns.remove(&id),
+        match entry.set_back() {
+            Some(set_back) => self.set_backs.insert(id, set_back),
+            None => self.set_backs.remove(&id),
         };
         self.titles[place] = text.lines().next().unwrap_or_default().into();
         self.rows[place] = Row { exists: true, status, columns: entry.columns };
@@ -128,7 +128,7 @@ impl Index {
             self.orders.iter_mut().for_each(|order| order.extend(&present));
             self.sort();
         }
-        if self.unused > self.used.max(MOST_UNUSED) {
+        if self.unused > self.used.max(MAX_UNUSED) {
             self.drop_unused_words();
         }
         self.seq = seq;
@@ -287,7 +287,7 @@ mod tests {
 
     fn entry(id: i64, text: &str) -> Entry {
         let (status, search_ci) = ("draft".to_owned(), text.to_owned());
-        Entry { id, status, search_ci, turned_in: None, columns: Columns::default() }
+        Entry { id, status, search_ci, set_back_zone: None, columns: Columns::default() }
     }
 
     fn found(index: &Index, word: &str) -> Vec<u32> {

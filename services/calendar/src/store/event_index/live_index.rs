@@ -15,11 +15,11 @@ use crate::model::list::{EventFilter, Paging};
 use crate::store::read_transactions::read_transaction;
 
 /// If the index is behind by more changes than this, it is rebuilt.
-const MOST_CHANGES: i64 = 50_000;
+const MAX_CHANGES: i64 = 50_000;
 
 /// If the changed events have more bytes of text than this, it is rebuilt, which reads them in
 /// chunks.
-const MOST_BYTES: i64 = 64 << 20;
+const MAX_BYTES: i64 = 64 << 20;
 
 /// Number of changed events whose texts are read without checking their size first.
 const FEW: usize = 50;
@@ -72,7 +72,7 @@ impl EventIndex {
             }
             deadline.check()?;
             if !self.follow(db, seq)? {
-                let Some(_turn) = self.turn_to_build() else {
+                let Some(_building) = self.lock_building() else {
                     std::thread::sleep(INTERVAL);
                     continue;
                 };
@@ -90,7 +90,7 @@ impl EventIndex {
         read_transaction(db, |db| {
             let seq = entries::latest(db)?;
             if !self.follow(db, seq)?
-                && let Some(_turn) = self.turn_to_build()
+                && let Some(_building) = self.lock_building()
             {
                 self.build(db)?;
             }
@@ -104,13 +104,13 @@ impl EventIndex {
         if from >= seq {
             return Ok(true);
         }
-        if seq - from > MOST_CHANGES || entries::oldest(db)? > from + 1 {
+        if seq - from > MAX_CHANGES || entries::oldest(db)? > from + 1 {
             return Ok(false);
         }
         let changes = entries::between(db, from, seq)?;
         let ids: BTreeSet<i64> = changes.iter().map(|change| change.event_id).collect();
         let ids: Vec<i64> = ids.into_iter().collect();
-        if ids.len() > FEW && entries::text_bytes(db, &ids)? > MOST_BYTES {
+        if ids.len() > FEW && entries::text_bytes(db, &ids)? > MAX_BYTES {
             return Ok(false);
         }
         let now = entries::by_ids(db, &ids)?;
@@ -124,7 +124,7 @@ impl EventIndex {
         Ok(true)
     }
 
-    fn turn_to_build(&self) -> Option<impl Drop> {
+    fn lock_building(&self) -> Option<impl Drop> {
         self.building.try_lock()
     }
 

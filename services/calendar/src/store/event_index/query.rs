@@ -60,7 +60,7 @@ fn number(total: usize) -> i64 {
     i64::try_from(total).unwrap_or(i64::MAX)
 }
 
-/// Finds the events of a list without the database. `given` has the sets already read from it.
+/// Finds the events of a list without the database. `linked` has the sets read from it before.
 pub fn find(
     index: &Index,
     linked: Vec<EventSet>,
@@ -273,18 +273,18 @@ fn shown(
 ) -> EventSet {
     let depends_on_clock_changes = window.depends_on_clock_changes();
     let on_wall = |id: u32, Columns { start_local, end_local, .. }: &Columns| match index
-        .turns
+        .set_backs
         .get(&id)
         .filter(|_| depends_on_clock_changes)
     {
-        Some(turn) => window.wall.hold_across_set_back(*start_local, *end_local, *turn),
-        None => window.wall.hold(*start_local, *end_local),
+        Some(set_back) => window.wall.contains_across_set_back(*start_local, *end_local, *set_back),
+        None => window.wall.contains(*start_local, *end_local),
     };
     let holds = |id: u32, row: &Row| {
         let columns = &row.columns;
         visibility.shows(row)
             && on_wall(id, columns)
-            && window.utc.hold(columns.start_utc, columns.end_utc)
+            && window.utc.contains(columns.start_utc, columns.end_utc)
             && featured.is_none_or(|wanted| wanted == columns.featured)
     };
     let mut kept = EventSet::with_room(index.rows.len());

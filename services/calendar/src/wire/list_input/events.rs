@@ -35,8 +35,8 @@ pub fn events(
     if words.count() == 0 && params.get("search").is_some() {
         e.fail("search", "must have a word to search for");
     }
-    if words.count() > Words::MOST {
-        e.fail("search", format!("must have at most {} words", Words::MOST));
+    if words.count() > Words::MAX {
+        e.fail("search", format!("must have at most {} words", Words::MAX));
     }
     // Lists of changes are decoded elsewhere, and feeds have none.
     for (name, is_given) in

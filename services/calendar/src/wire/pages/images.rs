@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::model::image::web_url;
 
 /// Maximum number of origins in the policy of a page.
-const MOST: usize = 20;
+const MAX: usize = 20;
 
 /// Returns the origins of images of other hosts: of one URL, and of the `img` elements of a text.
 pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
     let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let urls = address.into_iter().chain(in_text).filter_map(web_url);
     let found: BTreeSet<String> = urls.map(|url| url.origin().ascii_serialization()).collect();
-    found.into_iter().take(MOST).collect()
+    found.into_iter().take(MAX).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub const SHOWN: usize = 4;
 const LONG_DAYS: i64 = 7;
 
 /// Maximum number of events above the grid.
-const MOST_LONG: usize = 12;
+const MAX_LONG: usize = 12;
 
 /// A month.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ pub fn month(rows: &MonthRows, urls: &Urls) -> MonthView {
         is_empty: rows.lasting.is_empty()
             && rows.starts.iter().chain(&rows.overnight).all(|events| *events == 0),
         weeks: cells.chunks(7).map(<[_]>::to_vec).collect(),
-        long: long.into_iter().take(MOST_LONG).map(|entry| long_event(entry, urls)).collect(),
+        long: long.into_iter().take(MAX_LONG).map(|entry| long_event(entry, urls)).collect(),
     }
 }
 

@@ -66,11 +66,11 @@ pub fn is_too_costly(text: &str) -> bool {
     let is_much = |open: &Open| {
         open.repeated > text.len() / 2 + 10_000 || open.steps > text.len() * 20 + 1_000_000
     };
-    escapes(text) > MOST_ESCAPES || is_much(&scan(text, is_much))
+    escapes(text) > MAX_ESCAPES || is_much(&scan(text, is_much))
 }
 
 /// Limit on the bytes scanned for characters to escape; scanning them takes a fifth of a second.
-const MOST_ESCAPES: usize = 1 << 30;
+const MAX_ESCAPES: usize = 1 << 30;
 
 /// Returns the number of bytes that are scanned when a text is serialized. For each character that
 /// is escaped, or seems to be by its first byte, this is everything up to the next bracket.

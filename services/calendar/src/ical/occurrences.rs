@@ -11,13 +11,13 @@ use crate::model::recurrence::{Rule, Wanted};
 use crate::model::zone::Zone;
 
 /// Maximum number of events that a series becomes.
-const MOST_OCCURRENCES: usize = 500;
+const MAX_OCCURRENCES: usize = 500;
 
 /// How far ahead a series is expanded, in months.
 const MONTHS_AHEAD: i32 = 24;
 
 /// Maximum number of individually listed dates.
-const MOST_DATES: usize = 5000;
+const MAX_DATES: usize = 5000;
 
 /// A start of an occurrence.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub fn starts_of(
         series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
     // One more for each that may be excluded.
-    let (first, latest) = (1 + left_out.len(), MOST_OCCURRENCES + left_out.len());
+    let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest };
     for rule in rules {
         starts.extend(series.by_rule(rule, zone, wanted)?.into_iter().map(Start::from));
@@ -76,7 +76,7 @@ pub fn starts_of(
         return Err("has no occurrences".to_owned());
     }
     let today = now.date().to_datetime(Time::midnight());
-    keep_nearest(&mut starts, |start| start.moment.wall() < today, MOST_OCCURRENCES);
+    keep_nearest(&mut starts, |start| start.moment.wall() < today, MAX_OCCURRENCES);
     Ok(starts)
 }
 
@@ -181,7 +181,8 @@ impl<'a> Series<'a> {
         let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
         let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
         let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
-        let walls = expanded.map_err(|_| format!("the rule {} matches no days", shortened(text)))?;
+        let walls =
+            expanded.map_err(|_| format!("the rule {} matches no days", shortened(text)))?;
         let mut starts: Vec<Moment> = walls.into_iter().skip(1).map(|wall| self.at(wall)).collect();
         if let Some(Until::Instant(last)) = until {
             starts.retain(|moment| moment.seconds() <= last.as_second());
@@ -229,8 +230,8 @@ impl<'a> Series<'a> {
         for property in component.properties.iter().filter(|one| one.name == name) {
             for text in property.value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
                 all.push(read(text, property)?);
-                if all.len() > MOST_DATES {
-                    return Err(format!("{name} has more than {MOST_DATES} dates"));
+                if all.len() > MAX_DATES {
+                    return Err(format!("{name} has more than {MAX_DATES} dates"));
                 }
             }
         }
@@ -319,7 +320,7 @@ mod tests {
             let left_out = series.dates(&component, "EXDATE").unwrap();
             all.retain(|at| !left_out.contains(at));
             let midnight = today.date().to_datetime(Time::midnight());
-            keep_nearest(&mut all, |moment| moment.wall() < midnight, MOST_OCCURRENCES);
+            keep_nearest(&mut all, |moment| moment.wall() < midnight, MAX_OCCURRENCES);
             let starts = starts_of(&component, &start, context).unwrap();
             let starts: Vec<Moment> = starts.into_iter().map(|start| start.moment).collect();
             assert_eq!(starts, all, "{rule} in {zone}");
