@@ -69,7 +69,7 @@ list_routes! {
     items: EventItems, tag: "events", path: "/calendar/events/v1/events",
     /// Lists events.
     ///
-    /// By default these are the events that start after yesterday 00:00 and end within two years.
+    /// The default window starts yesterday at 00:00 and ends in two years.
     list: list_events "listEvents", page: EventListJson, params: EventListParameters, errors: [400, 404, 503],
     use_case: events::list,
     /// Creates an event.

@@ -14,9 +14,9 @@ use crate::app::{App, plant};
 async fn costly_list_gets_503_at_its_time_limit_while_cheap_reads_succeed() {
     let app = App::with(&["--list-time-ms=20"]).await;
     let id = app.event(json!({"tags": ["x"]})).await;
-    let turns = app.state.costly_lists.clone();
-    let all = u32::try_from(turns.available_permits()).unwrap();
-    let taken = turns.acquire_many_owned(all).await.unwrap();
+    let permits = app.state.costly_lists.clone();
+    let all = u32::try_from(permits.available_permits()).unwrap();
+    let taken = permits.acquire_many_owned(all).await.unwrap();
     for path in [
         "/events?search=event",
         "/events?featured=false",

@@ -31,12 +31,12 @@ async fn with_long_texts(app: &App) {
 async fn long_page_of_every_list_is_complete_and_releases_its_permit() {
     let app = App::new().await;
     with_long_texts(&app).await;
-    let room = app.state.long_pages.available_permits();
+    let permits = app.state.long_pages.available_permits();
     for (path, name) in LISTS {
         let answer = app.get(path).await.expect(200);
         assert!(answer.text.len() > LONG, "{path}");
         assert_eq!(answer.json[name].as_array().unwrap().len(), 1, "{path}");
-        assert_eq!(app.state.long_pages.available_permits(), room, "{path}");
+        assert_eq!(app.state.long_pages.available_permits(), permits, "{path}");
     }
 }
 
@@ -45,9 +45,9 @@ async fn long_page_waits_for_a_permit_while_short_pages_are_served() {
     let app = App::with(&["--list-time-ms=20"]).await;
     let short = app.event(json!({"start_date": "tomorrow"})).await;
     with_long_texts(&app).await;
-    let room = app.state.long_pages.clone();
-    let all = u32::try_from(room.available_permits()).unwrap();
-    let taken = room.acquire_many_owned(all).await.unwrap();
+    let permits = app.state.long_pages.clone();
+    let all = u32::try_from(permits.available_permits()).unwrap();
+    let taken = permits.acquire_many_owned(all).await.unwrap();
     for (path, _) in LISTS {
         let answer = app.get(path).await.expect(503);
         let refused = (answer.code(), answer.header("retry-after"));

@@ -186,9 +186,9 @@ async fn unknown_path_gets_html_for_browsers_and_json_for_programs() {
 async fn page_search_without_a_permit_gets_503() {
     let app = App::with(&["--list-time-ms=20"]).await;
     app.event(json!({"tags": ["x"], "categories": ["y"]})).await;
-    let turns = app.state.costly_lists.clone();
-    let all = u32::try_from(turns.available_permits()).unwrap();
-    let taken = turns.acquire_many_owned(all).await.unwrap();
+    let permits = app.state.costly_lists.clone();
+    let all = u32::try_from(permits.available_permits()).unwrap();
+    let taken = permits.acquire_many_owned(all).await.unwrap();
     for path in ["/events/?search=event", "/events/?tag=x&category=y", "/events/?search=x&ical=1"] {
         let busy = page(&app, path).await.expect(503);
         assert_eq!(busy.header("retry-after"), "5", "{path}");
