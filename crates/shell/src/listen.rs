@@ -1,9 +1,10 @@
 //! Addresses that a server listens on.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -144,7 +145,13 @@ fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
 }
 
 /// Replaces the socket that a killed process left behind, and nothing else.
+///
+/// Of several processes that start at once, one gets the socket: the others wait for its lock and then
+/// find it listening.
 fn bind_unix(path: &Path) -> Result<UnixListener> {
+    let mut options = File::options();
+    let lock = options.write(true).create(true).truncate(false).mode(0o600).open(lock_of(path))?;
+    lock.lock()?;
     match std::fs::symlink_metadata(path) {
         Ok(found) if !found.file_type().is_socket() => {
             return Err(Error::new(
@@ -162,8 +169,17 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
+/// The lock file next to a Unix socket. It stays: a process that waits for it holds it open.
+fn lock_of(path: &Path) -> PathBuf {
+    let mut path = path.to_owned().into_os_string();
+    path.push(".lock");
+    path.into()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
 
     #[test]
@@ -203,5 +219,27 @@ mod tests {
         std::fs::write(&path, "x").unwrap();
         assert!(bind(&address, "BIND").is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"x");
+    }
+
+    #[test]
+    fn one_of_several_servers_takes_a_stale_unix_socket() {
+        const SERVERS: usize = 4;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let address = [ListenAddress::Unix(path.clone())];
+        let start = Barrier::new(SERVERS);
+        for _ in 0..200 {
+            drop(bind(&address, "BIND").unwrap());
+            let bound: Vec<_> = std::thread::scope(|scope| {
+                let bind = || {
+                    start.wait();
+                    bind(&address, "BIND").ok()
+                };
+                let servers: Vec<_> = (0..SERVERS).map(|_| scope.spawn(bind)).collect();
+                servers.into_iter().filter_map(|server| server.join().unwrap()).collect()
+            });
+            assert_eq!(bound.len(), 1);
+            assert!(UnixStream::connect(&path).is_ok());
+        }
     }
 }
