@@ -14,15 +14,19 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, PublicKeyData,
 };
-use rustls::ServerConfig;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use rustls::{RootCertStore, ServerConfig};
 use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
 use crate::{ListenAddress, ShellSettings, metrics};
 
+/// The common name of the local CA.
+const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
 /// A leaf is made anew this many days before it ends, and a CA that would end before a new leaf.
@@ -140,8 +144,8 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// The certificate in the TLS folder; made there when it is missing, about to end, lacks a name, or is
-/// not that of the key beside it.
+/// The certificate in the TLS folder. It is made there when it is missing, about to end, lacks a name, does
+/// not match its key, or was not signed by the CA of the folder.
 ///
 /// Several servers may share the folder and start at once: one of them makes the certificate, under a
 /// lock, and the others read it.
@@ -154,11 +158,14 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     let failed = || format!("cannot make a certificate in {} (TLS_DIR)", folder.display());
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).with_context(failed)?;
     let _lock = lock(&folder).with_context(failed)?;
+    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    if usable_pair(&folder, &names).is_none() {
+        refuse_foreign(&folder)?;
+    }
+    let issuer = local_ca(&folder).with_context(failed)?;
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
-    let issuer = local_ca(&folder).with_context(failed)?;
     // A server with other names shares the folder: the new certificate is for both.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
@@ -168,11 +175,57 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     read_pair(&cert, &key)
 }
 
-/// The certificate and key of a TLS folder, if they match and serve all of these names for long enough.
+/// The certificate and key of a TLS folder, if they match, are trusted by clients that know the CA of the
+/// folder, and serve all of these names for long enough.
 fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
-    lasts.then(|| read_pair(&cert, &key).ok()).flatten()
+    let pair = lasts.then(|| read_pair(&cert, &key).ok()).flatten()?;
+    is_trusted(&pair.0.cert, &folder.join("ca.pem")).then_some(pair)
+}
+
+/// Returns whether a client that trusts the CA in a file accepts a certificate with its chain.
+fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
+    let (Some((leaf, rest)), Ok(ca)) = (chain.split_first(), CertificateDer::from_pem_file(ca))
+    else {
+        return false;
+    };
+    let mut roots = RootCertStore::empty();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let (Ok(()), Ok(name)) = (roots.add(ca), ServerName::try_from("localhost")) else {
+        return false;
+    };
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build().is_ok_and(
+        |client| client.verify_server_cert(leaf, rest, &name, &[], UnixTime::now()).is_ok(),
+    )
+}
+
+/// Refuses to replace a certificate that was not made here, or that belongs to a CA whose key was
+/// taken away: a new CA would end the trust of all clients.
+fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
+    let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
+    let Ok(certificate) = CertificateDer::from_pem_file(&cert) else { return Ok(()) };
+    let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return Ok(()) };
+    let issuer = parsed.issuer().iter_common_name().next().and_then(|name| name.as_str().ok());
+    if issuer != Some(CA_NAME) {
+        bail!(
+            "{} was not made by this service and cannot be used as it is: set TLS_CERT and TLS_KEY \
+             to a certificate of your own and its key, or empty {} (TLS_DIR)",
+            cert.display(),
+            folder.display()
+        );
+    }
+    if !ca_key.exists() {
+        bail!(
+            "{} has to be made anew, but the key of its CA {} is missing: put {} back, or empty {} \
+             (TLS_DIR) for a new CA, which clients must then trust",
+            cert.display(),
+            ca.display(),
+            ca_key.display(),
+            folder.display()
+        );
+    }
+    Ok(())
 }
 
 /// The right to write in a TLS folder, which ends when the file is closed.
@@ -235,35 +288,43 @@ fn names_in(path: &Path) -> Vec<String> {
 fn ca_parameters() -> anyhow::Result<CertificateParams> {
     let mut parameters = CertificateParams::new(Vec::<String>::new())?;
     parameters.distinguished_name = DistinguishedName::new();
-    parameters.distinguished_name.push(DnType::CommonName, "Quintet local CA");
+    parameters.distinguished_name.push(DnType::CommonName, CA_NAME);
     parameters.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     valid_for(&mut parameters, CA_DAYS);
     Ok(parameters)
 }
 
-/// The CA of this folder; made at the first start, and again when it would end before what it signs.
+/// The CA of this folder. It is made at the first start, and again when it would end before what it signs or
+/// does not match its key. A lost certificate is made again for its key, so that clients keep their trust.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
-    if is_valid_for(&cert, LEAF_DAYS)
-        && let Some(pair) = matching_key(&cert, &key)
-    {
-        return Ok(Issuer::new(parameters, pair));
+    let is_lost = !cert.exists();
+    let known = fs::read_to_string(&key).ok().and_then(|text| KeyPair::from_pem(&text).ok());
+    let pair = match known {
+        Some(pair) if is_valid_for(&cert, LEAF_DAYS) && is_for(&cert, &pair) => {
+            return Ok(Issuer::new(parameters, pair));
+        }
+        Some(pair) if is_lost => pair,
+        _ => {
+            let pair = KeyPair::generate()?;
+            write(&key, &pair.serialize_pem(), 0o600)?;
+            pair
+        }
+    };
+    write(&cert, &parameters.self_signed(&pair)?.pem(), 0o644)?;
+    if !is_lost {
+        log::warn!("made a new local CA: clients must trust {} instead", cert.display());
     }
-    let pair = KeyPair::generate()?;
-    let certificate = parameters.self_signed(&pair)?;
-    write(&key, &pair.serialize_pem(), 0o600)?;
-    write(&cert, &certificate.pem(), 0o644)?;
     Ok(Issuer::new(parameters, pair))
 }
 
-/// The key in a file, if the certificate in another file is for it.
-fn matching_key(cert: &Path, key: &Path) -> Option<KeyPair> {
-    let pair = KeyPair::from_pem(&fs::read_to_string(key).ok()?).ok()?;
-    let certificate = CertificateDer::from_pem_file(cert).ok()?;
-    let (_, parsed) = X509Certificate::from_der(&certificate).ok()?;
-    (parsed.public_key().raw == pair.subject_public_key_info()).then_some(pair)
+/// Returns whether the certificate in a file is for a key.
+fn is_for(cert: &Path, pair: &KeyPair) -> bool {
+    let Ok(certificate) = CertificateDer::from_pem_file(cert) else { return false };
+    X509Certificate::from_der(&certificate)
+        .is_ok_and(|(_, parsed)| parsed.public_key().raw == pair.subject_public_key_info())
 }
 
 fn issue(

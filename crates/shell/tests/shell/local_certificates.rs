@@ -94,6 +94,70 @@ fn a_ca_whose_key_is_another_one_is_made_anew() {
     assert_ne!(read(tls, "ca.pem"), ca);
 }
 
+/// Files of another TLS folder.
+fn other_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    start(&settings(folder.path(), None)).unwrap();
+    folder
+}
+
+fn copy(from: &Path, to: &Path, names: &[&str]) {
+    for name in names {
+        fs::copy(from.join(name), to.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_certificate_of_another_ca_is_made_anew_by_the_ca_of_the_folder() {
+    let (folder, other) = (other_folder(), other_folder());
+    let ca = read(folder.path(), "ca.pem");
+    copy(other.path(), folder.path(), &["cert.pem", "key.pem"]);
+    start(&settings(folder.path(), None)).unwrap();
+    assert_ne!(read(folder.path(), "cert.pem"), read(other.path(), "cert.pem"));
+    assert_eq!(read(folder.path(), "ca.pem"), ca);
+}
+
+#[test]
+fn a_certificate_whose_ca_has_no_key_here_is_refused_and_kept() {
+    let other = other_folder();
+    for wrong_ca in [false, true] {
+        let folder = other_folder();
+        let tls = folder.path();
+        copy(other.path(), tls, &["cert.pem", "key.pem"]);
+        fs::remove_file(tls.join("ca-key.pem")).unwrap();
+        if !wrong_ca {
+            fs::remove_file(tls.join("ca.pem")).unwrap();
+        }
+        let error = start(&settings(tls, None)).unwrap_err();
+        assert!(error.contains("ca-key.pem") && error.contains("TLS_DIR"), "{error}");
+        assert_eq!(read(tls, "cert.pem"), read(other.path(), "cert.pem"));
+    }
+}
+
+#[test]
+fn a_ca_whose_certificate_is_lost_gets_another_one_for_its_key() {
+    let folder = other_folder();
+    let tls = folder.path();
+    let cert = read(tls, "cert.pem");
+    fs::remove_file(tls.join("ca.pem")).unwrap();
+    start(&settings(tls, None)).unwrap();
+    // Also for clients that know the former one, the certificate stays.
+    assert_eq!(read(tls, "cert.pem"), cert);
+    assert!(tls.join("ca.pem").exists());
+}
+
+#[test]
+fn a_certificate_that_the_operator_put_there_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let tls = folder.path();
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(tls.join("cert.pem"), own.cert.pem()).unwrap();
+    fs::write(tls.join("key.pem"), own.signing_key.serialize_pem()).unwrap();
+    let error = start(&settings(tls, None)).unwrap_err();
+    assert!(error.contains("TLS_CERT"), "{error}");
+    assert_eq!(read(tls, "cert.pem"), own.cert.pem());
+}
+
 #[test]
 fn servers_with_different_names_share_a_certificate_with_all_of_them() {
     let folder = tempfile::tempdir().unwrap();
