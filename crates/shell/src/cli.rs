@@ -72,17 +72,20 @@ pub fn main<C: Cli>() -> ExitCode {
     let format = logs::format_of(&arguments, std::env::var_os("LOG_FORMAT").as_deref());
     let cli = match parse::<C>(arguments) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() && format == LogFormat::Json => {
-            logs::fail(format, "usage", &usage_fault(&error));
+        Err(error) if error.use_stderr() => {
+            match format {
+                LogFormat::Json => logs::refuse(format, &usage_fault(&error)),
+                LogFormat::Text => logs::refuse_with(&error.render()),
+            }
             return ExitCode::from(2);
         }
         Err(error) => error.exit(),
     };
     if let Err(fault) = logs::start(cli.shell().log_format, C::INFO.name) {
-        logs::fail(format, "usage", &fault);
+        logs::refuse(format, &fault);
         return ExitCode::from(2);
     }
-    keep_private(&cli.shell().data_dir, &cli.shell().tls_folder());
+    keep_private(&C::INFO, &cli.shell().data_dir, &cli.shell().tls_folder());
     let code = cli.run().unwrap_or_else(|error| {
         logs::fail(format, "fatal", &format!("{error:#}"));
         ExitCode::FAILURE

@@ -32,6 +32,8 @@ pub struct ServiceInfo {
     pub admin_port: u16,
     /// TLS mode unless `TLS_MODE` says otherwise.
     pub tls_mode: TlsMode,
+    /// Names in the data folder that do not begin with the name of the service, such as `media`.
+    pub files: &'static [&'static str],
 }
 
 impl ServiceInfo {
@@ -61,12 +63,18 @@ impl ServiceInfo {
             https_port: http_port + 400,
             admin_port: http_port + 1000,
             tls_mode: TlsMode::Off,
+            files: &[],
         }
     }
 
     /// The same with another TLS mode.
     pub const fn tls(self, tls_mode: TlsMode) -> Self {
         Self { tls_mode, ..self }
+    }
+
+    /// The same with names in the data folder that do not begin with the name of the service.
+    pub const fn files(self, files: &'static [&'static str]) -> Self {
+        Self { files, ..self }
     }
 }
 

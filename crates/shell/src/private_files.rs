@@ -7,6 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::ServiceInfo;
+
 /// Permissions of everybody but the owner.
 const OTHERS_AND_GROUP: u32 = 0o077;
 /// Permissions of those who are neither the owner nor in the group.
@@ -16,24 +18,42 @@ const SET_GROUP: u32 = 0o2000;
 /// Only the owner of a file may remove it: a folder that many use, such as `/tmp`.
 const STICKY: u32 = 0o1000;
 
+/// Files in the data folder of any service, next to its database.
+const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
+/// Files in a TLS folder.
+const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
+
 /// The umask that the process was started with.
 static INHERITED: OnceLock<u32> = OnceLock::new();
 
 /// Makes files and folders of this process private from now on, whatever code makes them: the umask
 /// of the process becomes 077. A data folder with the set-group-ID bit keeps the access of its group.
 ///
-/// A data folder or TLS folder that exists and belongs to this user loses the access of others.
-/// Folders of other users, such as a volume that is mounted read-only, stay as they are.
-pub(crate) fn keep_private(data_dir: &Path, tls_dir: &Path) {
+/// A data folder or TLS folder that exists and belongs to this user loses the access of others, if it is
+/// empty or holds only files of the service. Others stay unchanged: folders of other users, such as a volume
+/// that is mounted read-only, and folders that have other uses, such as `/srv`.
+pub(crate) fn keep_private(info: &ServiceInfo, data_dir: &Path, tls_dir: &Path) {
     let shared = fs::metadata(data_dir).is_ok_and(|folder| folder.mode() & SET_GROUP != 0);
     let inherited = tighten_umask(if shared { OTHERS } else { OTHERS_AND_GROUP });
     INHERITED.get_or_init(|| inherited);
-    for folder in [data_dir, tls_dir] {
-        match close(folder) {
-            Ok(true) => log::info!("closed {} to other users", folder.display()),
-            Ok(false) => {}
-            Err(error) => log::warn!("other users may read {}: {error}", folder.display()),
-        }
+    let is_data = |name: &str| {
+        DATA_FILES.contains(&name) || info.files.contains(&name) || name.starts_with(info.name)
+    };
+    let is_tls = |name: &str| TLS_FILES.contains(&name) || name.ends_with(".tmp");
+    report("DATA_DIR", data_dir, close(data_dir, is_data));
+    report("TLS_DIR", tls_dir, close(tls_dir, is_tls));
+}
+
+fn report(setting: &str, folder: &Path, closed: io::Result<Closing>) {
+    let folder = folder.display();
+    match closed {
+        Ok(Closing::Unneeded) => {}
+        Ok(Closing::Done) => log::info!("closed {folder} to other users"),
+        Ok(Closing::OtherFile(name)) => log::warn!(
+            "other users may read {folder} ({setting}): it was not closed to them because it also \
+             holds {name}; give the service a folder of its own"
+        ),
+        Err(error) => log::warn!("other users may read {folder} ({setting}): {error}"),
     }
 }
 
@@ -59,18 +79,35 @@ pub fn folder_follows_umask(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o777 & !umask))
 }
 
-/// Takes the access of others from a folder of this user; returns whether there was any.
-fn close(folder: &Path) -> io::Result<bool> {
-    let Ok(found) = fs::metadata(folder) else { return Ok(false) };
+/// What became of a folder that others might read.
+#[derive(Debug, PartialEq, Eq)]
+enum Closing {
+    /// Others have no access, or the folder is not this user's.
+    Unneeded,
+    Done,
+    /// The folder was left unchanged because it holds a file that is not the service's.
+    OtherFile(String),
+}
+
+/// Takes the access of others from a folder of this user in which all names satisfy `is_own`.
+fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
+    let Ok(found) = fs::metadata(folder) else { return Ok(Closing::Unneeded) };
     // The owner of this entry is the effective user of the process.
     let own = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == found.uid());
     let mode = found.mode() & 0o7777;
     let closed = mode & !if mode & SET_GROUP != 0 { OTHERS } else { OTHERS_AND_GROUP };
     if !own || !found.is_dir() || mode & STICKY != 0 || closed == mode {
-        return Ok(false);
+        return Ok(Closing::Unneeded);
+    }
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let name = name.to_string_lossy();
+        if !is_own(&name) {
+            return Ok(Closing::OtherFile(name.into_owned()));
+        }
     }
     fs::set_permissions(folder, Permissions::from_mode(closed))?;
-    Ok(true)
+    Ok(Closing::Done)
 }
 
 /// Adds bits to the umask and returns the one before.
@@ -95,18 +132,32 @@ mod tests {
     #[test]
     fn own_folders_are_closed_to_others_and_shared_ones_keep_their_group() {
         let base = tempfile::tempdir().unwrap();
-        for (before, after, changed) in [
-            (0o755, 0o700, true),
-            (0o700, 0o700, false),
-            (0o2775, 0o2770, true),
-            (0o2770, 0o2770, false),
-            (0o1777, 0o1777, false),
+        for (before, after, closing) in [
+            (0o755, 0o700, Closing::Done),
+            (0o700, 0o700, Closing::Unneeded),
+            (0o2775, 0o2770, Closing::Done),
+            (0o2770, 0o2770, Closing::Unneeded),
+            (0o1777, 0o1777, Closing::Unneeded),
         ] {
             fs::set_permissions(base.path(), Permissions::from_mode(before)).unwrap();
-            assert_eq!(close(base.path()).unwrap(), changed, "{before:o}");
+            assert_eq!(close(base.path(), |_| true).unwrap(), closing, "{before:o}");
             assert_eq!(mode(base.path()), after, "{before:o}");
         }
-        assert!(!close(&base.path().join("missing")).unwrap());
+        assert_eq!(close(&base.path().join("missing"), |_| true).unwrap(), Closing::Unneeded);
+    }
+
+    #[test]
+    fn folders_that_hold_other_files_stay_open() {
+        let base = tempfile::tempdir().unwrap();
+        fs::write(base.path().join("echo.db"), "").unwrap();
+        fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::write(base.path().join("www"), "").unwrap();
+        let is_own = |name: &str| name == "echo.db";
+        assert_eq!(close(base.path(), is_own).unwrap(), Closing::OtherFile("www".to_owned()));
+        assert_eq!(mode(base.path()), 0o755);
+        fs::remove_file(base.path().join("www")).unwrap();
+        assert_eq!(close(base.path(), is_own).unwrap(), Closing::Done);
+        assert_eq!(mode(base.path()), 0o700);
     }
 
     #[test]

@@ -70,7 +70,8 @@ impl shell::Service for Breaches {
         env!("CARGO_PKG_VERSION"),
         8083,
     )
-    .tls(TlsMode::Native);
+    .tls(TlsMode::Native)
+    .files(&["mail"]);
 
     fn document() -> utoipa::openapi::OpenApi {
         openapi::document()

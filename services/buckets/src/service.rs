@@ -44,7 +44,8 @@ impl shell::Service for Buckets {
         "Searches an index of files in open cloud-storage buckets",
         env!("CARGO_PKG_VERSION"),
         8082,
-    );
+    )
+    .files(&["index"]);
 
     fn document() -> utoipa::openapi::OpenApi {
         openapi::document()

@@ -36,7 +36,8 @@ impl Service for Calendar {
         "Events calendar: events, venues, organizers, categories and tags over HTTP",
         env!("CARGO_PKG_VERSION"),
         8085,
-    );
+    )
+    .files(&["admin-key", "media"]);
 
     fn document() -> OpenApi {
         openapi::document(&Self::INFO)

@@ -51,7 +51,8 @@ impl shell::Service for Passwords {
         env!("CARGO_PKG_VERSION"),
         8084,
     )
-    .tls(TlsMode::Native);
+    .tls(TlsMode::Native)
+    .files(&["ntlm", "sha1", "tmp"]);
 
     fn document() -> OpenApi {
         openapi::document()

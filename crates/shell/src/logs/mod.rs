@@ -125,6 +125,21 @@ pub(crate) fn flush() {
     LINES.flush(LAST_LINES);
 }
 
+/// Says what is wrong with the command line or the environment, and waits for that at most a second:
+/// stderr may be a pipe that is full before the process begins.
+pub(crate) fn refuse(format: LogFormat, fault: &str) {
+    queue();
+    fail(format, "usage", fault);
+}
+
+/// The same with the text of the command-line parser.
+pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
+    queue();
+    let text = if has_colours() { text.ansi().to_string() } else { text.to_string() };
+    LINES.push(text.as_bytes(), stderr());
+    flush();
+}
+
 /// Says why the process ends, whatever `RUST_LOG` says. The process ends in the same way when nobody can
 /// read it.
 pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {

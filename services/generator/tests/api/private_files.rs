@@ -19,3 +19,15 @@ fn nothing_in_the_data_folder_is_open_to_others() {
     drop(server);
     assert_eq!(program.folder().open_to_others(), []);
 }
+
+#[test]
+fn a_folder_that_others_use_too_is_not_closed() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let data = program.folder().join("srv");
+    fs::create_dir_all(data.join("www")).unwrap();
+    fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+    let program = program.setting("DATA_DIR", &data);
+    let ran = program.run(&["keys", "list"]);
+    assert!(ran.errors.contains("holds www"), "{}", ran.errors);
+    assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o755);
+}
