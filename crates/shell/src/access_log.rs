@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
@@ -23,6 +23,8 @@ use crate::{LogClient, RequestId};
 
 /// The target of lines of the access log.
 const TARGET: &str = "access";
+/// Lines for unreadable requests that may be written at once.
+const BURST: u32 = 20;
 /// Longest user agent that is shown, in bytes.
 const LONGEST_AGENT: usize = 200;
 
@@ -75,6 +77,11 @@ impl Asker {
     pub(crate) fn of(headers: &HeaderMap, address: IpAddr, shown: LogClient) -> Self {
         Self { client: client(address, shown), agent: headers.get(USER_AGENT).cloned() }
     }
+
+    /// A client of which only the address is known, if that.
+    pub(crate) fn unnamed(address: Option<IpAddr>, shown: LogClient) -> Self {
+        Self { client: address.and_then(|address| client(address, shown)), agent: None }
+    }
 }
 
 /// What the access log shows of an address.
@@ -109,9 +116,36 @@ pub(crate) struct Line {
     pub(crate) key: Option<i64>,
     pub(crate) note: &'static str,
     pub(crate) started: Instant,
+    /// The number of lines that were left out before this one.
+    pub(crate) suppressed: u64,
 }
 
 impl Line {
+    /// The line of a request whose method and path could not be read.
+    pub(crate) fn unreadable(
+        id: RequestId,
+        status: StatusCode,
+        asker: Asker,
+        started: Instant,
+    ) -> Self {
+        let (method, path) = ("-", Cow::Borrowed("-"));
+        Self { id, method, path, status, asker, key: None, note: "", started, suppressed: 0 }
+    }
+
+    /// Writes the line, unless too many lines of this kind have been written lately: whoever can
+    /// connect can cause them without making a request. The next line reports those left out.
+    pub(crate) fn write_limited(mut self, bytes: usize) {
+        static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
+        let now = Instant::now();
+        let mut allowance = ALLOWANCE.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = allowance.get_or_insert_with(|| Allowance::new(now)).take(now);
+        drop(allowance);
+        if let Some(suppressed) = taken {
+            self.suppressed = suppressed;
+            self.write(bytes as u64);
+        }
+    }
+
     /// Writes the line: at once where the length of the body is known, else when the body ends.
     pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
         match body.size() {
@@ -131,7 +165,7 @@ impl Line {
             return;
         }
         let (id, agent) = (self.id.to_string(), self.asker.agent.as_ref().map(cleaned));
-        let mut members: Vec<(&str, Value<'_>)> = Vec::with_capacity(9);
+        let mut members: Vec<(&str, Value<'_>)> = Vec::with_capacity(10);
         members.push(("request_id", Value::from(id.as_str())));
         if let Some(client) = &self.asker.client {
             members.push(("client", Value::from(client.as_str())));
@@ -147,6 +181,9 @@ impl Line {
         if let Some(agent) = &agent {
             members.push(("agent", Value::from(agent.as_str())));
         }
+        if self.suppressed > 0 {
+            members.push(("suppressed", Value::from(self.suppressed)));
+        }
         log::logger().log(
             &Record::builder()
                 .level(Level::Info)
@@ -155,6 +192,34 @@ impl Line {
                 .key_values(&members.as_slice())
                 .build(),
         );
+    }
+}
+
+/// The right to write lines: [`BURST`] at once, and one more each second.
+struct Allowance {
+    left: u32,
+    refilled: Instant,
+    suppressed: u64,
+}
+
+impl Allowance {
+    fn new(now: Instant) -> Self {
+        Self { left: BURST, refilled: now, suppressed: 0 }
+    }
+
+    /// Takes the right to one line. Returns the number of refusals since the last line, or `None`
+    /// for another refusal.
+    fn take(&mut self, now: Instant) -> Option<u64> {
+        let seconds = now.saturating_duration_since(self.refilled).as_secs();
+        self.refilled += Duration::from_secs(seconds);
+        let earned = u32::try_from(seconds).unwrap_or(BURST);
+        self.left = self.left.saturating_add(earned).min(BURST);
+        let Some(left) = self.left.checked_sub(1) else {
+            self.suppressed += 1;
+            return None;
+        };
+        self.left = left;
+        Some(std::mem::take(&mut self.suppressed))
     }
 }
 
@@ -208,6 +273,20 @@ mod tests {
             assert_eq!(shown(address, LogClient::Net).as_deref(), Some(net));
             assert_eq!(shown(address, LogClient::Full).as_deref(), Some(address));
         }
+    }
+
+    #[test]
+    fn a_flood_of_unreadable_requests_gets_a_line_a_second() {
+        let begin = Instant::now();
+        let mut allowance = Allowance::new(begin);
+        let mut written = |second: u64| {
+            let now = begin + Duration::from_secs(second);
+            (0..1000).filter_map(|_| allowance.take(now)).collect::<Vec<_>>()
+        };
+        assert_eq!(written(0), vec![0; 20]);
+        assert_eq!(written(1), [980]);
+        assert_eq!(written(3), [999, 0]);
+        assert_eq!(written(1000).len(), 20);
     }
 
     #[test]

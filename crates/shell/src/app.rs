@@ -203,7 +203,8 @@ fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
     id.mark(response.headers_mut());
     if let Some(asker) = asker {
         let path = context.operations.redact(info.uri.path()).into_owned().into();
-        let line = Line { id, method: label, path, status, asker, key: None, note: "", started };
+        let (method, key, note) = (label, None, "");
+        let line = Line { id, method, path, status, asker, key, note, started, suppressed: 0 };
         response = response.map_body(|_, body| line.write_with(body));
     }
     actix_web::error::InternalError::from_response("panic", response).into()
@@ -245,6 +246,7 @@ fn finish<S: Service>(
         key: request.extensions().get::<KeyNumber>().and_then(KeyNumber::get),
         note: (context.shell.log_note)(request),
         started,
+        suppressed: 0,
     };
     response.map_body(|_, body| line.write_with(body))
 }

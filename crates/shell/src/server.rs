@@ -9,13 +9,13 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, bail};
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Context};
-use crate::connection::{self, Entrance, Limits, Peers};
+use crate::connection::{self, Entrance, Limits, ParserFaults, Peers};
 use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
@@ -44,6 +44,10 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
 };
 /// Descriptors that are left for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
+/// Fewest descriptors for these and for connections.
+const FEWEST_DESCRIPTORS: u64 = 64;
+/// Descriptors of the event loop of a thread.
+const DESCRIPTORS_OF_A_THREAD: u64 = 4;
 /// Connections of the admin port at a time; their descriptors are among the spare ones.
 const ADMIN_CONNECTIONS: usize = 64;
 
@@ -128,9 +132,10 @@ impl Server {
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;
         let workers = settings.worker_count();
+        let connections = connections(settings, open_files(workers)?);
         let mut server = actix_server::Server::build()
             .workers(workers)
-            .max_concurrent_connections(connections(settings).div_ceil(workers))
+            .max_concurrent_connections(connections.div_ceil(workers))
             .shutdown_timeout(settings.shutdown_timeout)
             .disable_signals();
         let entrance = Entrance {
@@ -138,7 +143,7 @@ impl Server {
             tls: None,
             peers: Peers::new(connections_per_address(settings), &settings.trusted_proxies),
             proxy_protocol: settings.proxy_protocol.is_on(),
-            faults: connection::parser_faults(context.errors.clone()),
+            faults: Arc::new(ParserFaults::new(context.errors.clone(), context.access_log)),
             drain: draining.signal(),
             half_closed,
             stopping: server.graceful_shutdown_signal(),
@@ -220,6 +225,15 @@ impl Running {
         }
     }
 
+    /// Waits until the server ends although it was not stopped, and returns the reason.
+    async fn failed(&mut self) -> anyhow::Error {
+        match (&mut self.main_task).await {
+            Ok(Ok(())) => anyhow!("the server ended by itself"),
+            Ok(Err(error)) => anyhow!("the server cannot serve: {error}"),
+            Err(error) => anyhow!("the server failed: {error}"),
+        }
+    }
+
     /// Stops at once.
     pub async fn kill(self) {
         self.remove_sockets();
@@ -267,7 +281,7 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hangup = signal(SignalKind::hangup())?;
-        let running = Server::start(settings, service).await?;
+        let mut running = Server::start(settings, service).await?;
         announce::<S>(settings, &running);
         loop {
             tokio::select! {
@@ -277,6 +291,7 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
                     running.reload();
                     continue;
                 }
+                error = running.failed() => return Err(error),
             }
             break;
         }
@@ -331,13 +346,31 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
     log::info!("health and metrics on {admin}");
 }
 
-/// How many connections there may be: `MAX_CONNECTIONS`, as far as the process may open files.
-fn connections(settings: &ShellSettings) -> usize {
-    let wanted = u64::from(settings.max_connections);
+/// Raises the limit of open files as far as possible and returns it.
+///
+/// # Errors
+/// The limit is too low for the threads of the server.
+fn open_files(workers: usize) -> anyhow::Result<u64> {
     let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         log::warn!("the limit of open files cannot be raised: {error}");
         1024
     });
+    let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
+    // The admin port and the two listening threads have event loops too.
+    let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
+    let needed = open + threads + FEWEST_DESCRIPTORS;
+    if limit < needed {
+        bail!(
+            "the limit of open files is {limit} (ulimit -n); with {workers} WORKERS it must be at \
+             least {needed}"
+        );
+    }
+    Ok(limit)
+}
+
+/// The number of connections that may be open: `MAX_CONNECTIONS`, as far as `limit` files allow it.
+fn connections(settings: &ShellSettings, limit: u64) -> usize {
+    let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
     if wanted > room {
         log::warn!("at most {room} connections at a time: {limit} files may be open (ulimit -n)");

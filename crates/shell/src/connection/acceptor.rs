@@ -132,12 +132,11 @@ where
         log::debug!("a socket keeps its delay: {error}");
     }
     let opened = opening::open(stream, &entrance, &connection).await;
-    let Some(Opened { socket, protocol, peer, permit, begun }) = opened else { return };
-    let limits = entrance.limits;
-    let guard = Guard::new(socket, connection, protocol, limits, entrance.faults, begun);
+    let Some(opened) = opened else { return };
+    let Opened { protocol, peer, .. } = opened;
+    let (guard, _permit) = Guard::new(opened, connection, &entrance);
     match protocol {
         Protocol::Http1 => http1(guard, peer).await,
-        Protocol::Http2 => http2::serve(guard, app, limits, peer, entrance.drain).await,
+        Protocol::Http2 => http2::serve(guard, app, peer, &entrance).await,
     }
-    drop(permit);
 }

@@ -103,6 +103,11 @@ impl Connection {
         self.open.get() == 0
     }
 
+    /// Returns whether no request is open and all answers have left.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.is_idle() && !self.unflushed.get()
+    }
+
     /// Requests that are open.
     pub(super) fn open(&self) -> usize {
         self.open.get()

@@ -1,6 +1,7 @@
 //! A socket with deadlines.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,12 +14,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::account::{Connection, Held};
+use super::entrance::Entrance;
 use super::frames::Frames;
 use super::hurry::Hurry;
 use super::limits::{
     KEEP_ALIVE, LINGER, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES, USUAL_HEAD,
 };
+use super::opening::Opened;
 use super::parser_answer::{self, ParserFaults};
+use super::peers::PeerPermit;
 use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
 use super::socket::Socket;
@@ -35,6 +39,7 @@ pub(super) struct Guard {
     socket: Socket,
     pub(super) connection: Rc<Connection>,
     protocol: Protocol,
+    peer: Option<SocketAddr>,
     limits: Limits,
     faults: Arc<ParserFaults>,
     /// Until when the next request must have reached the application, while none is open.
@@ -75,19 +80,20 @@ enum Head {
 }
 
 impl Guard {
+    /// Puts deadlines on a connection whose protocol is known; returns its permit too.
     pub(super) fn new(
-        socket: Socket,
+        opened: Opened,
         connection: Rc<Connection>,
-        protocol: Protocol,
-        limits: Limits,
-        faults: Arc<ParserFaults>,
-        begun: Option<Instant>,
-    ) -> Self {
+        entrance: &Entrance,
+    ) -> (Self, Option<PeerPermit>) {
+        let Opened { socket, protocol, peer, permit, begun } = opened;
+        let (limits, faults) = (entrance.limits, Arc::clone(&entrance.faults));
         let deadline = begun.unwrap_or_else(|| Instant::now() + KEEP_ALIVE) + limits.head;
-        Self {
+        let guard = Self {
             socket,
             connection,
             protocol,
+            peer,
             limits,
             faults,
             deadline,
@@ -105,7 +111,8 @@ impl Guard {
             waiting: None,
             reply: Bytes::new(),
             closed: false,
-        }
+        };
+        (guard, permit)
     }
 
     /// Takes notice of requests that reached the application; some are answered between two looks.
@@ -178,7 +185,8 @@ impl Guard {
     /// Ends the connection with an answer of our own, as far as the socket takes it at once.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
-        let mut reply = (self.faults)(status);
+        let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);
+        let mut reply = self.faults.answer(status, self.peer, since.into_std());
         if let Poll::Ready(Ok(sent)) = self.socket.poll_write(context, &reply) {
             reply.advance(sent);
             let _ = self.socket.poll_flush(context);
@@ -353,6 +361,9 @@ impl AsyncWrite for Guard {
                 this.end_with(status, context);
             }
             return Poll::Ready(Ok(bytes.len()));
+        }
+        if this.protocol == Protocol::Http2 {
+            this.connection.unflushed.set(true);
         }
         match this.socket.poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => {

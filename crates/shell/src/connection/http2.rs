@@ -23,10 +23,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::account::{Connection, Held};
 use super::body::Received;
-use super::drain::Drain;
+use super::entrance::Entrance;
 use super::guard::Guard;
 use super::hurry::Hurry;
-use super::limits::{KEEP_ALIVE, Limits};
+use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
 /// Bytes of a request body that may come before the application reads it.
@@ -48,14 +48,20 @@ const COUNTED: usize = 4 << 10;
 pub(super) async fn serve<A>(
     io: Guard,
     app: Tracked<A>,
-    limits: Limits,
     peer: Option<SocketAddr>,
-    mut drain: Drain,
+    entrance: &Entrance,
 ) where
     A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
     A::Future: 'static,
 {
-    let connection = Rc::clone(&io.connection);
+    let (connection, limits) = (Rc::clone(&io.connection), entrance.limits);
+    let opened = std::time::Instant::now();
+    let broken = |error: &h2::Error| {
+        log::debug!("an HTTP/2 connection ended: {error}");
+        if error.is_library() {
+            entrance.faults.report(StatusCode::BAD_REQUEST, peer, opened);
+        }
+    };
     let mut builder = Builder::new();
     builder
         .max_concurrent_streams(limits.streams)
@@ -63,18 +69,24 @@ pub(super) async fn serve<A>(
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_header_list_size(LARGEST_HEAD)
         .max_send_buffer_size(SEND_BUFFER);
-    let mut server = match timeout(limits.head, builder.handshake::<_, Bytes>(io)).await {
-        Ok(Ok(server)) => server,
-        Ok(Err(error)) => return log::debug!("HTTP/2 did not begin: {error}"),
-        Err(_) => return log::debug!("HTTP/2 did not begin in time"),
+    let mut server = match entrance.limit(builder.handshake::<_, Bytes>(io)).await {
+        Some(Ok(server)) => server,
+        Some(Err(error)) => return broken(&error),
+        None => return log::debug!("HTTP/2 did not begin in time"),
     };
-    let mut draining = false;
+    let mut drain = entrance.drain.clone();
+    let mut stopped = pin!(entrance.stopped());
+    let (mut draining, mut stopping, mut closing) = (false, false, false);
     let mut served = 0;
     let mut look = pin!(sleep(KEEP_ALIVE + limits.head));
     loop {
         tokio::select! {
             accepted = server.accept() => {
-                let Some(Ok((request, mut respond))) = accepted else { return };
+                let (request, mut respond) = match accepted {
+                    Some(Ok(accepted)) => accepted,
+                    Some(Err(error)) => return broken(&error),
+                    None => return,
+                };
                 connection.count_useful(FRAMES_OF_A_REQUEST);
                 // Handlers of streams that their client has reset may go on.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
@@ -88,19 +100,29 @@ pub(super) async fn serve<A>(
             () = drain.begun(), if !draining => {
                 draining = true;
                 server.graceful_shutdown();
-                look.as_mut().reset(Instant::now() + limits.write);
+                look.as_mut().reset(Instant::now() + KEEP_ALIVE);
+            }
+            () = stopped.as_mut(), if !stopping => {
+                stopping = true;
+                look.as_mut().reset(Instant::now());
             }
             () = look.as_mut() => {
-                if connection.is_idle() && connection.served.get() == served {
-                    if draining {
-                        return;
-                    }
+                if closing {
+                    return;
+                }
+                let (before, rests) = (served, connection.is_at_rest());
+                served = connection.served.get();
+                let is_unused = rests && served == before;
+                if rests && stopping || is_unused && (draining || served == 0) {
+                    // The client need not have acknowledged anything: its GOAWAY names the requests
+                    // that were taken.
+                    closing = true;
+                    server.abrupt_shutdown(Reason::NO_ERROR);
+                } else if is_unused {
                     draining = true;
                     server.graceful_shutdown();
                 }
-                served = connection.served.get();
-                // The last answers are still on their way when all requests are over.
-                let pause = if draining { limits.write } else { KEEP_ALIVE };
+                let pause = if stopping { LAST_REQUESTS } else { KEEP_ALIVE };
                 look.as_mut().reset(Instant::now() + pause);
             }
         }

@@ -9,6 +9,9 @@ pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How long the rest of a body is read whose request is answered already, so that its client sees the
 /// answer in place of a connection that breaks while it sends.
 pub(super) const LINGER: Duration = Duration::from_secs(5);
+/// Time for the next request after the server has begun to stop: it may be on its way, also behind a
+/// TLS handshake.
+pub(super) const LAST_REQUESTS: Duration = Duration::from_millis(500);
 /// Longest request line, in bytes; longer ones get 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
 /// Longer request heads count as held, in bytes.

@@ -42,5 +42,5 @@ pub(crate) use account::{Load, Transport, load, show_metrics, transport};
 pub(crate) use drain::Drain;
 pub(crate) use entrance::Entrance;
 pub(crate) use limits::Limits;
-pub(crate) use parser_answer::parser_faults;
+pub(crate) use parser_answer::ParserFaults;
 pub(crate) use peers::Peers;

@@ -3,10 +3,11 @@
 use std::io;
 use std::net::SocketAddr;
 
+use actix_web::http::StatusCode;
 use actix_web::web::BytesMut;
 use ppp::HeaderResult;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
 use super::account::Connection;
@@ -61,13 +62,18 @@ pub(super) async fn open(
     // A local proxy is trusted: whoever may open the socket was given the right to.
     let trusted = peer.is_none_or(|peer| entrance.peers.trusts(peer.ip()));
     if entrance.proxy_protocol && trusted {
-        let announced = match timeout(entrance.limits.head, read_header(&mut stream)).await {
-            Ok(Ok(announced)) => announced,
-            Ok(Err(error)) => {
+        let since = std::time::Instant::now();
+        let announced = match entrance.limit(read_header(&mut stream)).await {
+            Some(Ok(announced)) => announced,
+            Some(Err(error)) => {
                 log::debug!("a connection without a PROXY protocol header was closed: {error}");
+                // A probe may connect and leave without a byte.
+                if error.kind() == io::ErrorKind::InvalidData {
+                    entrance.faults.report(StatusCode::BAD_REQUEST, peer, since);
+                }
                 return None;
             }
-            Err(_) => {
+            None => {
                 log::debug!("a PROXY protocol header took too long");
                 return None;
             }
@@ -86,13 +92,13 @@ pub(super) async fn open(
         None => plain(stream, entrance).await?,
         Some(configuration) => {
             let accepted = TlsAcceptor::from(configuration.clone()).accept(stream);
-            let stream = match timeout(entrance.limits.head, accepted).await {
-                Ok(Ok(stream)) => stream,
-                Ok(Err(error)) => {
+            let stream = match entrance.limit(accepted).await {
+                Some(Ok(stream)) => stream,
+                Some(Err(error)) => {
                     log::debug!("a TLS handshake failed: {error}");
                     return None;
                 }
-                Err(_) => {
+                None => {
                     log::debug!("a TLS handshake took too long");
                     return None;
                 }

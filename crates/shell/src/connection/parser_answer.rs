@@ -2,18 +2,68 @@
 //! answers in the format of the service.
 
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use actix_web::HttpResponse;
 use actix_web::body::MessageBody;
 use actix_web::http::{Method, StatusCode, Uri};
 use actix_web::web::Bytes;
 
-use crate::{ErrorFormat, Fault, RequestId, RequestInfo, metrics};
+use crate::access_log::{Asker, Line};
+use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 
-/// Answers a fault of the HTTP parser, which no application sees: the whole answer as bytes.
-pub(crate) type ParserFaults = dyn Fn(StatusCode) -> Bytes + Send + Sync;
+/// Answers and reports faults of the HTTP parser, which no application sees.
+pub(crate) struct ParserFaults {
+    errors: Arc<dyn ErrorFormat>,
+    /// How the access log shows clients; `None` without an access log.
+    access_log: Option<LogClient>,
+}
+
+impl ParserFaults {
+    pub(crate) fn new(errors: Arc<dyn ErrorFormat>, access_log: Option<LogClient>) -> Self {
+        Self { errors, access_log }
+    }
+
+    /// Returns a whole answer in the format of the service, and reports the fault.
+    pub(super) fn answer(
+        &self,
+        status: StatusCode,
+        peer: Option<SocketAddr>,
+        since: Instant,
+    ) -> Bytes {
+        let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
+        let fault = match status {
+            // Its head has no place while others hold so much.
+            StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
+            _ => Fault::Unreadable(status),
+        };
+        let (answer, length) = written(status, self.errors.respond(&fault, &info), &info);
+        self.count(status, peer, since, info.id, length);
+        answer
+    }
+
+    /// Reports a fault whose connection is closed without an answer.
+    pub(super) fn report(&self, status: StatusCode, peer: Option<SocketAddr>, since: Instant) {
+        self.count(status, peer, since, RequestId::next(), 0);
+    }
+
+    fn count(
+        &self,
+        status: StatusCode,
+        peer: Option<SocketAddr>,
+        since: Instant,
+        id: RequestId,
+        bytes: usize,
+    ) {
+        metrics::count_parser_fault(status);
+        if let Some(shown) = self.access_log {
+            let client = peer.map(|peer| peer.ip().to_canonical());
+            Line::unreadable(id, status, Asker::unnamed(client, shown), since).write_limited(bytes);
+        }
+    }
+}
 
 /// Longest such answer: a status line, length, date and the end of the connection.
 const LONGEST: usize = 160;
@@ -30,23 +80,8 @@ pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     status.is_client_error().then_some(status)
 }
 
-/// Answers to faults of the HTTP parser, in the format of the service.
-pub(crate) fn parser_faults(errors: Arc<dyn ErrorFormat>) -> Arc<ParserFaults> {
-    Arc::new(move |status| {
-        metrics::count_parser_fault(status);
-        let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
-        let fault = match status {
-            // Its head has no place while others hold so much.
-            StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
-            _ => Fault::Unreadable(status),
-        };
-        let response = errors.respond(&fault, &info);
-        written(status, response, &info)
-    })
-}
-
-/// An answer as bytes on a connection that ends with it.
-fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> Bytes {
+/// Returns an answer as bytes on a connection that ends with it, and the length of its body.
+fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> (Bytes, usize) {
     let (response, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
     let reason = status.canonical_reason().unwrap_or_default();
@@ -60,7 +95,7 @@ fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> By
     let _ = write!(text, "x-request-id: {}\r\n\r\n", info.id);
     let mut bytes = text.into_bytes();
     bytes.extend_from_slice(&body);
-    bytes.into()
+    (bytes.into(), length)
 }
 
 #[cfg(test)]

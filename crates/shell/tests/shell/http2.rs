@@ -10,6 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use shell::{ShellSettings, TlsMode};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -215,6 +216,78 @@ async fn answers_end_when_a_client_that_takes_nothing_leaves() {
     tokio::time::timeout(Duration::from_secs(20), gate.ended.notified())
         .await
         .expect("it waits on");
+}
+
+/// An HTTP/2 connection whose client acknowledges nothing.
+async fn silent(started: &Started) -> TcpStream {
+    let mut stream = TcpStream::connect(started.running.http).await.unwrap();
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+    stream.write_all(preface).await.unwrap();
+    // The SETTINGS of the server.
+    stream.read_exact(&mut [0; 9]).await.unwrap();
+    stream
+}
+
+/// Waits until the server closes a connection.
+async fn closed(mut stream: impl AsyncRead + Unpin) {
+    let mut bytes = Vec::new();
+    let end = stream.read_to_end(&mut bytes);
+    let _ = tokio::time::timeout(Duration::from_secs(20), end).await.expect("it stays open");
+}
+
+#[actix_web::test]
+async fn a_connection_without_a_request_has_the_time_of_a_head() {
+    let started = Started::with(|settings| {
+        settings.head_timeout = 1;
+        settings.write_timeout = 3_600;
+    })
+    .await;
+    closed(silent(&started).await).await;
+}
+
+/// Settings under which only a stop ends an idle connection.
+fn patient(settings: &mut ShellSettings) {
+    settings.tls_mode = TlsMode::Native;
+    settings.head_timeout = 600;
+    settings.write_timeout = 3_600;
+    settings.shutdown_timeout = 3_600;
+}
+
+/// Stops the server; fails when connections hold it.
+async fn stop(started: Started) {
+    let stop = tokio::time::timeout(Duration::from_secs(20), started.running.stop());
+    stop.await.expect("the stop waits for connections without a request");
+}
+
+#[actix_web::test]
+async fn a_stop_does_not_wait_for_http2_clients_without_a_request() {
+    let started = Started::with(|settings| {
+        patient(settings);
+        settings.tls_mode = TlsMode::Off;
+    })
+    .await;
+    let open = [silent(&started).await, silent(&started).await];
+    stop(started).await;
+    for stream in open {
+        closed(stream).await;
+    }
+}
+
+#[actix_web::test]
+async fn a_stop_does_not_wait_for_handshakes() {
+    let started = Started::with(patient).await;
+    let address = started.running.https.unwrap();
+    let nothing = TcpStream::connect(address).await.unwrap();
+    let mut hello = TcpStream::connect(address).await.unwrap();
+    // The head of a record with a ClientHello, which does not follow.
+    hello.write_all(&[22, 3, 1, 2, 0, 1]).await.unwrap();
+    // A client that has chosen HTTP/2 and sends no preface.
+    let stream = TcpStream::connect(address).await.unwrap();
+    let encrypted = encrypt(&started, stream, b"h2").await;
+    stop(started).await;
+    closed(nothing).await;
+    closed(hello).await;
+    closed(encrypted).await;
 }
 
 #[actix_web::test]

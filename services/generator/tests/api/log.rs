@@ -7,6 +7,8 @@ use std::process::Stdio;
 use serde_json::Value;
 use testkit::{Exchange, Process, Program, log_without, until_blocking};
 
+const CLOSING: &str = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+
 fn program() -> Program {
     Program::new(env!("CARGO_BIN_EXE_generator")).setting("WORKERS", "1")
 }
@@ -88,6 +90,67 @@ fn a_command_ends_with_its_own_code_when_its_text_cannot_be_written() {
     assert_eq!(code(&["healthcheck", "--admin-bind", "127.0.0.1:1"]), Some(1));
     assert_eq!(code(&["openapi"]), Some(1));
     assert_eq!(code(&["--no-such-flag"]), Some(2));
+}
+
+#[test]
+fn a_usage_error_ends_although_nobody_reads_it() {
+    // The reader is still there, but does not read; a pipe takes 64 KiB.
+    let (_unread, mut full) = std::io::pipe().unwrap();
+    full.write_all(&[b'x'; 64 << 10]).unwrap();
+    let program = program();
+    for (name, value) in [("WORKERS", "0"), ("RUST_LOG", "/(/"), ("LOG_FORMAT", "json")] {
+        let mut command = program.command(&["--workers", "0"]);
+        if name == "RUST_LOG" {
+            command = program.command::<&str>(&[]);
+        }
+        command.env(name, value).stdout(Stdio::null()).stderr(full.try_clone().unwrap());
+        assert_eq!(Process::spawn(&mut command).wait(), Some(2), "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn requests_that_cannot_be_read_are_logged_too() {
+    let program = program().with_database().setting("PROXY_PROTOCOL", "on");
+    let program = program.setting("TRUSTED_PROXIES", "127.0.0.1");
+    let served = program.serve(&[]);
+    let lines = || -> Vec<String> {
+        let log = served.log();
+        log.lines().filter(|line| line.contains("access]")).map(str::to_owned).collect()
+    };
+    let request = "PROXY TCP4 203.0.113.9 192.0.2.1 4711 80\r\nnonsense\r\n\r\n";
+    assert_eq!(testkit::exchange(served.http(), request).status, 400);
+    until_blocking("the request is logged", || lines().len() == 1);
+    let line = lines().remove(0);
+    let rest = " method=- path=- status=400 bytes=";
+    assert!(line.contains(" client=203.0.113.0/24 ") && line.contains(rest), "{line}");
+    let mut stream = TcpStream::connect(served.http()).unwrap();
+    stream.write_all(b"PROXY TCP4 a b c d\r\n").unwrap();
+    until_blocking("the connection is logged", || lines().len() == 2);
+    let line = lines().remove(1);
+    let rest = " method=- path=- status=400 bytes=0 ";
+    assert!(line.contains(" client=127.0.0.0/24 ") && line.contains(rest), "{line}");
+}
+
+#[test]
+fn too_low_a_limit_of_open_files_is_a_clear_error() {
+    let program = program().with_database();
+    let limited = |files: &str| {
+        let serving = program.serving(&[]);
+        let mut shell = std::process::Command::new("sh");
+        shell.arg("-c").arg(format!("ulimit -n {files}; exec \"$@\"")).arg("sh");
+        shell.arg(serving.get_program()).args(serving.get_args());
+        shell.envs(serving.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        shell
+    };
+    let ran = program.run_command(limited("20"));
+    assert_eq!(ran.code, Some(1));
+    let (_, needed) = ran.errors.split_once("it must be at least ").unwrap();
+    let served = testkit::Served::start(limited(needed.trim()));
+    for _ in 0..2 {
+        let held: Vec<_> = (0..40).map(|_| TcpStream::connect(served.http())).collect();
+        drop(held);
+        assert_eq!(testkit::exchange(served.http(), CLOSING).status, 200);
+    }
 }
 
 #[test]
