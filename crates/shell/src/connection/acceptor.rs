@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 
 use super::account::Connection;
 use super::entrance::Entrance;
-use super::guard::{Guard, Protocol};
+use super::guard::Guard;
 use super::http2;
 use super::limits::{KEEP_ALIVE, LINGER};
 use super::opening::{self, Opened};
-use super::socket::Stream;
+use super::socket::{Protocol, Stream};
 use super::tracked::Tracked;
 use actix_http::{HttpService, Request};
 use actix_service::{IntoServiceFactory, Service, ServiceFactory, fn_factory};

@@ -25,14 +25,7 @@ use super::parser_answer::{self, ParserFaults};
 use super::peers::PeerPermit;
 use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
-use super::socket::Socket;
-
-/// Whether the socket carries HTTP/1.1, whose heads and parser faults are looked after here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Protocol {
-    Http1,
-    Http2,
-}
+use super::socket::{Protocol, Socket};
 
 /// A socket with the deadlines of its connection.
 pub(super) struct Guard {

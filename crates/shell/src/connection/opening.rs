@@ -12,10 +12,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::account::Connection;
 use super::entrance::Entrance;
-use super::guard::Protocol;
 use super::limits::KEEP_ALIVE;
 use super::peers::PeerPermit;
-use super::socket::{Socket, Stream};
+use super::socket::{Protocol, Socket, Stream};
 
 /// Length of a version 1 header at most, with its line end.
 const LONGEST_V1: usize = 107;

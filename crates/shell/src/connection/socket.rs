@@ -101,6 +101,13 @@ impl AsyncWrite for Stream {
     }
 }
 
+/// The protocol of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    Http2,
+}
+
 /// A socket of either kind.
 pub(super) enum Socket {
     /// Without TLS. `first` was read before the protocol was known and is read again.

@@ -138,6 +138,7 @@ fn date_in(days: i64) -> jiff::civil::Date {
 /// A certificate for localhost that is valid from one day to another, counted from today, and its key.
 fn certificate(begin: i64, end: i64) -> (String, String) {
     let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, "Quintet local CA");
     let day = |days: i64| {
         let date = date_in(days);
         let (month, day) = (date.month().unsigned_abs(), date.day().unsigned_abs());
