@@ -97,7 +97,7 @@ def main_path(browser):
         if path != "/nowhere":
             look(browser, path.strip("/").replace("/", "-").lower())
     ask(browser, "/sign-in", OWNER)
-    see(browser, "Look into your mails")
+    see(browser, "Check your mail")
     browser.open(last_link())
     look(browser, "confirm")
     browser.click("main form button[type=submit]")
@@ -130,7 +130,7 @@ def main_path(browser):
     browser.open(last_link())
     look(browser, "choose")
     browser.click("main form button[type=submit]")
-    see(browser, "Public searches do not find")
+    see(browser, "Public searches no longer find")
 
 
 def approval(browser):

@@ -1,8 +1,8 @@
-# What scripts/up needs to know of breaches; see scripts/lib/samples.sh.
+# Functions that scripts/up calls for breaches; see scripts/lib/samples.sh.
 
 ports[breaches]="8083 8483 9083"
 
-# Exit code 3 of a load: done, and some lines were no addresses.
+# Exit code 3 of a load: done, but some lines were skipped.
 load_accounts() {
     local name=$1 file=$2
     shift 2

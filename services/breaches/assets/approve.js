@@ -1,3 +1,3 @@
 'use strict';
-// Confirms at once for people; whoever only fetches the page, such as a scanner of mails, does not.
+// Confirms at once in a browser. A mail scanner that only fetches the page does not run this.
 document.getElementById('approve').submit();

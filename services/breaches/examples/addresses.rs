@@ -1,13 +1,15 @@
-//! Writes the addresses of a bench, one a line, in no order; the same ones in every run.
+//! Writes the addresses of a benchmark, one a line, in pseudo-random order; every run writes the
+//! same ones.
 //!
-//! Usage: `addresses NUMBER`, `addresses further SIZE KNOWN ROUND`, or
-//! `addresses dense NUMBER PREFIXES SIZE`.
+//! Usage: `addresses NUMBER`, `addresses further SIZE KNOWN ROUND`, or `addresses dense NUMBER
+//! PREFIXES SIZE`.
 //!
-//! Half of the addresses of the first form lie at five large domains, the others at 100 000 small
-//! ones; lengths are those of real mailboxes. The second form writes SIZE addresses, half of them among the
-//! first KNOWN of the first form and half behind them, others for each ROUND. The third form hashes NUMBER addresses and writes
-//! those of the first PREFIXES 6-character prefixes that exactly SIZE of them share, each behind its
-//! prefix and a blank: at 200 million, 12 prefixes with 30 addresses are found.
+//! Half of the addresses of the first form are at five large domains, the others at 100,000 small
+//! ones; their lengths are realistic. The second form writes SIZE addresses, half of them among the
+//! first KNOWN of the first form and half after them, different ones for each ROUND. The third form
+//! hashes NUMBER addresses. It finds the first PREFIXES 6-character prefixes shared by exactly SIZE
+//! addresses and writes these addresses, each after its prefix and a blank. At 200 million, there
+//! are 12 prefixes with 30 addresses.
 
 use std::io::{BufWriter, Write};
 

@@ -1,4 +1,4 @@
-//! Every failure of the API: status, body and headers on one page.
+//! All errors of the API with status, body and headers.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -9,48 +9,48 @@ use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::wire::{ErrorBody, MessageBody};
 
-/// Seconds after which a client may try again when the database is away.
+/// Seconds after which a client may retry when the database is unavailable.
 const RETRY_AFTER: u64 = 5;
 
-/// Why a request is not answered with data. The display text is the message of the body.
+/// An error of the API. The display text is the message of the body.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address breaks a rule.
+    /// The address is invalid.
     #[error("The email address is not in an acceptable format.")]
     Email,
-    /// The hash prefix breaks a rule.
+    /// The hash prefix is invalid.
     #[error("The hash prefix must be exactly 6 hexadecimal characters.")]
     Prefix,
-    /// The prefixes of a search for many of them.
+    /// The body of a search for several prefixes is invalid.
     #[error(
         "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters."
     )]
     Prefixes,
-    /// More prefixes than the quota could ever pay for at once; how many it could.
+    /// More prefixes than a full quota covers, with the maximum.
     #[error("The subscription covers at most {0} prefixes in one request.")]
     TooManyPrefixes(u32),
-    /// A boolean query value is neither `true` nor `false`.
+    /// A boolean query parameter is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
-    /// The domain in the path breaks a rule.
+    /// The domain in the path is invalid.
     #[error("The domain name is not valid.")]
     Domain,
-    /// No key was sent; the header is quoted.
+    /// The key is missing; contains the name of the header.
     #[error("Access denied due to missing {0}.")]
     KeyMissing(String),
-    /// The key has another form.
+    /// The key is malformed.
     #[error("Access denied due to improperly formed {0}.")]
     KeyMalformed(String),
-    /// The key is unknown, revoked or expired, or a test key went beyond the test accounts.
+    /// The key is unknown, revoked or expired, or a test key was used outside the test accounts.
     #[error("Access denied due to invalid {0}.")]
     KeyInvalid(String),
-    /// The client does not name itself.
+    /// The user agent is missing.
     #[error("Access denied due to missing user-agent.")]
     UserAgent,
     /// The plan does not include the operation.
     #[error("Access denied, the subscription does not include this resource.")]
     NotInPlan,
-    /// The subscription is over; the date it ended.
+    /// The subscription ended on this date.
     #[error("Access denied, the subscription ended on {0}.")]
     Ended(String),
     /// The caller has not verified the domain.
@@ -61,55 +61,55 @@ pub enum Error {
         "Access denied, the domain has {size} breached addresses and the subscription covers {max}."
     )]
     DomainTooLarge {
-        /// Its breached addresses.
+        /// Breached addresses of the domain.
         size: i64,
-        /// What the plan covers.
+        /// Maximum of the plan.
         max: i32,
     },
     /// More large domains than the plan covers.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     TooManyDomains {
-        /// What the plan covers.
+        /// Maximum of the plan.
         max: i32,
         /// Large domains in use.
         used: i64,
     },
-    /// A domain is not verified, and why.
+    /// The domain was not verified.
     #[error(transparent)]
     Verification(#[from] VerificationError),
-    /// A browser asks whether another site's page may call a keyed operation.
+    /// A browser's preflight for a keyed operation.
     #[error("Access denied, cross-origin requests are not accepted for this resource.")]
     CrossOrigin,
     /// Nothing was found; the body is empty.
     #[error("not found")]
     NotFound,
-    /// The path has other methods.
+    /// The path has only these methods.
     #[error("Method not allowed.")]
     MethodNotAllowed(String),
-    /// The quota is used up.
+    /// The quota is exhausted; contains the seconds to wait.
     #[error("Rate limit is exceeded. Try again in {0} seconds.")]
     TooMany(u64),
     /// The operator blocks this client.
     #[error("Request blocked.")]
     Blocked,
-    /// The query is not valid UTF-8, or another part of the request breaks HTTP.
+    /// The query is not valid UTF-8, or the request violates HTTP.
     #[error("The request could not be read.")]
     Unreadable,
-    /// The database is away or overloaded.
+    /// The database is unavailable or overloaded.
     #[error("The service is temporarily unavailable.")]
     Unavailable,
-    /// A bug or a broken database; the cause is logged and never sent.
+    /// A bug or a damaged database. The cause is logged and not sent.
     #[error("{0}")]
     Internal(String),
 }
 
-/// Why a domain is not verified. The display text is the message of the body.
+/// Why a domain was not verified. The display text is the message of the body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
-    /// The domain breaks a rule, or nobody may verify it.
+    /// The domain is invalid or cannot be verified.
     #[error("The DomainName field did not contain a valid domain.")]
     DomainName,
-    /// The alias is none of the five.
+    /// The alias is not one of the five.
     #[error(
         "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."
     )]
@@ -120,28 +120,28 @@ pub enum VerificationError {
     /// There is no TXT record with this prefix.
     #[error("No {0}-verify TXT records were found on the domain.")]
     NoRecord(String),
-    /// There is one with another value.
+    /// There is a TXT record with another value.
     #[error("A {0}-verify TXT record was found but it does not carry the expected value.")]
     OtherRecord(String),
-    /// The file holds something else; its path.
+    /// The file at this path has other content.
     #[error("The file {0} was found but it does not carry the expected value.")]
     OtherFile(String),
-    /// The home page has no such tag; the prefix.
+    /// The home page has no tag with this prefix.
     #[error("No {0}-verification meta tag was found in the head of the home page.")]
     NoTag(String),
-    /// The home page has one with another value; the prefix.
+    /// The home page has a tag with this prefix and another value.
     #[error("A {0}-verification meta tag was found but it does not carry the expected value.")]
     OtherTag(String),
-    /// The website tells nothing; what was asked for, and why.
+    /// The website could not be read: the document and the reason.
     #[error("{0} could not be read: {1}.")]
     Website(String, String),
-    /// Too many domains await their proof.
+    /// The subscriber has too many pending domains.
     #[error("Access denied, too many domains await verification: verify or remove some of them.")]
     TooManyPending,
-    /// The plan covers no further larger domain.
+    /// The plan covers no more larger domains.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     NoRoom {
-        /// What the plan covers.
+        /// Maximum of the plan.
         max: i32,
         /// Large domains in use.
         used: i64,
@@ -180,7 +180,7 @@ impl Error {
         }
     }
 
-    /// The error of a key that was not let through; `header` is the key header that is quoted.
+    /// Converts an error of the key check; `header` is the key header to quote.
     pub fn from_auth(error: AuthError, header: &str) -> Self {
         let header = || header.to_owned();
         match error {
@@ -194,7 +194,7 @@ impl Error {
         }
     }
 
-    /// The body of the answer; [`Error::NotFound`] is sent without it.
+    /// The body of the answer. [`Error::NotFound`] is sent without it.
     pub fn body(&self) -> ErrorBody {
         let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),
@@ -242,7 +242,7 @@ impl From<DatabaseError> for Error {
     }
 }
 
-/// Gives failures outside handlers the same bodies.
+/// Gives errors outside handlers the same bodies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErrorBodies;
 

@@ -1,9 +1,9 @@
-//! The breach lookup service: in which breaches does an address or a domain appear?
+//! The breach lookup service finds the breaches that contain an address or a domain.
 //!
-//! A request passes the checks of `policy` and of `app::admission` with one visit to the database.
-//! Catalogue, opt-outs and block list are held in memory (`state::Snapshot`) and are reloaded when their
-//! versions in the database change. Loads and other long work are `jobs`; the operator works with
-//! the commands of the same binary ([`Cli`]).
+//! The checks in `policy` and `app::admission` need one database access per request. Catalogue,
+//! opt-outs and block list are held in memory (`state::Snapshot`) and reloaded when their versions
+//! in the database change. Loads and other long work are in `jobs`. The operator uses commands of
+//! the same binary ([`Cli`]).
 
 mod app;
 mod cli;

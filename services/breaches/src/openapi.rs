@@ -1,5 +1,4 @@
-//! The document around the operations: info, tags, security, the errors that operations share, as the
-//! error table gives them, and headers.
+//! The OpenAPI document apart from the operations: info, tags, security, shared errors and headers.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +23,15 @@ pub fn document() -> OpenApi {
         info(
             title = "Breach lookup service",
             version = "3",
-            description = "Tells in which data breaches and pastes an address appears, and, to those who verified a domain, which of its addresses appear.\n\nEvery request needs a `user-agent`. Keyed operations need the header `breach-api-key`: 32 hexadecimal characters. Any such value that is not on file is a test key and gives access to the test accounts only. Paths are case-insensitive, and so are the names of query parameters.\n\n**Attribution.** Whoever shows breach or paste data must name this service as their source, visibly and with a link; answers carry the link as `rel=\"license\"`."
+            description = "Finds the data breaches and pastes in which an address appears. Those who verified a domain can find its breached addresses.\n\nEvery request needs a `user-agent`. Keyed operations need the header `breach-api-key`: 32 hexadecimal characters. Any well-formed unknown key is a test key and gives access to the test accounts only. Paths are case-insensitive, and so are the names of query parameters.\n\n**Attribution.** If you display breach or paste data, you must name this service as the source, visibly and with a link; answers contain the link as `rel=\"license\"`."
         ),
         tags(
             (name = "Accounts", description = "Searches by address"),
             (name = "Domain verification", description = "Proofs of control of a domain"),
-            (name = "Domains", description = "Searches by those who verified a domain"),
+            (name = "Domains", description = "Searches of verified domains"),
             (name = "Catalogue", description = "Breaches and data classes; no key needed"),
             (name = "Stealer logs", description = "Websites at which addresses were captured"),
-            (name = "Subscription", description = "What the key's subscription covers")
+            (name = "Subscription", description = "The subscription of the key")
         ),
         components(schemas(ErrorBody))
     )]
@@ -50,44 +49,40 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// A failure as an example: its name, when it happens, and the failure.
+/// An error as an example: its name, its cause, and the error.
 type Row = (&'static str, &'static str, Error);
 
-/// The failures of the API; texts and numbers in their messages are samples.
+/// The errors of the API with sample texts and numbers.
 fn failures() -> Vec<Row> {
     let key = || "breach-api-key".to_owned();
     vec![
-        ("email", "the address breaks a rule", Error::Email),
-        ("prefix", "the prefix breaks a rule", Error::Prefix),
-        ("prefixes", "the body breaks a rule", Error::Prefixes),
-        (
-            "tooManyPrefixes",
-            "more prefixes than the quota ever pays for",
-            Error::TooManyPrefixes(50),
-        ),
-        ("domain", "the domain breaks a rule", Error::Domain),
+        ("email", "the address is invalid", Error::Email),
+        ("prefix", "the prefix is invalid", Error::Prefix),
+        ("prefixes", "the body is invalid", Error::Prefixes),
+        ("tooManyPrefixes", "more prefixes than a full quota covers", Error::TooManyPrefixes(50)),
+        ("domain", "the domain is invalid", Error::Domain),
         (
             "truncateResponse",
-            "`truncateResponse` is no boolean",
+            "`truncateResponse` is not a boolean",
             Error::Boolean("truncateResponse".into()),
         ),
         (
             "includeUnverified",
-            "`IncludeUnverified` is no boolean",
+            "`IncludeUnverified` is not a boolean",
             Error::Boolean("IncludeUnverified".into()),
         ),
-        ("isSpamList", "`IsSpamList` is no boolean", Error::Boolean("IsSpamList".into())),
+        ("isSpamList", "`IsSpamList` is not a boolean", Error::Boolean("IsSpamList".into())),
         ("unreadable", "the query is not UTF-8", Error::Unreadable),
         ("keyMissing", "no key", Error::KeyMissing(key())),
         ("keyMalformed", "not 32 hexadecimal characters", Error::KeyMalformed(key())),
         (
             "keyInvalid",
-            "an unknown, revoked or expired key, or a test key beyond the test accounts",
+            "an unknown, revoked or expired key, or a test key outside the test accounts",
             Error::KeyInvalid(key()),
         ),
         ("userAgentMissing", "no user agent", Error::UserAgent),
         ("notInPlan", "the plan does not include the operation", Error::NotInPlan),
-        ("subscriptionEnded", "the subscription is over", Error::Ended("2027-03-01".into())),
+        ("subscriptionEnded", "the subscription has ended", Error::Ended("2027-03-01".into())),
         ("domainNotVerified", "the caller has not verified the domain", Error::NotVerified),
         (
             "domainTooLarge",
@@ -96,22 +91,22 @@ fn failures() -> Vec<Row> {
         ),
         (
             "tooManyDomains",
-            "the plan does not cover so many larger domains",
+            "more larger domains than the plan covers",
             Error::TooManyDomains { max: 1, used: 2 },
         ),
         (
             "methodNotAllowed",
-            "a method that the path does not have",
+            "the path does not have the method",
             Error::MethodNotAllowed(String::new()),
         ),
         ("rateLimit", "too many requests", Error::TooMany(6)),
-        ("internal", "an unforeseen failure", Error::Internal(String::new())),
-        ("unavailable", "the database is away or overloaded", Error::Unavailable),
+        ("internal", "an internal error", Error::Internal(String::new())),
+        ("unavailable", "the database is unavailable or overloaded", Error::Unavailable),
         ("blocked", "the operator blocks the client", Error::Blocked),
     ]
 }
 
-/// Whether an operation can fail with an error.
+/// Returns whether an operation can fail with an error.
 fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
     let id = operation.operation_id.as_deref().unwrap_or_default();
     match error {
@@ -136,7 +131,7 @@ fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
         }
         Error::NotVerified => has_parameter(operation, "domain") || id == "stealerLogsByEmail",
         Error::DomainTooLarge { .. } | Error::TooManyDomains { .. } => id == "breachedDomain",
-        // The operations that verify domains document their own.
+        // The operations that verify domains document their own errors.
         Error::Verification(_) | Error::CrossOrigin | Error::NotFound => false,
     }
 }
@@ -153,29 +148,29 @@ fn has_parameter(operation: &Operation, name: &str) -> bool {
     parameters(operation).any(|parameter| parameter.name == name)
 }
 
-/// Headers that more than one operation sends: a name among the components, what they say, a sample.
+/// Headers that several operations send: component name, description, example.
 fn headers() -> [(&'static str, &'static str, Value); 8] {
     [
         ("access-control-allow-origin", "Pages of any origin may read the answer", json!("*")),
         ("allow", "Methods that the path has", json!("GET, HEAD")),
-        ("cache-control.private", "Nobody may keep the answer", json!("private, no-store")),
-        ("cache-control.public", "Anybody may keep the answer", json!("public, max-age=300")),
+        ("cache-control.private", "The answer must not be cached", json!("private, no-store")),
+        ("cache-control.public", "Any cache may store the answer", json!("public, max-age=300")),
         ("etag", "Version of the catalogue, for `if-none-match`", json!("\"5-1772366400\"")),
         (
             "last-modified",
-            "When the catalogue changed last, for `if-modified-since`",
+            "When the catalogue last changed, for `if-modified-since`",
             json!("Sun, 01 Mar 2026 12:00:00 GMT"),
         ),
         (
             "link",
-            "Where to point the link that attribution asks for",
+            "Target of the attribution link",
             json!("<https://breaches.example>; rel=\"license\""),
         ),
-        ("retry-after", "Seconds after which a new try makes sense", json!(6)),
+        ("retry-after", "Seconds to wait before a retry", json!(6)),
     ]
 }
 
-/// The headers of an answer by their names among the components.
+/// The headers of an answer by component name.
 fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     let mut names = match keyed {
         true => vec!["cache-control.private"],
@@ -195,8 +190,8 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     names
 }
 
-/// Completes the document: every operation gets its failures with their messages, every answer its
-/// headers. A description that an operation gives to a status stays.
+/// Adds errors with their messages to every operation and headers to every answer. Descriptions
+/// given by an operation are kept.
 pub fn complete(document: &mut OpenApi) {
     describe(document.components.get_or_insert_default());
     for item in document.paths.paths.values_mut() {
@@ -261,7 +256,7 @@ fn add_headers(operation: &mut Operation, keyed: bool) {
     }
 }
 
-/// A phrase with a capital letter at its beginning.
+/// Capitalises a phrase.
 fn sentence(phrase: &str) -> String {
     let mut letters = phrase.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,5 +1,5 @@
-//! Who may call, before the database is read: blocked clients, user agents, which headers carry keys,
-//! and what requests without a key cost.
+//! Access rules that need no database: blocked clients, user agents, key headers, and the cost of
+//! requests without a key.
 
 use std::net::IpAddr;
 
@@ -13,24 +13,24 @@ use crate::error::Error;
 use crate::model::BlockList;
 use crate::model::plan::Operation;
 
-/// Who may call what is at a path.
+/// The callers that a path allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Any caller, from any origin.
     Keyless,
     /// Callers with a key whose plan includes the operation.
     Keyed(Operation),
-    /// A page for people, or a file of one.
+    /// A page or one of its files.
     Page,
-    /// The documentation, which is no operation of the API.
+    /// The documentation, which is not an operation of the API.
     Documentation,
     /// Nothing is served there.
     Unknown,
 }
 
-/// Which headers carry keys, and what requests without a key cost.
+/// The headers that carry keys, and the cost of requests without a key.
 ///
-/// What a key on file and a test key pay follows from their look-up (`app::charge`).
+/// The cost of requests with a key follows from its look-up (`app::charge`).
 #[derive(Clone, Debug)]
 pub struct KeyPolicy {
     headers: Vec<String>,
@@ -38,7 +38,7 @@ pub struct KeyPolicy {
 }
 
 impl KeyPolicy {
-    /// The policy of the settings.
+    /// Builds the policy from the settings.
     pub fn new(settings: &Settings) -> Self {
         let keyless = match settings.keyless_rpm_per_ip {
             0 => Charge::FREE,
@@ -49,10 +49,10 @@ impl KeyPolicy {
 }
 
 impl Policy for KeyPolicy {
-    /// The first header with a value counts, and of a repeated header the first line.
+    /// Returns the first header that has a value. Of a repeated header, the first line counts.
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         let values = self.headers.iter().filter_map(|name| request.headers().get(name.as_str()));
-        // A value that is not ASCII is malformed, like any other text that is no key.
+        // A value that is not ASCII is malformed like any other invalid key.
         let mut texts = values.map(|value| value.to_str().unwrap_or("?").trim());
         Ok(texts.find(|text| !text.is_empty()).map(Credential::from))
     }
@@ -61,18 +61,18 @@ impl Policy for KeyPolicy {
         Some(self.keyless.clone())
     }
 
-    /// The specification knows no limit of refused keys.
+    /// Refused keys have no limit in the specification.
     fn refused(&self, _request: &HttpRequest) -> Charge {
         Rate::UNLIMITED.into()
     }
 }
 
-/// Whether a request is a preflight: `OPTIONS` that names the method to come.
+/// Returns whether a request is a preflight: `OPTIONS` with `access-control-request-method`.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Steps 2 and 3 of the order of checks: the block list and the user agent.
+/// Steps 2 and 3 of the checks: the block list and the user agent.
 ///
 /// # Errors
 /// [`Error::Blocked`], [`Error::UserAgent`].

@@ -1,4 +1,4 @@
-//! Every operation of the service in the order of the documentation, with who may call it.
+//! All operations of the service in the order of the documentation, with their access.
 
 use std::sync::LazyLock;
 
@@ -14,20 +14,20 @@ use crate::model::plan::Operation;
 use crate::pages::SITE;
 use crate::policy::Access::{self, Keyed, Keyless};
 
-/// Puts the page of a failure in place of an answer that is one.
+/// Replaces an error with its page if a page was requested.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     pages::explain(response)
 }
 
-/// Which spellings of a path are the same. An empty parameter becomes a blank, which every operation
-/// rejects by its own rule.
+/// The spellings of a path that are equal. An empty parameter becomes a blank, which every
+/// operation rejects.
 pub const PATHS: PathRules = PathRules {
     ignore_case: true,
     trailing_slash: TrailingSlash::OneDropped,
     empty_parameter: Some("%20"),
 };
 
-/// Adds the operations; those with most requests come first, since the router tries them in order.
+/// Adds the operations. The most frequent ones come first, because the router tries them in order.
 pub fn register(routes: &mut Routes<'_>) {
     use Operation::*;
     routes.add(accounts::breached_account).attach(Keyed(BreachedAccount));
@@ -52,7 +52,7 @@ pub fn register(routes: &mut Routes<'_>) {
     add_pages(routes);
 }
 
-/// Adds the pages for people, which are no part of the document.
+/// Adds the pages, which are not part of the document.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::{
         account, approval, catalogue, domain_search, domains, home, key, notices, opt_out, sign_in,
@@ -107,7 +107,7 @@ fn add_pages(routes: &mut Routes<'_>) {
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));
 
-/// Who may call what is at a path.
+/// Returns who may call a path.
 pub fn access(path: &str) -> Access {
     match OPERATIONS.find(path) {
         Some(operation) => operation.attached().copied().unwrap_or(Access::Page),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_read_in_any_case_and_parameters_stay() {
+    fn fixed_segments_are_normalised_and_parameters_kept() {
         for (path, expected) in [
             ("/api/v3/BREACHEDDOMAIN/B.example", "/api/v3/breachedDomain/B.example"),
             ("/api/v3/breachedaccount/", "/api/v3/breachedAccount/%20"),
@@ -161,16 +161,16 @@ mod tests {
         }
     }
 
-    // The paths that are near misses of routes stand in the shell's tests.
+    // Paths that nearly match routes are tested in the shell.
     #[test]
-    fn what_is_not_registered_is_unknown() {
+    fn unregistered_path_is_unknown() {
         for path in ["/api/v3/breaches/x", "/api/v3/breachedaccount/range/ABCDEF/", "*"] {
             assert_eq!((access(path), canonical(path)), (Access::Unknown, None), "{path}");
         }
     }
 
     #[test]
-    fn logs_show_neither_address_nor_prefix_nor_domain() {
+    fn logged_paths_contain_no_address_prefix_or_domain() {
         assert_eq!(
             redact("/api/v3/breachedaccount/a@b.example"),
             "/api/v3/breachedAccount/{email}"
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(redact("/account/domains/b.example"), "/account/domains/{domain}");
     }
 
-    /// Segments that occur in requests for ranges, in any order; also doubled and encoded.
+    /// Segments of requests for ranges, in any order, also repeated and encoded.
     fn segment() -> impl Strategy<Value = String> {
         prop_oneof![
             Just("range".to_owned()),
@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_path_of_a_range_request_shows_its_prefix(
+        fn logged_path_of_a_range_request_contains_no_prefix(
             lead in prop_oneof![Just("/api/v3/breachedaccount"), Just("/api/v3"), Just("")],
             before in proptest::collection::vec(segment(), 0..3),
             prefix in "[0-9a-fA-F]{6,40}",

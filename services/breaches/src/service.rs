@@ -1,4 +1,4 @@
-//! How the service plugs into the shell: its middleware, CORS, cache and attribution headers.
+//! Integrates the service into the shell: middleware, CORS, cache and attribution headers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ static KEYLESS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// The header that says who looks at a page.
+/// The header by which pages vary.
 static COOKIES: [HeaderName; 1] = [header::COOKIE];
 
 /// The service with its state.
@@ -38,17 +38,17 @@ pub struct Breaches {
 }
 
 impl Breaches {
-    /// A service on some state.
+    /// Creates the service.
     pub fn new(state: State) -> Self {
         let names = state.settings().api_key_headers.iter();
         let key_headers = names.filter_map(|name| HeaderName::try_from(name).ok()).collect();
         Self { state, key_headers }
     }
 
-    /// Steps 2 to 4 of the order of checks, and the preflight of keyed operations.
+    /// Steps 2 to 4 of the checks, and the preflight of keyed operations.
     ///
-    /// A path that is not in the table of operations never reaches the router, which would decode
-    /// and serve some.
+    /// Rejects paths that are not in the table of operations before the router, which would decode
+    /// and serve some of them.
     fn check(&self, request: &ServiceRequest, access: Access) -> Result<(), Error> {
         let (method, headers) = (request.method(), request.headers());
         let (snapshot, now) = (self.state.snapshot(), self.state.clock().unix());
@@ -66,7 +66,7 @@ impl shell::Service for Breaches {
     const INFO: ServiceInfo = ServiceInfo::new(
         "breaches",
         "Breach lookup service",
-        "Tells in which data breaches an address or a domain appears",
+        "Finds the data breaches in which an address or a domain appears",
         env!("CARGO_PKG_VERSION"),
         8083,
     )
@@ -77,7 +77,7 @@ impl shell::Service for Breaches {
         openapi::document()
     }
 
-    /// The table of errors has all of them.
+    /// All statuses are in the table of errors.
     fn shared_statuses() -> &'static [StatusCode] {
         &[]
     }
@@ -126,7 +126,7 @@ impl shell::Service for Breaches {
             decorate(&request, access, response.status().is_success(), response.headers_mut());
             return Box::pin(async { Ok(ServiceResponse::new(request, response)) });
         }
-        // CORS, and the handlers of keyed operations, read it there.
+        // Read by CORS and the handlers of keyed operations.
         request.extensions_mut().insert(access);
         Box::pin(async move {
             let (request, mut response) = routes::explain(next.call(request).await?).into_parts();
@@ -153,7 +153,7 @@ impl shell::Service for Breaches {
     }
 }
 
-/// Reloads catalogue, opt-outs and blocks when they change; says once when it cannot.
+/// Reloads catalogue, opt-outs and block list when they change. Logs a failure once.
 async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;
@@ -175,7 +175,7 @@ fn cors(request: &ServiceRequest) -> Option<&'static CorsRule> {
     (access == Some(Access::Keyless)).then_some(&KEYLESS)
 }
 
-/// Headers that follow from the path and the transport alone.
+/// Adds headers that depend on the path and the transport only.
 fn decorate(request: &HttpRequest, access: Access, data: bool, headers: &mut HeaderMap) {
     if matches!(access, Access::Keyed(_)) {
         let private = HeaderValue::from_static("private, no-store");

@@ -1,5 +1,5 @@
-//! What handlers, use cases and the server share: pools, clock, gate, and the snapshot of what is
-//! kept in memory.
+//! State shared by handlers, use cases and the server: pools, clock, gate, and the snapshot in
+//! memory.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::store::account_runs::RunFilters;
 use crate::store::{blocks, breaches, opt_outs, versions};
 use crate::wire::CatalogueAnswers;
 
-/// The state of one server; a clone is another handle to it.
+/// The state of a server. Clones share it.
 #[derive(Clone)]
 pub struct State {
     inner: Arc<Inner>,
@@ -39,8 +39,8 @@ struct Inner {
     snapshot: ArcSwap<Snapshot>,
 }
 
-/// What requests read without asking the database: catalogue, opt-outs and block list, as they were
-/// at one moment. It is replaced as a whole when the versions in the database change.
+/// Catalogue, opt-outs and block list in memory, read at one moment. It is replaced as a whole when
+/// their versions in the database change.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The catalogue with its answers.
@@ -53,13 +53,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads what changed since `previous`, and takes the rest from there.
+    /// Reads the parts that changed since `previous`.
     fn load(
         db: &mut Db,
         settings: &Settings,
         previous: Option<&Self>,
     ) -> Result<Self, DatabaseError> {
-        // Read first: a change that is committed meanwhile is seen at the next reload.
+        // Read first, so that a concurrent change is noticed at the next reload.
         let versions = versions::current(db)?;
         let answers = match previous {
             Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
@@ -76,7 +76,7 @@ impl Snapshot {
     }
 }
 
-/// Reads the block list; entries that are no networks are left out with a warning.
+/// Reads the block list. Entries that are not networks are skipped with a warning.
 fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     let (mut list, mut invalid) = (BlockList::default(), HashSet::new());
     for row in blocks::all(db)? {
@@ -90,12 +90,12 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
         }
     }
     if !invalid.is_empty() {
-        log::warn!("entries of the block list are not networks: {invalid:?}");
+        log::warn!("skipped entries of the block list that are not networks: {invalid:?}");
     }
     Ok(list)
 }
 
-/// The list of the settings, or the one that is built in.
+/// The configured deny list, or the built-in one.
 fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
     let text = std::fs::read_to_string(path);
@@ -106,7 +106,7 @@ impl State {
     /// Reads catalogue, opt-outs and block list.
     ///
     /// # Errors
-    /// Those of the database, and a list of denied domains that cannot be read.
+    /// Returns errors of the database, and an error if the deny list cannot be read.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
@@ -135,7 +135,7 @@ impl State {
         })
     }
 
-    /// Tells the states of one process apart.
+    /// A unique id of this state in the process.
     pub fn id(&self) -> u64 {
         self.inner.id
     }
@@ -145,17 +145,17 @@ impl State {
         &self.inner.pools
     }
 
-    /// The time.
+    /// The clock.
     pub fn clock(&self) -> &SharedClock {
         &self.inner.clock
     }
 
-    /// Recognises keys and charges requests.
+    /// Checks keys and charges requests.
     pub fn gate(&self) -> &Gate {
         &self.inner.gate
     }
 
-    /// Counts what pages are asked for.
+    /// Limits of the pages.
     pub fn quotas(&self) -> &Quotas {
         &self.inner.quotas
     }
@@ -170,12 +170,12 @@ impl State {
         &self.inner.external
     }
 
-    /// Domains that nobody may verify.
+    /// Domains that cannot be verified.
     pub fn deny_list(&self) -> &DenyList {
         &self.inner.deny_list
     }
 
-    /// The filters of runs that the connections share.
+    /// The filters of runs, shared by all connections.
     pub fn run_filters(&self) -> &RunFilters {
         &self.inner.run_filters
     }
@@ -190,10 +190,10 @@ impl State {
         self.inner.snapshot.load().answers.catalogue.version
     }
 
-    /// Replaces the snapshot by one that holds what changed in the database.
+    /// Replaces the snapshot if the database changed.
     ///
     /// # Errors
-    /// Those of the database; the old snapshot stays.
+    /// Returns errors of the database; the old snapshot is kept.
     pub async fn reload(&self) -> Result<(), DatabaseError> {
         let state = self.clone();
         self.inner

@@ -1,5 +1,5 @@
-//! Lists of addresses in every format, in one piece and byte by byte: both say the same, and what is
-//! taken for an address holds nothing that could be a secret behind it.
+//! Address lists in every format, in one piece and byte by byte. Both must give the same result,
+//! and accepted addresses must not contain a secret.
 #![no_main]
 
 use std::io::Read;

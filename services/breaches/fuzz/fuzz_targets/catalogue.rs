@@ -1,4 +1,4 @@
-//! Catalogues: whatever passes has a name, dates in order and no markup but what is allowed.
+//! Catalogues. Accepted entries have a name, ordered dates and only allowed markup.
 #![no_main]
 
 use breaches::jobs::read_catalogue;

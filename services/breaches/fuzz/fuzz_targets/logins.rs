@@ -1,4 +1,5 @@
-//! Stealer logs, as CSV and as JSON lines, in one piece and byte by byte: both say the same.
+//! Stealer logs, as CSV and as JSON lines, in one piece and byte by byte. Both must give the same
+//! result.
 #![no_main]
 
 use std::io::Read;

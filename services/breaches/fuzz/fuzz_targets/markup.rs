@@ -1,4 +1,4 @@
-//! Descriptions: what is left of a text runs nothing, and can be cleaned again.
+//! Descriptions. Cleaned markup runs nothing and can be cleaned again.
 #![no_main]
 
 use breaches::model::{allowed_markup, is_allowed_markup};
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|html: &str| {
     let left = allowed_markup(html);
     let _ = allowed_markup(&left);
-    // Text has `&lt;` for a bracket, so that each one begins a tag.
+    // Text has `&lt;` for a bracket, so each bracket begins a tag.
     for tag in left.split('<').skip(1) {
         let is_name = |c: char| c.is_ascii_alphanumeric();
         let name = tag.trim_start_matches('/');

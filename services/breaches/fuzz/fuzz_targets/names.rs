@@ -1,4 +1,5 @@
-//! Addresses, domains and websites: each is written as it is read, and what a load takes a search takes.
+//! Addresses, domains and websites. Writing returns the parsed text, and searches accept every
+//! loaded address.
 #![no_main]
 
 use breaches::model::{parse_loaded_address, website_host};

@@ -1,4 +1,4 @@
-//! Encodings and compressed inputs: they end, within memory, in text or in an error.
+//! Encodings and compressed inputs. Reading ends with text or an error, in bounded memory.
 #![no_main]
 
 use std::io::{Cursor, Read};
@@ -6,7 +6,7 @@ use std::io::{Cursor, Read};
 use breaches::jobs::{TextEncoding, decoded};
 use libfuzzer_sys::fuzz_target;
 
-/// Some bytes unpack to very many.
+/// A few bytes can decompress to very many.
 const MOST: u64 = 1 << 20;
 
 fuzz_target!(|data: (u8, Vec<u8>)| {

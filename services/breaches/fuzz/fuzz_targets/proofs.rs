@@ -1,4 +1,4 @@
-//! What websites and name servers of others answer: a proof is found only where its code stands.
+//! Answers of websites and name servers. A proof is found only together with its code.
 #![no_main]
 
 use breaches::model::{Evidence, Proof};
@@ -8,11 +8,11 @@ fuzz_target!(|data: (Vec<String>, &[u8])| {
     let (records, page) = data;
     let code = "abcdefghijklmnopqrstuvwx";
     let proof = Proof { prefix: "breach".to_owned(), code: code.to_owned() };
-    let holds = |text: &str| text.contains(code);
+    let contains_code = |text: &str| text.contains(code);
     if proof.in_txt(&records) == Evidence::Proof {
-        assert!(records.iter().any(|record| holds(record)));
+        assert!(records.iter().any(|record| contains_code(record)));
     }
     for found in [proof.in_file(page), proof.in_page(page)] {
-        assert!(found != Evidence::Proof || holds(&String::from_utf8_lossy(page)));
+        assert!(found != Evidence::Proof || contains_code(&String::from_utf8_lossy(page)));
     }
 });

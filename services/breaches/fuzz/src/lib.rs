@@ -1,8 +1,8 @@
-//! What the targets share.
+//! Helpers shared by the targets.
 
 use std::io::Read;
 
-/// Gives one byte at a time, as a slow pipe may.
+/// Returns one byte per read, like a slow pipe.
 pub struct Trickle<'a>(pub &'a [u8]);
 
 impl Read for Trickle<'_> {

@@ -19,19 +19,19 @@ use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 /// Bytes of a range entry with two or three breaches.
 const TYPICAL_ENTRY: usize = 96;
 
-/// Which breaches of an account are wanted, and how they are written.
+/// The wanted breaches of an account and their format.
 #[derive(Clone, Debug)]
 pub struct AccountFilter {
-    /// Names alone, or every attribute.
+    /// True for names only, false for all attributes.
     pub truncated: bool,
     /// Only breaches of this domain, in lower case.
     pub domain: Option<String>,
-    /// Whether unverified breaches are included.
+    /// True to include unverified breaches.
     pub unverified: bool,
 }
 
 impl From<BreachedAccountQuery> for AccountFilter {
-    /// An empty domain is none.
+    /// An empty domain means no filter.
     fn from(query: BreachedAccountQuery) -> Self {
         let BreachedAccountQuery { truncate_response, domain, include_unverified } = query;
         Self {
@@ -54,7 +54,7 @@ impl AccountFilter {
 /// The breaches of an address as a JSON array.
 ///
 /// # Errors
-/// Those of the order of checks; [`Error::NotFound`] when no breach may be shown.
+/// Returns the errors of the checks, and [`Error::NotFound`] if no breach may be shown.
 pub async fn breached_account(
     state: &State,
     request: KeyedRequest,
@@ -78,7 +78,7 @@ pub async fn breached_account(
 /// The pastes of an address.
 ///
 /// # Errors
-/// Those of the order of checks; [`Error::NotFound`] when there is none.
+/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
 pub async fn pastes_of_account(
     state: &State,
     request: KeyedRequest,
@@ -105,7 +105,7 @@ pub async fn pastes_of_account(
 /// The addresses whose hashes begin with a prefix, with their breaches, as a JSON array.
 ///
 /// # Errors
-/// Those of the order of checks.
+/// Returns the errors of the checks.
 pub async fn breached_range(
     state: &State,
     request: KeyedRequest,
@@ -119,20 +119,21 @@ pub async fn breached_range(
     .await
 }
 
-/// Prefixes that are read in one visit to the database.
+/// Prefixes read in one transaction.
 const PREFIXES_AT_ONCE: usize = 25;
 
-/// The ranges of many prefixes as one JSON object, in pieces: memory holds some ranges at a time.
+/// The ranges of many prefixes as one streamed JSON object. Only a few ranges are in memory at a
+/// time.
 ///
 /// # Errors
-/// Those of the order of checks; a stream that fails ends the answer early.
+/// Returns the errors of the checks. A failing stream truncates the answer.
 pub async fn breached_ranges(
     state: &State,
     request: KeyedRequest,
     prefixes: Result<Vec<EmailPrefix>, Error>,
 ) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
     let run = run_keyed(state, request, move |_, context, caller| {
-        // Its runs are those of this transaction alone.
+        // Its runs are valid only in this transaction.
         Ok((RequestContext { runs: None, ..context.clone() }, caller.clone(), prefixes?))
     });
     let (context, caller, prefixes) = run.await?;
@@ -154,14 +155,14 @@ pub async fn breached_ranges(
                 })
             };
             let piece = pools.read(read).await;
-            // After a failure nothing more comes, so that the object stays open.
+            // After a failure, nothing follows, so the object is not closed.
             let next = if piece.is_ok() { end } else { all };
             Some((piece, next))
         }
     }))
 }
 
-/// Some members of the object; the first part opens it and the last one closes it.
+/// Some members of the object. The first piece opens it and the last one closes it.
 fn ranges(
     db: &mut Db,
     context: &RequestContext,

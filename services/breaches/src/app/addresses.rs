@@ -1,4 +1,4 @@
-//! What is held of an address.
+//! The data stored about an address.
 
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
@@ -7,7 +7,7 @@ use crate::model::OptOut;
 use crate::store::{accounts, breaches, mail_tokens, opt_outs, pastes, stealer_logs, subscribers};
 use crate::wire;
 
-/// Everything that is held of an address, as the operator sees it.
+/// All data stored about an address, for the operator.
 #[derive(Debug, serde::Serialize)]
 pub struct HeldData {
     stored: bool,
@@ -19,14 +19,14 @@ pub struct HeldData {
     opt_out: Option<i16>,
     /// Number of the subscriber.
     subscriber: Option<i64>,
-    /// Links in mails to the address, used or not.
+    /// Mail links to the address, used or not.
     mail_links: i64,
 }
 
-/// Reads everything that is held of an address.
+/// Reads all data stored about an address.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn held_data(db: &mut Db, email: &EmailAddress) -> Result<HeldData, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
     let row = accounts::find(db, email)?;

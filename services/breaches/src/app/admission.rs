@@ -1,4 +1,4 @@
-//! The checks of keyed operations: key, rate, subscription and plan, scope of test keys.
+//! The checks of keyed operations: key, rate, subscription, plan, and scope of test keys.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ const TEST_UNTIL: i64 = 4_102_444_799;
 /// The test key that has a built-in subscription.
 const ZERO_KEY: &str = "00000000000000000000000000000000";
 
-/// Who calls, after every check that does not depend on the target.
+/// The caller of an operation, after every check that does not depend on the target.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The subscriber; none for a test key.
+    /// The subscriber; `None` for a test key.
     pub subscriber: Option<i64>,
     /// The plan.
     pub plan: Arc<Plan>,
@@ -36,7 +36,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Step 9 of the order of checks: a test key may ask only at or below the test domain.
+    /// Step 9 of the checks: a test key may only access the test domain and its subdomains.
     pub fn check_scope(&self, context: &RequestContext, domain: &str) -> Result<(), Error> {
         if self.subscriber.is_none() && !context.settings().test_email_domain.covers(domain) {
             return Err(Error::KeyInvalid(context.settings().key_header().to_owned()));
@@ -44,8 +44,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Steps 9 and 10: the caller controls the domain. None for a test key, whose domains have
-    /// no row.
+    /// Steps 9 and 10: the caller controls the domain. Returns `None` for a test key, whose domains
+    /// have no row.
     pub fn check_control(
         &self,
         db: &mut Db,
@@ -61,14 +61,14 @@ impl Caller {
     }
 }
 
-/// The address that a search is for.
+/// The address of a search.
 #[derive(Debug)]
 pub struct SearchedAddress {
     /// The address.
     pub address: EmailAddress,
     /// Its digest.
     pub digest: Sha1Digest,
-    /// Accounts with its key, where they were read together with the API key.
+    /// Accounts with its key, if they were read together with the API key.
     rows: Option<Vec<AccountRow>>,
 }
 
@@ -86,7 +86,7 @@ impl SearchedAddress {
     }
 }
 
-/// Runs a keyed operation: all checks and all reads with one visit to the database.
+/// Runs a keyed operation: all checks and reads in one database access.
 pub fn run_keyed<T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -104,10 +104,9 @@ where
     })
 }
 
-/// Runs a keyed search by address: all checks and all reads with one visit to the database.
+/// Runs a keyed search by address: all checks and reads in one database access.
 ///
-/// A fault of the input is reported at its place in the order of checks, after the key, the rate
-/// and the plan.
+/// Invalid input is reported at its place in the order of checks, after key, rate and plan.
 pub fn run_keyed_search<I: Send + 'static, T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -135,7 +134,7 @@ where
     })
 }
 
-/// Steps 5 to 7 of the order of checks.
+/// Steps 5 to 7 of the checks.
 fn admit(
     session: &mut Session<'_>,
     context: &RequestContext,
@@ -153,8 +152,8 @@ fn admit(
     decide(context, KeyedRequest { domain, ..request }, found)
 }
 
-/// The searched domain, if it has a bucket of its own: only where the caller controls it, or else
-/// a client could make buckets without limit.
+/// The searched domain, if it has its own quota. Only domains that the caller controls have one;
+/// otherwise a client could create any number of quotas.
 fn charged_domain(
     db: &mut Db,
     context: &RequestContext,
@@ -167,8 +166,8 @@ fn charged_domain(
     Ok(controlled.then(|| domain.clone()))
 }
 
-/// Steps 5 to 7 for a search by address. Where the API key has to be read, the accounts with the
-/// key `wanted` are read with it: one round trip instead of two.
+/// Steps 5 to 7 for a search by address. If the API key has to be read, the accounts with the key
+/// `wanted` are read in the same round trip.
 fn admit_with_accounts(
     session: &mut Session<'_>,
     context: &RequestContext,
@@ -183,7 +182,7 @@ fn admit_with_accounts(
     Ok((decide(context, request, found)?, rows))
 }
 
-/// Charges the request, then checks the subscription and the plan.
+/// Charges the request, then checks subscription and plan.
 fn decide(
     context: &RequestContext,
     request: KeyedRequest,
@@ -194,7 +193,7 @@ fn decide(
         KeyLookup::Live(holder) => charge::most_of_holder(context, operation, holder),
         KeyLookup::Unknown | KeyLookup::Dead => charge::most_of_test_key(context),
     };
-    // A request that no full bucket could pay is refused.
+    // A request that costs more than a full quota is refused.
     let payable = searches.filter(|count| *count <= most);
     let finding = match found {
         KeyLookup::Live(holder) => {
@@ -216,14 +215,14 @@ fn decide(
     if searches == payable { Ok(caller) } else { Err(Error::TooManyPrefixes(most)) }
 }
 
-/// Whether a key that is not on file may call an operation for the test accounts.
+/// Returns whether an unknown key may call an operation for the test accounts.
 fn is_test_key(context: &RequestContext, presented: &Presented, operation: Operation) -> bool {
     context.settings().test_keys.is_on()
         && operation.has_test_keys()
         && (!operation.needs_zero_test_key() || presented.is_text(ZERO_KEY))
 }
 
-/// Step 7: the subscription runs, and its plan includes the operation.
+/// Step 7: the subscription is active and its plan includes the operation.
 fn subscriber(
     context: &RequestContext,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! Changes of single breaches, and the catalogue as it is exported.
+//! Changes of single breaches, and the export of the catalogue.
 
 use database::{DatabaseError, Db};
 
@@ -7,13 +7,13 @@ use crate::model::Breach;
 use crate::store::{admin_events, breaches, versions};
 use crate::wire;
 
-/// Changes a breach in the transaction of `db` and publishes a new version of the catalogue; one that
-/// stays as it was publishes nothing.
+/// Changes a breach in the transaction of `db` and publishes a new version of the catalogue if it
+/// differs.
 ///
-/// `action` names the change among the events of the operator.
+/// `action` names the change in the audit trail.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] when no breach has this name, and what `change` returns.
+/// [`OperatorError::Rejected`] if no breach has this name, and errors of `change`.
 pub fn change_breach(
     db: &mut Db,
     name: &str,
@@ -40,10 +40,10 @@ pub fn change_breach(
     Ok(wire::Breach::from(&breach))
 }
 
-/// The listed breaches in the order of the catalogue.
+/// The listed breaches in catalogue order.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn listed_breaches(db: &mut Db) -> Result<Vec<wire::Breach>, DatabaseError> {
     let catalogue = breaches::catalogue(db)?;
     let listed = catalogue.all().iter().filter(|breach| breach.listed());

@@ -7,10 +7,10 @@ use batch::{Sorted, Sorter};
 
 use super::domain_names::{MEMORY, PIECE, Pieces, order_of};
 
-/// Between an alias and a website; no alias holds a control character.
+/// Separates an alias and a website. No alias contains a control character.
 const BETWEEN: char = '\n';
 
-/// Collects addresses, or aliases with websites, in whatever order and however often.
+/// Collects addresses, or aliases with websites, in any order and with duplicates.
 pub struct CapturedCollector {
     sorter: Sorter,
     text: String,
@@ -18,7 +18,7 @@ pub struct CapturedCollector {
 }
 
 impl CapturedCollector {
-    /// Sorts what memory does not hold in a folder.
+    /// Sorts data that does not fit into memory in `folder`.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: String::new(), is_empty: true }
     }
@@ -26,7 +26,7 @@ impl CapturedCollector {
     /// Adds an address.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn add_address(&mut self, address: &str) -> io::Result<()> {
         self.is_empty = false;
         self.sorter.push(order_of(address), address.as_bytes())
@@ -35,7 +35,7 @@ impl CapturedCollector {
     /// Adds a website at which an address was captured.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn add_website(&mut self, alias: &str, website: &str) -> io::Result<()> {
         self.is_empty = false;
         self.text.clear();
@@ -45,23 +45,23 @@ impl CapturedCollector {
         self.sorter.push(order_of(alias), self.text.as_bytes())
     }
 
-    /// What was added, sorted and each once; none when that is nothing.
+    /// The sorted and distinct data; `None` if there is none.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn finish(self) -> io::Result<Option<Sorted>> {
         if self.is_empty { Ok(None) } else { self.sorter.finish().map(Some) }
     }
 }
 
-/// A JSON array of addresses, put together as it is read.
+/// A JSON array of addresses, generated while it is read.
 pub struct CapturedAddresses {
     sorted: Sorted,
     begun: bool,
 }
 
 impl CapturedAddresses {
-    /// An array of the addresses that were added.
+    /// Creates the array of the added addresses.
     pub fn new(sorted: Sorted) -> Self {
         Self { sorted, begun: false }
     }
@@ -83,15 +83,15 @@ impl Pieces for CapturedAddresses {
     }
 }
 
-/// A JSON object of websites by alias, put together as it is read.
+/// A JSON object of websites by alias, generated while it is read.
 pub struct CapturedWebsites {
     sorted: Sorted,
-    /// The alias whose array is open; none before the first one.
+    /// The alias whose array is open; `None` before the first one.
     alias: Option<String>,
 }
 
 impl CapturedWebsites {
-    /// An object of the pairs that were added.
+    /// Creates the object of the added pairs.
     pub fn new(sorted: Sorted) -> Self {
         Self { sorted, alias: None }
     }
@@ -125,7 +125,7 @@ impl Pieces for CapturedWebsites {
 mod tests {
     use super::*;
 
-    fn whole(mut pieces: impl Pieces) -> String {
+    fn joined(mut pieces: impl Pieces) -> String {
         let mut text = Vec::new();
         loop {
             let (piece, last) = pieces.next_piece().unwrap();
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn addresses_come_sorted_and_once_in_any_number_of_pieces() {
+    fn addresses_are_sorted_and_distinct_across_pieces() {
         let mut collector = CapturedCollector::new(std::env::temp_dir());
         let addresses: Vec<String> =
             (0..20_000).map(|n| format!("user{n:05}\"@corp.example")).collect();
         for address in addresses.iter().rev().chain(&addresses) {
             collector.add_address(address).unwrap();
         }
-        let text = whole(CapturedAddresses::new(collector.finish().unwrap().unwrap()));
+        let text = joined(CapturedAddresses::new(collector.finish().unwrap().unwrap()));
         assert_eq!(text, serde_json::to_string(&addresses).unwrap());
     }
 
@@ -160,7 +160,7 @@ mod tests {
         ] {
             collector.add_website(alias, website).unwrap();
         }
-        let text = whole(CapturedWebsites::new(collector.finish().unwrap().unwrap()));
+        let text = joined(CapturedWebsites::new(collector.finish().unwrap().unwrap()));
         let expected = r#"{"\"":["a.example"],"abcdefgh":["c.example"],"abcdefghij":["a.example","b.example"]}"#;
         assert_eq!(text, expected);
         assert!(CapturedCollector::new(std::env::temp_dir()).finish().unwrap().is_none());

@@ -3,7 +3,7 @@
 use crate::model::{Breach, Catalogue};
 use crate::state::State;
 
-/// The size of the catalogue, and its latest breaches.
+/// The size of the catalogue and its latest breaches.
 #[derive(Clone, Debug)]
 pub struct CatalogueSummary {
     /// The number of listed breaches.
@@ -24,7 +24,7 @@ fn newest_first(catalogue: &Catalogue) -> Vec<&Breach> {
 pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     let snapshot = state.snapshot();
     let listed = newest_first(&snapshot.answers.catalogue);
-    // Each count fits; their sum may not.
+    // Each count fits into `i64`, but the sum may not.
     let accounts = listed.iter().fold(0_i64, |sum, breach| sum.saturating_add(breach.pwn_count));
     CatalogueSummary {
         breaches: listed.len(),

@@ -1,4 +1,4 @@
-//! What keyed requests cost, and in which bucket.
+//! The cost of keyed requests and the quotas that they are charged to.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use super::context::RequestContext;
 use crate::model::plan::{Bucket, Operation};
 use crate::store::key_holders::Holder;
 
-/// Domain-based stealer-log operations of a key in a minute.
+/// Stealer-log operations by domain per key and minute.
 const STEALER_DOMAIN_PER_MINUTE: u32 = 10;
-/// Requests of a key about its subscription, or for domains that it does not control, in a minute.
+/// Requests per key and minute about the subscription or for domains that it does not control.
 const MANAGEMENT_PER_MINUTE: u32 = 120;
-/// Searches of one domain at one version of the catalogue, within [`DOMAIN_SEARCH_PERIOD`].
+/// Searches of a domain at one version of the catalogue within [`DOMAIN_SEARCH_PERIOD`].
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// The price of searches with a test key, which the client address pays. An invalid request
-/// (`None`) costs one.
+/// The cost of searches with a test key, charged to the client address. An invalid request (`None`)
+/// costs one.
 pub fn of_test_key(context: &RequestContext, searches: Option<u32>) -> Charge {
     let settings = context.settings();
     let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
     Charge::from(quota).purpose("test").cost(searches.unwrap_or(1))
 }
 
-/// The price of a request with a key. `domain` is the searched domain if it has its own bucket;
-/// `searches` is the number of searches that the request stands for, `None` if it is invalid.
+/// The cost of a request with a key. `domain` is the searched domain, if it has its own quota;
+/// `searches` is the number of searches in the request, `None` if it is invalid.
 pub fn of_holder(
     context: &RequestContext,
     operation: Operation,
@@ -53,12 +53,12 @@ pub fn of_holder(
     }
 }
 
-/// The most searches that one request with a test key may stand for.
+/// Maximum number of searches in one request with a test key.
 pub fn most_of_test_key(context: &RequestContext) -> u32 {
     context.settings().test_keys_rpm
 }
 
-/// The most searches that one request of a key may stand for: a bucket that is full pays for no more.
+/// Maximum number of searches in one request with a key: the number that a full quota covers.
 pub fn most_of_holder(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     (rpm(holder) / cost(context, operation, holder).max(1)).max(1)
 }
@@ -68,7 +68,7 @@ fn rpm(holder: &Holder) -> u32 {
     plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
 }
 
-/// A search takes one token of the plan, a search by hash prefix the price of the plan or else of
+/// A search costs one token of the plan. A search by hash prefix costs the price of the plan or of
 /// the settings.
 fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
@@ -81,7 +81,7 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-/// A refused request is not searched, so it costs one token whatever the price of a search.
+/// A refused request is not searched, so it costs one token, whatever the price of a search.
 fn search(
     context: &RequestContext,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! What one request reads.
+//! The context of a request.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::model::{AccountKey, Catalogue, OptOut};
 use crate::state::{Snapshot, State};
 use crate::store::account_runs::RunView;
 
-/// The server, and the snapshot and the time that hold for the whole of one request.
+/// The server, with the snapshot and the time of one request.
 #[derive(Clone)]
 pub struct RequestContext {
     /// The server.
     pub state: State,
-    /// What is kept in memory.
+    /// The snapshot in memory.
     pub snapshot: Arc<Snapshot>,
     /// Unix seconds.
     pub now: i64,
-    /// The runs of the transaction in which this request reads, if it has one.
+    /// The runs of the request's transaction, if it has one.
     pub runs: Option<Arc<RunView>>,
 }
 
@@ -44,7 +44,7 @@ impl RequestContext {
         &self.snapshot.answers.catalogue
     }
 
-    /// What the owner of an address chose.
+    /// The choice of the owner of an address.
     pub fn opt_out(
         &self,
         db: &mut Db,
@@ -53,7 +53,7 @@ impl RequestContext {
         self.snapshot.opt_outs.get(db, digest)
     }
 
-    /// Whether an address with this key may have an opt-out, so that its digest matters.
+    /// Returns whether an address with this key may have an opt-out, so that its digest is needed.
     pub fn may_be_opted_out(&self, key: AccountKey) -> bool {
         self.snapshot.opt_outs.may_hold(key)
     }

@@ -17,17 +17,18 @@ use crate::state::State;
 use crate::store::messages::{self, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
-/// Seconds after which a message about a breach that is still hidden is dropped.
+/// Seconds after which a message about a hidden breach is dropped.
 const HIDDEN_LONG: i64 = 30 * 86_400;
 
-/// What an outbox holds: mails and webhooks are delivered apart, so that neither waits for the other.
+/// The kind of an outbox. Mails and webhooks are delivered separately, so that neither delays the
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Mails,
     Webhooks,
 }
 
-/// Who gets messages, as far as the order of deliveries matters.
+/// The receiver of messages, which are delivered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {
     /// The mail server.
@@ -45,7 +46,7 @@ impl std::fmt::Display for Receiver {
     }
 }
 
-/// The outbox of this service, and what delivers it.
+/// The outbox of this service and its delivery.
 #[derive(Clone)]
 pub struct Delivery {
     state: State,
@@ -118,7 +119,7 @@ impl Outbox for Delivery {
         let (claimed, unreadable) = self.state.pools().write(claim).await?;
         if !unreadable.is_empty() {
             log::warn!(
-                "messages of the outbox wait for a version that can read them: {unreadable:?}"
+                "messages in the outbox wait for a version that can decode them: {unreadable:?}"
             );
         }
         Ok(claimed)
@@ -152,8 +153,8 @@ struct Wanted {
     breach: Option<Breach>,
 }
 
-/// Asks the database, not what this replica remembers, whether a message is still to be delivered:
-/// what was removed since it was written gets no mail and no call.
+/// Reads from the database, not from the snapshot, whether a message is still wanted. A message
+/// about removed data is dropped.
 fn still_wanted(
     db: &mut Db,
     message: &Posted,
@@ -162,7 +163,7 @@ fn still_wanted(
     let Posted { id, recipient, notice, created_at, .. } = message;
     let unwanted = |why| Ok(Err(DeliveryError::unwanted(why)));
     let Some(subscriber) = subscribers::listening(db, recipient.subscriber)? else {
-        return unwanted("the subscriber is gone");
+        return unwanted("the subscriber was removed");
     };
     if !messages::waits(db, *id)? {
         return unwanted("the message was removed");
@@ -172,22 +173,22 @@ fn still_wanted(
         Some(domain) => domain_controls::verified(db, recipient.subscriber, domain)?.is_some(),
     };
     if !is_subscribed {
-        return unwanted("the address or the domain gets no notices any more");
+        return unwanted("notices of the address or the domain are off");
     }
     let Some(name) = notice.breach() else {
         return Ok(Ok(Wanted { email: subscriber.email, breach: None }));
     };
     let Some(breach) = breaches::by_name(db, name)? else {
-        return Ok(Err(DeliveryError::temporary("there is no breach of this name")));
+        return Ok(Err(DeliveryError::temporary("the breach does not exist")));
     };
     if breach.flags.retired {
         return unwanted("the breach is retired");
     }
     if !breach.active {
-        // It may be active again in a minute, and nobody is told of it twice.
+        // It may be active again soon, and no second notice is posted.
         return match now - created_at < HIDDEN_LONG {
             true => Ok(Err(DeliveryError::early("the breach is hidden"))),
-            false => unwanted("the breach is hidden for long"),
+            false => unwanted("the breach has been hidden for too long"),
         };
     }
     Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach) }))
@@ -202,7 +203,7 @@ impl Delivery {
         })
     }
 
-    /// The mail about a notice that is still wanted.
+    /// The mail of a notice that is still wanted.
     async fn mail_text(&self, message: &Posted) -> Result<Mail, DeliveryError> {
         let (token, now) = (SecretToken::new().map_err(temporary)?, self.now());
         let (url, text) = (self.state.external().public_url.clone(), token.text.clone());
@@ -214,14 +215,15 @@ impl Delivery {
             }
             Ok(wanted)
         };
-        // Mails about a domain carry no link, so nothing is written for them.
+        // Mails about a domain contain no link that has to be stored.
         let prepared: Result<_, DatabaseError> = match own {
             true => self.state.pools().write(prepare).await,
             false => self.state.pools().read(prepare).await,
         };
         let Wanted { email, breach } = prepared.map_err(temporary)??;
         let unsubscribe = format!("{url}{}?token={text}", Purpose::Unsubscribe.path());
-        let breach = || breach.as_ref().ok_or_else(|| DeliveryError::permanent("it has no breach"));
+        let breach =
+            || breach.as_ref().ok_or_else(|| DeliveryError::permanent("the notice has no breach"));
         Ok(match &message.notice {
             Notice::Breach { .. } => mails::new_breach(&email, breach()?, &url, &unsubscribe),
             Notice::Paste { source, id } => {
@@ -248,7 +250,7 @@ impl Delivery {
         let checked: Result<_, DatabaseError> = self.state.pools().read(check).await;
         let webhook = checked.map_err(temporary)??;
         let secret = WebhookSecret::parse(&webhook.secret);
-        let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is broken"))?;
+        let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is invalid"))?;
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
@@ -257,7 +259,7 @@ impl Delivery {
     }
 }
 
-/// What a webhook is told.
+/// The body of a webhook call.
 fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError> {
     let sent_at = instant::with_zone(timestamp);
     match notice {
@@ -281,7 +283,7 @@ fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError>
             }))
         }
         Notice::Breach { .. } | Notice::Paste { .. } => {
-            Err(DeliveryError::permanent("webhooks hear of domains alone"))
+            Err(DeliveryError::permanent("webhooks receive notices about domains only"))
         }
     }
 }

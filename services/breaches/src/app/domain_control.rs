@@ -1,9 +1,8 @@
-//! Control of domains: proved, by the operator, and by a domain above.
+//! Control of domains: by proof, by the operator, and by inheritance.
 //!
-//! A subdomain that comes with another domain is verified first and counted then, outside of the
-//! transaction: a walk over its accounts would keep all others from writing. Loads that nobody is to
-//! hear of note what they link from the moment of verification on, so that what they add meanwhile is no
-//! news.
+//! An inherited subdomain is verified first and counted later, outside the transaction, because a
+//! walk over its accounts would block all writers. Loads without notices record their links from
+//! the verification on, so links added in the meantime are not announced.
 
 use database::{DatabaseError, Db, Pools};
 use domain::{DomainName, EmailAddress};
@@ -19,19 +18,19 @@ use crate::state::State;
 use crate::store::domain_controls::{self, Verification};
 use crate::store::{admin_events, breaches, domain_inheritance, domain_walk, turns};
 
-/// Letters of a token.
+/// Characters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 /// Length of a token.
 const LENGTH: usize = 24;
 
-/// A new token: 24 characters of `[a-z0-9]` from the system's source of randomness.
+/// Generates a token of 24 characters of `[a-z0-9]` from the system's random source.
 pub fn new_code() -> Result<String, OperatorError> {
     let mut code = String::with_capacity(LENGTH);
     let mut bytes = [0; 64];
     while code.len() < LENGTH {
         getrandom::fill(&mut bytes)
             .map_err(|error| OperatorError::Rejected(format!("no random bytes: {error}")))?;
-        // 252 is the largest multiple of 36 in a byte; above it some letters would come more often.
+        // 252 is the largest multiple of 36 in a byte. Larger values would favour some characters.
         let fair = bytes.iter().filter(|byte| **byte < 252);
         let letters = fair.map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]));
         code.extend(letters.take(LENGTH - code.len()));
@@ -39,8 +38,8 @@ pub fn new_code() -> Result<String, OperatorError> {
     Ok(code)
 }
 
-/// Counts a domain with the catalogue as it is in the database: a walk over its accounts, for connections
-/// that keep nobody waiting.
+/// Counts a domain with the catalogue in the database. It walks over the accounts, so it needs a
+/// connection that blocks no one.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
     domain_walk::as_of_one_moment(db, |db| {
         let catalogue = breaches::catalogue(db)?;
@@ -48,8 +47,8 @@ pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError
     })
 }
 
-/// Writes what was counted of a domain for everybody who controls it. Subdomains that came by themselves
-/// and have no room in their subscriber's plan any more are taken out.
+/// Stores the counts of a domain for all its controllers. Inherited subdomains that no longer fit
+/// into a plan are disabled.
 pub fn note_size(
     db: &mut Db,
     domain: &str,
@@ -66,7 +65,7 @@ pub fn note_size(
     Ok(())
 }
 
-/// A plan that brings no subdomains leaves those that are there: it may have ended for a day.
+/// A plan without subdomains keeps existing ones, because it may have lapsed for a day.
 fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), DatabaseError> {
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
     match features.auto_subdomain {
@@ -75,7 +74,7 @@ fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), Databa
     }
 }
 
-/// What is counted of a subdomain that came with another domain; what is known of it now is no news.
+/// Stores the counts of an inherited subdomain. Its current links are not announced.
 pub fn note_count(
     db: &mut Db,
     domain: &str,
@@ -86,10 +85,10 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts a subdomain that came with another domain.
+/// Counts an inherited subdomain.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn count_added(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
     let count = pools.read_apart(move |db| count_now(db, &name)).await?;
@@ -97,25 +96,26 @@ pub async fn count_added(state: &State, domain: String) -> Result<(), DatabaseEr
     pools.write(move |db| note_count(db, &domain, &count, now)).await
 }
 
-/// A domain that is verified now.
+/// A domain to mark as verified.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<'a> {
-    /// Who controls it.
+    /// Its controller.
     pub subscriber: i64,
     /// The domain.
     pub domain: &'a str,
     /// How it was verified.
     pub method: VerificationMethod,
-    /// What was counted of it.
+    /// Its counts.
     pub count: &'a DomainCount,
     /// When.
     pub now: i64,
 }
 
-/// Verifies a domain; plans with automatic subdomains get the known ones too. Returns these, which
-/// [`count_added`] has still to count. None where a domain above was to prove it and does so no more.
+/// Verifies a domain; plans with automatic subdomains also get the known ones. Returns these, which
+/// [`count_added`] must count. Returns `None` if a parent domain was to prove it but no longer
+/// does.
 ///
-/// The transaction must have taken the turn of the subscriber.
+/// The transaction must hold the lock of the subscriber.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>, OperatorError> {
     let Completion { subscriber, domain, method, count, now } = *new;
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
@@ -144,7 +144,7 @@ pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>
     Ok(Some(added))
 }
 
-/// Verifies the known domains below a proved one, uncounted; returns them.
+/// Verifies the known subdomains of a verified domain and returns them, uncounted.
 fn add_known(
     db: &mut Db,
     subscriber: i64,
@@ -163,7 +163,7 @@ fn add_known(
     Ok(missing.into_iter().map(|(domain, _)| domain).collect())
 }
 
-/// The domains that a proved one brings and the subscriber does not have.
+/// The subdomains that a verified domain adds and the subscriber does not have.
 fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -175,11 +175,10 @@ fn missing(
     domain_inheritance::missing(db, subscriber, root, has_room)
 }
 
-/// The proved domains below which others became known since, where plans include them, each with its
-/// subscriber.
+/// The verified domains with newly known subdomains that plans include, with their subscribers.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     let mut outgrown = Vec::new();
     for (subscriber, domain) in domain_controls::verified_roots(db)? {
@@ -191,11 +190,11 @@ pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, Dat
     Ok(outgrown)
 }
 
-/// Adds to a domain of [`outgrown_domains`] what became known below it, unless it was revoked meanwhile;
-/// returns what [`count_added`] has still to count.
+/// Adds the newly known subdomains of a domain from [`outgrown_domains`], unless it was revoked
+/// meanwhile. Returns the domains that [`count_added`] must count.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn add_subdomains(
     db: &mut Db,
     subscriber: i64,
@@ -210,7 +209,7 @@ pub fn add_subdomains(
     }
 }
 
-/// The operator vouches for a domain. Returns the domains that are verified now, all of them counted.
+/// Verifies a domain as the operator. Returns the verified domains, all of them counted.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] without such a subscriber.
@@ -221,7 +220,7 @@ pub fn verify_domain(
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
     let name = domain.as_str();
-    // Counted beside the writers, who would wait for a walk over all accounts of the domain.
+    // Counted on a reading connection, because writers would wait for the walk over all accounts.
     let mut reader = pools.connect()?;
     subscriber_id(&mut reader, email)?;
     let count = count_now(&mut reader, name)?;
@@ -248,7 +247,7 @@ pub fn verify_domain(
     Ok(verified)
 }
 
-/// Takes a domain from a subscriber, with the subdomains that came with it.
+/// Revokes a subscriber's control of a domain, with its inherited subdomains.
 pub fn revoke_domain(
     db: &mut Db,
     email: &EmailAddress,
@@ -266,10 +265,10 @@ pub fn revoke_domain(
     Ok(())
 }
 
-/// Recounts a domain for every subscriber that controls it.
+/// Recounts a domain for all its controllers.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn recount_domain(
     pools: &Pools,
     domain: &DomainName,

@@ -1,4 +1,4 @@
-//! What is counted of a domain.
+//! The counts of a domain.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use crate::model::domain_size::Counted;
 use crate::model::{Breach, Catalogue, id_list};
 use crate::store::{domain_walk, stealer_logs, suppressed_links};
 
-/// What is counted of a domain.
+/// The counts of a domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainCount {
     /// Its size.
     pub size: Counted,
-    /// Addresses in stealer logs that are shown.
+    /// Addresses in visible stealer logs.
     pub captured: i64,
-    /// Addresses in each breach that is shown, without the links that nobody is told of.
-    pub told: BTreeMap<i32, i64>,
+    /// Addresses in each visible breach, without links whose notices are suppressed.
+    pub announced: BTreeMap<i32, i64>,
 }
 
 /// Counts a domain.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn count(
     db: &mut Db,
     catalogue: &Catalogue,
@@ -32,13 +32,13 @@ pub fn count(
     domain_walk::each_at_domain(db, domain, |_, row| {
         found.size.add(catalogue, &row.breaches);
         for id in id_list::ids(&row.breaches).filter(|id| is_shown(catalogue, i32::from(*id))) {
-            *found.told.entry(i32::from(id)).or_default() += 1;
+            *found.announced.entry(i32::from(id)).or_default() += 1;
         }
         Ok::<(), DatabaseError>(())
     })?;
     for (id, addresses) in suppressed_links::of_domain(db, domain)? {
         if is_shown(catalogue, id) {
-            *found.told.entry(id).or_default() -= addresses;
+            *found.announced.entry(id).or_default() -= addresses;
         }
     }
     let hidden = catalogue.all().iter().filter(|breach| !breach.shown_for_domain());

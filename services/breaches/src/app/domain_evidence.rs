@@ -1,4 +1,4 @@
-//! Looks for the evidence of control: a TXT record, a file or a meta tag.
+//! Looks for a proof of control: a TXT record, a file or a meta tag.
 
 use database::off_worker;
 use domain::DomainName;
@@ -8,15 +8,15 @@ use crate::external::SiteError;
 use crate::model::verification::{Evidence, Proof, VerificationMethod};
 use crate::state::State;
 
-/// Largest file that is read.
+/// Maximum size of a file.
 const FILE_LIMIT: usize = 64 * 1024;
-/// How much of a home page is read.
+/// Number of bytes read of a home page.
 const PAGE_LIMIT: usize = 512 * 1024;
 
-/// Looks where a method puts the proof.
+/// Looks for the proof of a method.
 ///
 /// # Errors
-/// [`VerificationError`] without the proof, [`Error::Unavailable`] when a resolver gives no answer.
+/// [`VerificationError`] if there is none, [`Error::Unavailable`] if a resolver does not answer.
 pub async fn find(
     state: &State,
     domain: &DomainName,
@@ -28,7 +28,7 @@ pub async fn find(
         VerificationMethod::File => by_file(state, domain, proof).await,
         VerificationMethod::MetaTag => by_meta_tag(state, domain, proof).await,
         VerificationMethod::Email | VerificationMethod::Operator | VerificationMethod::Parent => {
-            Err(Error::Internal("this verification method has no lookup".to_owned()))
+            Err(Error::Internal("this verification method has no look-up".to_owned()))
         }
     }
 }
@@ -61,7 +61,7 @@ async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Resul
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
     let proof = proof.clone();
-    // A page may have half a MiB: too much to parse for a worker.
+    // A page may have half a MiB, which takes a worker too long to parse.
     match off_worker(move || proof.in_page(&html)).await? {
         Evidence::Proof => Ok(()),
         Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),

@@ -1,4 +1,4 @@
-//! Proof of control by the link of a mail.
+//! Verification by a mail link.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -13,13 +13,13 @@ use crate::state::State;
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
 use crate::store::{subscribers, turns};
 
-/// How long a link in a mail is worth something.
+/// Lifetime of a mail link.
 const LINK_SECONDS: i64 = 24 * 3600;
 
 /// Sends the mail whose link proves control of a domain.
 ///
 /// # Errors
-/// [`Error::TooMany`] when too many were sent, [`Error::Unavailable`] when it cannot be sent.
+/// [`Error::TooMany`] if too many were sent, [`Error::Unavailable`] if it cannot be sent.
 pub async fn send(
     state: &State,
     subscriber: i64,
@@ -51,26 +51,26 @@ pub async fn send(
     })
 }
 
-/// What a link for approval is worth.
+/// The state of an approval link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// It may be used: who wants which domain.
+    /// It may be used; contains its subscriber and domain.
     Open {
         /// Address of the subscriber.
         owner: String,
         /// The domain.
         domain: String,
     },
-    /// It was used, or it is too old.
+    /// It was used or has expired.
     Closed,
-    /// There is no such link.
+    /// The link does not exist.
     Unknown,
 }
 
-/// Looks at a link without using it: mail scanners open links.
+/// Reads a link without consuming it, because mail scanners open links.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     let (digest, now) = (digest(token), state.clock().unix());
     let look = move |db: &mut Db| -> Result<Approval, DatabaseError> {
@@ -90,10 +90,11 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     Ok(state.pools().read(look).await?)
 }
 
-/// Uses a link and verifies its domain. A link stays unused where the plan has no room.
+/// Consumes a link and verifies its domain. The link is not consumed if the plan has no room.
 ///
 /// # Errors
-/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom); those of the database.
+/// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom), and errors of the
+/// database.
 pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
     let open = approval(state, token).await?;
     let Approval::Open { domain, .. } = &open else { return Ok(open) };
@@ -107,7 +108,7 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
         let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        // Before the link is used up: whoever revokes the domain takes both in this order.
+        // Locked before the link is consumed; revoking a domain uses the same order.
         turns::take_subscriber(db, subscriber)?;
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);

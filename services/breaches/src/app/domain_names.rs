@@ -1,4 +1,4 @@
-//! The answer of a domain search: names of breaches by alias, in bounded memory.
+//! The answer of a domain search: breach names by alias, in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,30 +9,30 @@ use batch::{ByteSize, Sorted, Sorter};
 use crate::model::{Breach, id_list};
 use crate::state::Snapshot;
 
-/// Memory of one search; more is sorted on disk.
+/// Memory of one search. Larger data is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
 /// Bytes of a piece of the answer.
 pub(super) const PIECE: usize = 64 * 1024;
-/// Between an alias and the packed ids of its breaches; no alias holds a control character.
+/// Separates an alias and the packed ids of its breaches. No alias contains a control character.
 const BETWEEN: u8 = b'\n';
 
-/// An answer that is put together piece by piece, on blocking threads.
+/// An answer that is generated piece by piece on blocking threads.
 pub trait Pieces: Send + 'static {
     /// The next piece, and whether it is the last.
     ///
     /// # Errors
-    /// The disk is failing.
+    /// Returns an error if the disk fails.
     fn next_piece(&mut self) -> io::Result<(Vec<u8>, bool)>;
 }
 
-/// Collects aliases with their breaches, in whatever order.
+/// Collects aliases with their breaches in any order.
 pub struct AliasCollector {
     sorter: Sorter,
     text: Vec<u8>,
 }
 
 impl AliasCollector {
-    /// Sorts what memory does not hold in a folder.
+    /// Sorts data that does not fit into memory in `folder`.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: Vec::new() }
     }
@@ -40,7 +40,7 @@ impl AliasCollector {
     /// Adds an alias with a packed list.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn add(&mut self, alias: &str, list: &[u8]) -> io::Result<()> {
         self.text.clear();
         self.text.extend_from_slice(alias.as_bytes());
@@ -49,10 +49,10 @@ impl AliasCollector {
         self.sorter.push(order_of(alias), &self.text)
     }
 
-    /// The names of the breaches that are `shown`, by alias.
+    /// The names of the breaches that pass `shown`, by alias.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn finish(
         self,
         snapshot: Arc<Snapshot>,
@@ -62,7 +62,7 @@ impl AliasCollector {
     }
 }
 
-/// A number by which aliases are sorted as by their first eight bytes.
+/// A number that sorts aliases by their first eight bytes.
 pub(super) fn order_of(alias: &str) -> i64 {
     let mut first = [0; 8];
     for (byte, letter) in first.iter_mut().zip(alias.bytes()) {
@@ -71,10 +71,10 @@ pub(super) fn order_of(alias: &str) -> i64 {
     (u64::from_be_bytes(first) ^ (1 << 63)).cast_signed()
 }
 
-/// Names of breaches by alias, both in byte order, put together as they are read.
+/// Breach names by alias, both in byte order, generated while they are read.
 pub struct DomainNames {
     sorted: Sorted,
-    /// An alias with its list that was read ahead.
+    /// The next alias with its list, read ahead.
     next: Option<(String, Vec<u8>)>,
     begun: bool,
     snapshot: Arc<Snapshot>,
@@ -82,10 +82,10 @@ pub struct DomainNames {
 }
 
 impl DomainNames {
-    /// The next alias that has a breach to show, and the names of its breaches.
+    /// The next alias with a visible breach, and the names of its breaches.
     ///
     /// # Errors
-    /// The disk is failing.
+    /// Returns an error if the disk fails.
     pub fn next_alias(&mut self) -> io::Result<Option<(String, Vec<&str>)>> {
         let Some((alias, list)) = self.next_shown()? else { return Ok(None) };
         Ok(Some((alias, self.snapshot.answers.catalogue.names(&list, self.shown))))
@@ -93,7 +93,7 @@ impl DomainNames {
 
     fn next_shown(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
         while let Some((alias, mut list)) = self.read()? {
-            // Addresses at one domain that was written in two ways have one alias.
+            // Addresses at both spellings of a domain share an alias.
             while let Some((other, more)) = self.read()? {
                 if other != alias {
                     self.next = Some((other, more));

@@ -1,4 +1,4 @@
-//! Proofs of control of a domain, whoever asks: the API or a page.
+//! Proofs of control of a domain, for the API and the pages.
 
 use database::{DatabaseError, Db, off_worker};
 use domain::DomainName;
@@ -16,18 +16,18 @@ use crate::state::State;
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
 use crate::store::{domain_controls, domain_inheritance, subscribers, turns};
 
-/// Largest file that is read.
+/// Maximum size of a file.
 const FILE_LIMIT: usize = 64 * 1024;
-/// How much of a home page is read.
+/// Number of bytes read of a home page.
 const PAGE_LIMIT: usize = 512 * 1024;
-/// How long a link in a mail is worth something.
+/// Lifetime of a mail link.
 const LINK_SECONDS: i64 = 24 * 3600;
 
-/// What proves a subscriber's control of a domain. Asked again it is the same.
+/// The proof of a subscriber's control of a domain. Repeated calls return the same proof.
 ///
 /// # Errors
-/// [`VerificationError::DomainName`] for a domain that nobody may verify,
-/// [`VerificationError::TooManyPending`]; those of the database.
+/// [`VerificationError::DomainName`] for a domain that cannot be verified,
+/// [`VerificationError::TooManyPending`], and errors of the database.
 pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Result<Proof, Error> {
     if state.deny_list().has(domain) {
         return Err(VerificationError::DomainName.into());
@@ -45,8 +45,7 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
 /// Looks for a proof and verifies the domain.
 ///
 /// # Errors
-/// [`VerificationError`] where there is none, [`Error::Unavailable`] when a resolver gives no
-/// answer.
+/// [`VerificationError`] if there is none, [`Error::Unavailable`] if a resolver does not answer.
 pub async fn verify(
     state: &State,
     subscriber: i64,
@@ -61,9 +60,9 @@ pub async fn verify(
         Known::Below => {
             match complete(state, subscriber, domain, VerificationMethod::Parent, now).await {
                 Ok(true) => return Ok(()),
-                // The domain above was revoked meanwhile.
+                // The parent domain was revoked meanwhile.
                 Ok(false) => {}
-                // A proof of its own has room before domains that came by themselves.
+                // A domain with its own proof takes precedence over inherited ones.
                 Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
                     no_room = Some(error);
                 }
@@ -87,10 +86,10 @@ pub async fn verify(
     Ok(())
 }
 
-/// What is known of a domain before any proof is looked for.
+/// The state of a domain before a proof is looked for.
 enum Known {
     Verified,
-    /// A verified domain above it brings it, and the plan includes that.
+    /// A verified parent domain adds it, and the plan includes that.
     Below,
     Pending,
 }
@@ -137,7 +136,7 @@ async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Resul
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
     let proof = proof.clone();
-    // A page may have half a MiB: too much to parse for a worker.
+    // A page may have half a MiB, which takes a worker too long to parse.
     match off_worker(move || proof.in_page(&html)).await? {
         Evidence::Proof => Ok(()),
         Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),
@@ -149,8 +148,8 @@ fn website(what: &str, error: SiteError) -> Error {
     VerificationError::Website(what.to_owned(), error.to_string()).into()
 }
 
-/// Verifies a domain whose proof was found, unless the plan has no room for it. False where a domain above
-/// was to prove it and does so no more.
+/// Verifies a domain after its proof was found, unless the plan has no room for it. Returns false
+/// if a parent domain was to prove it but no longer does.
 async fn complete(
     state: &State,
     subscriber: i64,
@@ -171,17 +170,19 @@ async fn complete(
     Ok(true)
 }
 
-/// Counts the subdomains that a domain brought. It is verified whether they can be counted now or not.
+/// Counts inherited subdomains. The domain stays verified if that fails.
 async fn count_added(state: &State, added: Vec<String>) {
     for domain in added {
         if let Err(error) = domain_control::count_added(state, domain).await {
-            log::warn!("a subdomain could not be counted, the next change does it: {error}");
+            log::warn!(
+                "a subdomain could not be counted and is retried after the next change: {error}"
+            );
         }
     }
 }
 
-/// Takes the turn of the subscriber, and checks whether the plan has room for a domain: small ones never
-/// count. A proved one needs no room beside those that came by themselves, which give way.
+/// Locks the subscriber and checks whether the plan has room for a domain. Small domains do not
+/// count, and inherited domains give way to a domain with its own proof.
 fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     turns::take_subscriber(db, new.subscriber)?;
     if new.count.size.no_spam <= FREE_SIZE {
@@ -205,7 +206,7 @@ fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
 /// Sends the mail whose link proves control of a domain.
 ///
 /// # Errors
-/// [`Error::TooMany`] when too many were sent, [`Error::Unavailable`] when it cannot be sent.
+/// [`Error::TooMany`] if too many were sent, [`Error::Unavailable`] if it cannot be sent.
 pub async fn send_mail(
     state: &State,
     subscriber: i64,
@@ -237,26 +238,26 @@ pub async fn send_mail(
     })
 }
 
-/// What a link for approval is worth.
+/// The state of an approval link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approval {
-    /// It may be used: who wants which domain.
+    /// It may be used; contains its subscriber and domain.
     Open {
         /// Address of the subscriber.
         owner: String,
         /// The domain.
         domain: String,
     },
-    /// It was used, or it is too old.
+    /// It was used or has expired.
     Closed,
-    /// There is no such link.
+    /// The link does not exist.
     Unknown,
 }
 
-/// Looks at a link without using it: mail scanners open links.
+/// Reads a link without consuming it, because mail scanners open links.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     let (digest, now) = (digest(token), state.clock().unix());
     let look = move |db: &mut Db| -> Result<Approval, DatabaseError> {
@@ -276,10 +277,10 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     Ok(state.pools().read(look).await?)
 }
 
-/// Uses a link and verifies its domain. A link stays unused where the plan has no room.
+/// Consumes a link and verifies its domain. The link is not consumed if the plan has no room.
 ///
 /// # Errors
-/// [`VerificationError::NoRoom`]; those of the database.
+/// [`VerificationError::NoRoom`], and errors of the database.
 pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
     let open = approval(state, token).await?;
     let Approval::Open { domain, .. } = &open else { return Ok(open) };
@@ -293,7 +294,7 @@ pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
         let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        // Before the link is used up: whoever revokes the domain takes both in this order.
+        // Locked before the link is consumed; revoking a domain uses the same order.
         turns::take_subscriber(db, subscriber)?;
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);

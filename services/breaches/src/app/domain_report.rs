@@ -1,4 +1,4 @@
-//! The addresses of a domain, as those who control it look at them.
+//! The addresses of a domain for its controllers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,24 +19,24 @@ use crate::model::Catalogue;
 use crate::model::domain_size::Access;
 use crate::state::State;
 
-/// Searches of one subscriber: each reads a whole domain.
+/// Maximum searches of a subscriber. Each reads a whole domain.
 const SEARCHES: (u32, Duration) = (30, Duration::from_secs(60));
-/// The most aliases of a page.
+/// Maximum number of aliases on a page.
 const ROWS: usize = 500;
 
-/// What is wanted of a report.
+/// The filter of a report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportFilter {
-    /// A part of the alias; empty for all.
+    /// A substring of the alias; empty for all.
     pub alias: String,
-    /// Only addresses in the breach of the domain that was added last.
+    /// Only addresses in the latest breach of the domain.
     pub latest: bool,
 }
 
 /// An address with its breaches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AliasRow {
-    /// How many there are.
+    /// Number of breaches.
     pub count: usize,
     /// The local part, in the reverse order of a heap.
     pub alias: Reverse<String>,
@@ -47,24 +47,24 @@ pub struct AliasRow {
 /// The addresses of a domain.
 #[derive(Debug)]
 pub struct DomainReport {
-    /// The addresses with most breaches first.
+    /// The addresses with the most breaches.
     pub rows: Vec<AliasRow>,
-    /// How many addresses fit the filter.
+    /// Number of addresses that match the filter.
     pub matching: usize,
-    /// How many addresses there are.
+    /// Number of addresses.
     pub all: usize,
-    /// The breach that was added last.
+    /// The latest breach.
     pub latest: Option<String>,
-    /// Whether only breaches that need no subscription are shown.
+    /// True if only breaches that need no subscription are shown.
     pub limited: bool,
-    /// The reason where nothing is shown.
+    /// The reason if nothing is shown.
     pub refused: Option<Error>,
 }
 
 /// Searches a verified domain for a page.
 ///
 /// # Errors
-/// [`Error::NotVerified`]; those of the database.
+/// [`Error::NotVerified`], and errors of the database.
 pub async fn domain_report(
     state: &State,
     subscriber: i64,
@@ -83,7 +83,7 @@ pub async fn domain_report(
     off_worker(fill).await?.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Reads every alias and keeps those with most breaches.
+/// Reads every alias and keeps those with the most breaches.
 fn fill(
     mut report: DomainReport,
     mut names: DomainNames,
@@ -99,7 +99,7 @@ fn fill(
             if added > newest {
                 (newest, report.latest) = (added, Some((*name).to_owned()));
                 if filter.latest {
-                    // Nobody before was in this breach.
+                    // No earlier address was in this breach.
                     most.clear();
                     report.matching = 0;
                 }
@@ -120,10 +120,10 @@ fn fill(
     Ok(report)
 }
 
-/// Everything that a search found, for an export.
+/// The complete result of a search, for an export.
 ///
 /// # Errors
-/// [`Error::NotVerified`], what the plan refuses, [`Error::NotFound`] when there is nothing.
+/// [`Error::NotVerified`], refusals of the plan, and [`Error::NotFound`] if there is nothing.
 pub async fn domain_export(
     state: &State,
     subscriber: i64,
@@ -155,7 +155,7 @@ async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result
 }
 
 impl Found {
-    /// Whether only some breaches may be shown, and why nothing may be.
+    /// Returns whether only some breaches may be shown, and why nothing may be.
     fn verdict(&self) -> (bool, Option<Error>) {
         match self.access {
             Access::Full => (false, None),

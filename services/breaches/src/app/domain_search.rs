@@ -1,4 +1,4 @@
-//! Searches of a domain by those who control it, and the list of their domains.
+//! Searches of a domain by its controllers, and the list of their domains.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,39 +19,39 @@ use crate::store::domain_controls::{self, Control, LargerDomain};
 use crate::store::domain_walk;
 use crate::wire::SubscribedDomain;
 
-/// How long an answer waits until its counts are written.
+/// Maximum time that an answer waits for its counts to be written.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The answer of a domain search.
 #[derive(Debug)]
 pub struct DomainAnswer {
-    /// Names of breaches by alias.
+    /// Breach names by alias.
     pub names: DomainNames,
-    /// Whether only breaches that need no subscription are in it.
+    /// True if it contains only breaches that need no subscription.
     pub limited: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 pub struct Found {
     control: Option<Control>,
     counted: Counted,
-    /// What the plan covers of it.
+    /// The part of the domain that the plan covers.
     pub access: Access,
-    /// Whether any address is in a breach that needs no subscription.
+    /// True if any address is in a breach that needs no subscription.
     any_free: bool,
-    /// Names of breaches by alias.
+    /// Breach names by alias.
     pub names: DomainNames,
     larger_domains: i64,
     caller: Caller,
 }
 
 impl Found {
-    /// Whether no address of the domain is in a breach.
+    /// Returns whether no address of the domain is in a breach.
     pub fn is_empty(&self) -> bool {
         self.counted.all == 0
     }
 
-    /// Why the plan shows nothing of the domain, if it does not.
+    /// Why the plan shows nothing of the domain, if so.
     pub fn refusal(&self) -> Option<Error> {
         let features = &self.caller.plan.features;
         match self.access {
@@ -71,7 +71,8 @@ impl Found {
 /// Searches a domain and records its counts.
 ///
 /// # Errors
-/// Those of the order of checks; [`Error::NotFound`] when no address of the domain is in a breach.
+/// Returns the errors of the checks, and [`Error::NotFound`] if no address of the domain is in a
+/// breach.
 pub async fn search_domain(
     state: &State,
     request: KeyedRequest,
@@ -99,7 +100,7 @@ pub async fn search_domain(
 /// Searches a domain that the caller controls.
 ///
 /// # Errors
-/// [`Error::NotVerified`]; those of the database.
+/// [`Error::NotVerified`], and errors of the database.
 pub fn search(
     db: &mut Db,
     context: &RequestContext,
@@ -145,7 +146,8 @@ fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the aliases of a domain cannot be sorted: {error}"))
 }
 
-/// Whether the owner of an account had everything removed; no row of it should exist.
+/// Returns whether the owner of an account had everything removed. Such an account should have no
+/// row.
 fn is_removed(
     db: &mut Db,
     context: &RequestContext,
@@ -155,8 +157,8 @@ fn is_removed(
         && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
 }
 
-/// Large domains of the caller up to this one, at the size it has now. Those that came by themselves count
-/// neither against proved ones nor against older ones.
+/// The number of the caller's large domains up to this one, with its current size. Inherited
+/// domains do not count against proved or older ones.
 fn larger_domains(
     db: &mut Db,
     caller: &Caller,
@@ -173,10 +175,10 @@ fn larger_domains(
     i64::try_from(others + own).map_err(DatabaseError::broken)
 }
 
-/// Records the counts of a search, if they are new.
+/// Records new counts of a search.
 ///
-/// The answer does not depend on it, and neither fails nor waits long where a load holds the lock:
-/// the counts are written when the lock is free, or by the next search.
+/// The answer does not fail or wait long if a load holds the lock: the counts are written later or
+/// by the next search.
 pub async fn record_counts(state: &State, found: &Found) {
     let Some(control) = &found.control else { return };
     let counted = found.counted;
@@ -199,7 +201,7 @@ pub async fn record_counts(state: &State, found: &Found) {
 /// The verified domains of the subscription.
 ///
 /// # Errors
-/// Those of the order of checks.
+/// Returns the errors of the checks.
 pub async fn subscribed_domains(
     state: &State,
     request: KeyedRequest,
@@ -225,7 +227,7 @@ fn subscribed_domain(control: Control, until: i64) -> SubscribedDomain {
     }
 }
 
-/// The one domain of the built-in subscription; it keeps no counts.
+/// The only domain of the built-in subscription. Its counts are not stored.
 fn built_in(context: &RequestContext, caller: &Caller) -> SubscribedDomain {
     SubscribedDomain {
         domain_name: context.settings().test_email_domain.to_string(),

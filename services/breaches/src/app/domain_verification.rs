@@ -1,4 +1,4 @@
-//! The operations by which programs prove control of domains.
+//! Operations that verify domains by API.
 
 use domain::DomainName;
 
@@ -13,7 +13,7 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest};
 /// The token of a domain, for a TXT record.
 ///
 /// # Errors
-/// Those of the order of checks, [`VerificationError::DomainName`].
+/// Returns the errors of the checks, and [`VerificationError::DomainName`].
 pub async fn generate_dns_token(
     state: &State,
     request: KeyedRequest,
@@ -27,7 +27,7 @@ pub async fn generate_dns_token(
 /// Verifies a domain by its TXT record.
 ///
 /// # Errors
-/// Those of the order of checks, [`VerificationError`].
+/// Returns the errors of the checks, and [`VerificationError`].
 pub async fn verify_dns_token(
     state: &State,
     request: KeyedRequest,
@@ -40,7 +40,7 @@ pub async fn verify_dns_token(
 /// Sends the mail whose link verifies a domain.
 ///
 /// # Errors
-/// Those of the order of checks, [`VerificationError`].
+/// Returns the errors of the checks, and [`VerificationError`].
 pub async fn send_email(
     state: &State,
     request: KeyedRequest,
@@ -53,14 +53,14 @@ pub async fn send_email(
     domain_proof::send_mail(state, subscriber, &domain, alias).await
 }
 
-/// The subscriber who calls, and the domain of the body.
+/// The calling subscriber and the domain of the body.
 async fn admitted(
     state: &State,
     request: KeyedRequest,
     name: Option<String>,
 ) -> Result<(i64, DomainName), Error> {
     let subscriber = run_keyed(state, request, |_, _, caller| Ok(caller.subscriber)).await?;
-    // Test keys do not get here.
+    // Test keys are refused earlier.
     let subscriber = subscriber.ok_or(Error::NotInPlan)?;
     let name = name.ok_or(VerificationError::NotJson)?;
     let domain = DomainName::parse(&name).map_err(|_| VerificationError::DomainName)?;

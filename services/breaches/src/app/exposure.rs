@@ -1,4 +1,4 @@
-//! Where an address was exposed: as its owner sees it, and as anybody does.
+//! The exposure of an address, for its owner and for the public.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,10 +15,10 @@ use crate::state::State;
 use crate::store::{accounts, pastes, stealer_logs};
 use crate::wire;
 
-/// Searches of one client on the first page.
+/// Maximum searches of a client on the home page.
 const PUBLIC_RATE: (u32, Duration) = (10, Duration::from_secs(60));
 
-/// Where an address was exposed.
+/// The breaches, pastes and websites of an address.
 #[derive(Clone, Debug, Default)]
 pub struct Exposure {
     /// Breaches, by title.
@@ -27,14 +27,14 @@ pub struct Exposure {
     pub pastes: Vec<wire::Paste>,
     /// Exposed classes of data with the number of breaches, most frequent first.
     pub data_classes: Vec<(String, usize)>,
-    /// Websites at which the address was captured; the owner's view alone has them.
+    /// Websites at which the address was captured; only for its owner.
     pub websites: Vec<String>,
 }
 
-/// What anybody may see of an address.
+/// The public exposure of an address.
 ///
 /// # Errors
-/// [`Error::TooMany`] when the client asks too often; those of the database.
+/// [`Error::TooMany`] if the client searches too often, and errors of the database.
 pub async fn public_exposure(
     state: &State,
     client: IpAddr,
@@ -47,10 +47,10 @@ pub async fn public_exposure(
     exposure(state, address, Viewer::Anybody).await
 }
 
-/// What the owner of an address sees.
+/// The exposure of an address for its owner.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn own_exposure(state: &State, email: &str) -> Result<Exposure, Error> {
     let address = EmailAddress::parse(email).map_err(|_| Error::Email)?;
     exposure(state, &address, Viewer::Owner).await

@@ -1,30 +1,30 @@
-//! A request to a keyed operation, before its key is looked up.
+//! A request to a keyed operation before its key is looked up.
 
 use auth::Presented;
 use domain::DomainName;
 
 use crate::model::plan::Operation;
 
-/// Who asks for what; used up by the checks, so that a request is charged once.
+/// A request to a keyed operation. The checks consume it, so that it is charged once.
 pub struct KeyedRequest {
-    /// The key, which has the form of one.
+    /// The presented, well-formed key.
     pub presented: Presented,
     /// The operation.
     pub operation: Operation,
-    /// The searched domain, where such a search may have a token bucket of its own.
+    /// The searched domain, which may have its own quota.
     pub domain: Option<DomainName>,
-    /// The number of searches that it stands for. `None` if its input is invalid: it is refused with 400
+    /// Number of searches in the request. `None` if its input is invalid: it is refused with 400
     /// and costs one request.
     pub searches: Option<u32>,
 }
 
 impl KeyedRequest {
-    /// A request that is charged to the buckets of the key.
+    /// A request that is charged to the quotas of the key.
     pub fn new(presented: Presented, operation: Operation) -> Self {
         Self { presented, operation, domain: None, searches: Some(1) }
     }
 
-    /// Sets the number of searches that the request stands for; `None` if its input is invalid.
+    /// Sets the number of searches in the request; `None` if its input is invalid.
     pub fn of_searches(self, count: Option<usize>) -> Self {
         let searches = count.map(|count| u32::try_from(count).unwrap_or(u32::MAX).max(1));
         Self { searches, ..self }

@@ -1,5 +1,5 @@
-//! How many mails may be sent: to an address, for a client, for a domain. They are counted in the
-//! database, so that they hold for all replicas and over a restart.
+//! Limits of mails by address, client and domain. They are counted in the database, so they hold
+//! across replicas and restarts.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// So many mails of a party within a period.
+/// A maximum number of mails of a party within a period.
 pub struct MailLimit {
     party: Vec<u8>,
     most: usize,
@@ -27,7 +27,7 @@ impl MailLimit {
         Self { party: digest(party), most, seconds }
     }
 
-    /// Mails about the control of a domain: to one address, and altogether.
+    /// Limits of mails that verify a domain: per address and in total.
     pub fn of_domain(domain: &DomainName, alias: EmailAlias) -> Vec<Self> {
         vec![
             Self::new(&format!("alias {}@{domain}", alias.as_str()), 1, 10 * MINUTE),
@@ -35,7 +35,7 @@ impl MailLimit {
         ]
     }
 
-    /// Mails that somebody asked for on a page: to one address, and for one client.
+    /// Limits of mails requested on a page: per address and per client.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
         vec![
             Self::new(&format!("address {address}"), 3, HOUR),
@@ -44,7 +44,7 @@ impl MailLimit {
     }
 }
 
-/// The network that stands for a client: an IPv6 subscriber owns a /64.
+/// The network of a client. An IPv6 subscriber owns a /64.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
@@ -52,8 +52,8 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
-/// Counts a mail against all limits, or against none where one is used up. Of two at once the second
-/// one sees the first.
+/// Counts a mail against all limits, or against none if one is exhausted. Concurrent calls see each
+/// other.
 ///
 /// # Errors
 /// [`Error::TooMany`] with the seconds until the mail may be sent.
@@ -64,7 +64,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
         if sent.len() >= limit.most {
-            // The mail that has to fall out of the period before one more fits in.
+            // The mail that must leave the period before another may be sent.
             let oldest = sent[sent.len() - limit.most];
             wait = wait.max(oldest + limit.seconds - now);
         }
@@ -78,7 +78,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Forgets what no limit looks at any more.
+/// Deletes counts that no limit needs.
 pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     mail_counts::prune(db, now - DAY)
 }

@@ -1,4 +1,4 @@
-//! Links in mails that somebody asked for on a page.
+//! Mail links requested on a page.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ use crate::store::mail_tokens::{self, MailToken, NewMailToken};
 const MINUTE: i64 = 60;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// What a link is for.
+/// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A session.
@@ -29,7 +29,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// The word in the database.
+    /// The name in the database.
     pub fn word(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
@@ -39,7 +39,7 @@ impl Purpose {
         }
     }
 
-    /// The path of the page that takes the link.
+    /// The path of the page that accepts the link.
     pub fn path(self) -> &'static str {
         match self {
             Self::SignIn => "/sign-in/confirm",
@@ -49,7 +49,7 @@ impl Purpose {
         }
     }
 
-    /// How long it is worth something, in seconds.
+    /// Its lifetime in seconds.
     pub fn lifetime(self) -> i64 {
         match self {
             Self::SignIn => 15 * MINUTE,
@@ -59,11 +59,11 @@ impl Purpose {
     }
 }
 
-/// Sends a link to an address, whatever is known of it.
+/// Sends a link to an address, known or not.
 ///
 /// # Errors
-/// [`Error::Email`] when no mail can be addressed to the address, [`Error::TooMany`] when too many
-/// were sent to the address or for the client, [`Error::Unavailable`] when the mail cannot be sent.
+/// [`Error::Email`] if the address cannot receive mail, [`Error::TooMany`] if a limit is exceeded,
+/// [`Error::Unavailable`] if the mail cannot be sent.
 pub async fn send(
     state: &State,
     client: IpAddr,
@@ -106,8 +106,7 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// Stores a link by which a subscriber ends notices. It holds no address, and goes with its
-/// subscriber.
+/// Stores an unsubscribe link. It contains no address and is deleted with its subscriber.
 pub fn store_unsubscribe(
     db: &mut Db,
     token: &SecretToken,
@@ -117,8 +116,8 @@ pub fn store_unsubscribe(
     store(db, token, Purpose::Unsubscribe, Some(subscriber), "", now)
 }
 
-/// Uses a link up that ends notices within a transaction; the number of its subscriber, if it could
-/// still be used.
+/// Consumes an unsubscribe link in a transaction. Returns the number of its subscriber if it was
+/// valid.
 pub fn use_unsubscribe(db: &mut Db, token: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
     let (digest, purpose) = (digest(token), Purpose::Unsubscribe.word());
     let found = mail_tokens::find(db, &digest, purpose)?;
@@ -127,11 +126,11 @@ pub fn use_unsubscribe(db: &mut Db, token: &str, now: i64) -> Result<Option<i64>
     Ok(is_used.then_some(subscriber))
 }
 
-/// The address that a link is about, if it may still be used. Looking uses nothing up: scanners
-/// open links.
+/// The address of a link if the link is valid. Does not consume it, because mail scanners open
+/// links.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn look(state: &State, token: &str, purpose: Purpose) -> Result<Option<String>, Error> {
     let (digest, now) = (digest(token), state.clock().unix());
     let look = move |db: &mut Db| -> Result<_, DatabaseError> {
@@ -142,7 +141,7 @@ pub async fn look(state: &State, token: &str, purpose: Purpose) -> Result<Option
     Ok(state.pools().read(look).await?)
 }
 
-/// Uses a link up within a transaction; the address it is about, if it could still be used.
+/// Consumes a link in a transaction. Returns its address if it was valid.
 pub fn use_up(
     db: &mut Db,
     token: &str,

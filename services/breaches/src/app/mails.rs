@@ -7,8 +7,9 @@ use crate::model::notice::FoundPaste;
 use crate::model::verification::EmailAlias;
 use crate::model::{Breach, markup};
 
-/// What stands below every mail that somebody asked for.
-const NOT_YOU: &str = "If you did not ask for this, do nothing: without the link nothing happens.";
+/// The end of every requested mail.
+const NOT_YOU: &str =
+    "If you did not request this, ignore this mail. Nothing happens unless you open the link.";
 
 /// The mail that proves control of a domain.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
@@ -19,12 +20,12 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
             "{owner} wants to see which addresses at {domain} appear in data breaches.\n\n\
              If {owner} may see that, open this link and confirm. It works once and for 24 hours:\n\n\
              {link}\n\n\
-             If you do not know {owner}, do nothing.\n"
+             If you do not know {owner}, ignore this mail.\n"
         ),
     }
 }
 
-/// The magic link.
+/// The sign-in link.
 pub fn sign_in(address: &str, link: &str) -> Mail {
     Mail {
         to: address.to_owned(),
@@ -47,7 +48,7 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
     }
 }
 
-/// The link to the choices of an owner.
+/// The link to the opt-out choices.
 pub fn opt_out(address: &str, link: &str) -> Mail {
     Mail {
         to: address.to_owned(),
@@ -59,11 +60,11 @@ pub fn opt_out(address: &str, link: &str) -> Mail {
     }
 }
 
-/// What to do about a breach.
-const ADVICE: &str = "Change the password of this account, and wherever else you used the same one. \
-     Turn on a second factor where there is one.";
+/// Advice after a breach.
+const ADVICE: &str = "Change the password of this account and of every account that uses the same one. \
+     Turn on two-factor authentication where it is available.";
 
-/// The own address is in a breach.
+/// A breach contains the own address.
 pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) -> Mail {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
     let classes = data_classes.join(", ");
@@ -75,36 +76,36 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) 
             "{address} is in the breach of {title}.\n\n\
              Date: {breach_date}\nAccounts: {pwn_count}\nExposed: {classes}\n\n\
              {description}\n\n{}{ADVICE}\n\n{url}/breaches/{name}\n\n\
-             No more of these mails: {unsubscribe}\n",
+             Unsubscribe: {unsubscribe}\n",
             stolen(breach, &format!("{url}/account/stealer-logs"))
         ),
     }
 }
 
-/// What a stealer log means, and where its websites are; nothing for other breaches.
+/// Explains a stealer log and links to its websites; empty for other breaches.
 fn stolen(breach: &Breach, page: &str) -> String {
     if !breach.flags.stealer_log {
         return String::new();
     }
     format!(
-        "Malware on a computer recorded these while somebody signed in. See at which websites: \
+        "Malware on a computer recorded these during a sign-in. See the websites: \
          {page}\n\n"
     )
 }
 
-/// The own address is in a paste.
+/// A paste contains the own address.
 pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: &str) -> Mail {
     Mail {
         to: address.to_owned(),
         subject: "Your address is in a paste".to_owned(),
         text: format!(
             "{address} was found in a public text: {source} {id}.\n\n{url}/account\n\n\
-             No more of these mails: {unsubscribe}\n"
+             Unsubscribe: {unsubscribe}\n"
         ),
     }
 }
 
-/// Addresses of a domain are in a breach; the mail names none of them.
+/// A breach contains addresses of a domain, which the mail does not name.
 pub fn domain_breach(to: &str, domain: &str, breach: &Breach, new: i64, url: &str) -> Mail {
     let Breach { title, breach_date, data_classes, .. } = breach;
     let (classes, plural) =
@@ -116,13 +117,13 @@ pub fn domain_breach(to: &str, domain: &str, breach: &Breach, new: i64, url: &st
             "{new} {plural} at {domain} were found in the breach of {title}.\n\n\
              Date: {breach_date}\nExposed: {classes}\n\n\
              {}See which: {url}/account/domains/{domain}\n\n\
-             Remove the domain there to hear of it no more.\n",
+             Remove the domain there to end these notices.\n",
             stolen(breach, &format!("{url}/account/domains/{domain}"))
         ),
     }
 }
 
-/// Addresses of a domain are in pastes; the mail names none of them.
+/// Pastes contain addresses of a domain, which the mail does not name.
 pub fn domain_pastes(to: &str, domain: &str, count: i64, last: &[FoundPaste], url: &str) -> Mail {
     let line =
         |FoundPaste { source, id, addresses }: &FoundPaste| format!("{source} {id}: {addresses}\n");
@@ -135,7 +136,7 @@ pub fn domain_pastes(to: &str, domain: &str, count: i64, last: &[FoundPaste], ur
         text: format!(
             "New addresses at {domain} were found in public texts. Texts: {count}; with their \
              addresses:\n\n{lines}{more}\n\
-             Remove the domain to hear of it no more: {url}/account/domains\n"
+             Remove the domain to end these notices: {url}/account/domains\n"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! The use cases: who may do what, in which order, and what is read and written together.
+//! The use cases: permissions, order of checks, and transactions.
 
 mod accounts;
 mod addresses;
@@ -58,7 +58,7 @@ pub use mail_limits::prune as prune_mail_counts;
 pub use notice_settings::{
     ask_for_notices, confirm_notices, notifies, set_notify, unsubscribe, wants_notices,
 };
-pub use notices::{tell_listeners, tell_of_domain, tell_of_pastes};
+pub use notices::{post_domain_notices, post_listener_notices, post_paste_notices};
 pub use operator_error::OperatorError;
 pub use opt_out_links::{ask_for_opt_out, choose_opt_out, opt_out_link};
 pub use opt_outs::{opt_in, opt_out, remove_link};

@@ -1,4 +1,4 @@
-//! Who wants to hear of new breaches.
+//! The notice settings of subscribers.
 
 use std::net::IpAddr;
 
@@ -24,18 +24,18 @@ pub async fn ask_for_notices(
     mail_links::send(state, client, address, Purpose::Notices, mails::confirm_notices).await
 }
 
-/// The address that a link confirms, if it may still be used.
+/// The address that a valid link confirms.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn wants_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
     mail_links::look(state, link, Purpose::Notices).await
 }
 
-/// Confirms notices with a link; the address, if the link could still be used.
+/// Confirms notices with a link. Returns the address if the link was valid.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>, Error> {
     let (link, context) = (link.to_owned(), RequestContext::new(state));
     let confirm = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
@@ -51,10 +51,10 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
     Ok(state.pools().write(confirm).await?)
 }
 
-/// Ends notices with a link; the address, if the link could still be used.
+/// Ends notices with a link. Returns the address if the link was valid.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Error> {
     let (link, now) = (link.to_owned(), state.clock().unix());
     let end = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
@@ -66,16 +66,16 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Er
     Ok(state.pools().write(end).await?)
 }
 
-/// Ends notices of the own address, and removes those that wait.
+/// Ends notices about the own address and removes pending ones.
 fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     messages::drop_own(db, subscriber)?;
     subscribers::set_notify(db, subscriber, false)
 }
 
-/// Whether a subscriber gets notices.
+/// Returns whether a subscriber gets notices.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn notifies(state: &State, subscriber: i64) -> Result<bool, Error> {
     Ok(state.pools().read(move |db| subscribers::notifies(db, subscriber)).await?)
 }
@@ -83,7 +83,7 @@ pub async fn notifies(state: &State, subscriber: i64) -> Result<bool, Error> {
 /// Turns notices of a subscriber on or off.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn set_notify(state: &State, subscriber: i64, notify: bool) -> Result<(), Error> {
     let context = RequestContext::new(state);
     let change = move |db: &mut Db| -> Result<(), DatabaseError> {

@@ -1,8 +1,8 @@
-//! Who is told of what: after every change of the catalogue the own addresses of subscribers and
-//! the verified domains are compared with what their owners were told before.
+//! Posts notices. After every change of the catalogue, the addresses of subscribers and the
+//! verified domains are compared with earlier notices.
 //!
-//! A message and the note that it was written are one transaction, so that neither a load that is
-//! killed and resumed nor a server that restarts tells anything twice.
+//! A message and its record are written in one transaction, so that a resumed load or a restarted
+//! server posts no notice twice.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use crate::store::{
     accounts, domain_controls, messages, opt_outs, pastes, turns, untold_pastes, webhooks,
 };
 
-/// Pastes that a message about a domain names.
+/// Maximum number of pastes in a message about a domain.
 const LISTED_PASTES: i64 = 20;
 
 /// The breaches and pastes of an address that its owner may see.
 struct Exposed {
     breaches: Vec<u16>,
-    /// Numbers with source and number there.
+    /// Number, source and id.
     pastes: Vec<(i64, String, String)>,
 }
 
@@ -49,10 +49,10 @@ fn exposed(
     Ok(found)
 }
 
-/// Notes what a subscriber knows already when notices begin: only what comes later is news.
+/// Records what exists when notices begin, so that only later links are announced.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn begin(
     db: &mut Db,
     catalogue: &Catalogue,
@@ -62,15 +62,15 @@ pub fn begin(
     let known = exposed(db, catalogue, address)?;
     let breaches: Vec<i64> = known.breaches.iter().map(|id| i64::from(*id)).collect();
     let pastes: Vec<i64> = known.pastes.iter().map(|(number, ..)| *number).collect();
-    notices::tell(db, subscriber, BREACH, &breaches)?;
-    notices::tell(db, subscriber, PASTE, &pastes)
+    notices::record(db, subscriber, BREACH, &breaches)?;
+    notices::record(db, subscriber, PASTE, &pastes)
 }
 
-/// Writes what is new for some subscribers into the outbox.
+/// Posts new notices for some subscribers.
 ///
 /// # Errors
-/// Those of the database.
-pub fn tell_listeners(
+/// Returns errors of the database.
+pub fn post_listener_notices(
     db: &mut Db,
     catalogue: &Catalogue,
     listeners: &[(i64, String)],
@@ -80,37 +80,39 @@ pub fn tell_listeners(
         let Ok(address) = EmailAddress::parse(email) else { continue };
         let found = exposed(db, catalogue, &address)?;
         let recipient = Recipient::mail(*subscriber);
-        let told = notices::told(db, *subscriber, BREACH)?;
+        let recorded = notices::recorded(db, *subscriber, BREACH)?;
         let mut new = Vec::new();
-        for id in found.breaches.into_iter().filter(|id| !told.contains(&i64::from(*id))) {
+        for id in found.breaches.into_iter().filter(|id| !recorded.contains(&i64::from(*id))) {
             let Some(breach) = catalogue.by_id(id) else { continue };
             let notice = Notice::Breach { breach: breach.name.clone() };
             messages::post(db, &breach_key(id, *subscriber), recipient, &notice, now)?;
             new.push(i64::from(id));
         }
-        notices::tell(db, *subscriber, BREACH, &new)?;
-        let told = notices::told(db, *subscriber, PASTE)?;
+        notices::record(db, *subscriber, BREACH, &new)?;
+        let recorded = notices::recorded(db, *subscriber, PASTE)?;
         let mut new = Vec::new();
-        for (number, source, id) in found.pastes.into_iter().filter(|row| !told.contains(&row.0)) {
+        for (number, source, id) in
+            found.pastes.into_iter().filter(|row| !recorded.contains(&row.0))
+        {
             let notice = Notice::Paste { source, id };
             messages::post(db, &format!("paste {number} {subscriber}"), recipient, &notice, now)?;
             new.push(number);
         }
-        notices::tell(db, *subscriber, PASTE, &new)?;
+        notices::record(db, *subscriber, PASTE, &new)?;
     }
     Ok(())
 }
 
-/// The key of the message that tells a subscriber of a breach that the own address is in.
+/// The key of the message about a breach that contains a subscriber's own address.
 pub fn breach_key(breach: u16, subscriber: i64) -> String {
     format!("breach {breach} {subscriber}")
 }
 
-/// Notes what is known of a domain when somebody verifies it, unless others are told of it already: only
-/// what comes later is news.
+/// Records the links of a domain when it is verified, unless it has a controller already, so that
+/// only later links are announced.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn begin_domain(
     db: &mut Db,
     domain: &str,
@@ -120,11 +122,11 @@ pub fn begin_domain(
     take_turn(db, domain)?;
     match notices::counted(db, domain)? {
         Some(_) => Ok(()),
-        None => notices::set_counted(db, domain, &rows(&count.told), now),
+        None => notices::set_counted(db, domain, &rows(&count.announced), now),
     }
 }
 
-/// Of two at once that compare a domain with its last count, the second one sees what the first one told.
+/// Serialises comparisons of a domain with its last count.
 fn take_turn(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
     turns::take(db, &[digest(&format!("notices {domain}")).as_slice()])
 }
@@ -133,12 +135,12 @@ fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
     counts.iter().map(|(id, count)| (*id, *count)).collect()
 }
 
-/// Compares a domain with its last count and writes what is new for everybody who controls it into
-/// the outbox. The first count of a domain is no news.
+/// Compares a domain with its last count and posts notices for all its controllers. The first count
+/// posts none.
 ///
 /// # Errors
-/// Those of the database.
-pub fn tell_of_domain(
+/// Returns errors of the database.
+pub fn post_domain_notices(
     db: &mut Db,
     catalogue: &Catalogue,
     domain: &str,
@@ -151,12 +153,12 @@ pub fn tell_of_domain(
     };
     let before: BTreeMap<i32, i64> = before.into_iter().collect();
     let breach = |id: &i32| u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
-    // What was told of a breach that is hidden now, or that this replica does not know yet, stays
-    // told: nobody hears of it again when it is shown again.
-    let mut told = before.clone();
-    told.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
-    told.extend(counts);
-    if before == told {
+    // The record of a breach that is hidden, or unknown to this replica, is kept, so that the
+    // breach is not announced again when it is shown.
+    let mut recorded = before.clone();
+    recorded.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
+    recorded.extend(counts);
+    if before == recorded {
         return Ok(());
     }
     for (id, count) in counts {
@@ -165,7 +167,7 @@ pub fn tell_of_domain(
             post_domain(db, catalogue.version, domain, breach, new, now)?;
         }
     }
-    Ok(notices::set_counted(db, domain, &rows(&told), now)?)
+    Ok(notices::set_counted(db, domain, &rows(&recorded), now)?)
 }
 
 fn post_domain(
@@ -186,12 +188,12 @@ fn post_domain(
     post_to_controllers(db, domain, &key, &notice, now)
 }
 
-/// Writes which pastes brought new addresses of verified domains into the outbox, in the transaction
-/// that ends a load of pastes.
+/// Posts notices about pastes with new addresses of verified domains, in the transaction that ends
+/// a load of pastes.
 ///
 /// # Errors
-/// Those of the database.
-pub fn tell_of_pastes(db: &mut Db, job: i64, now: i64) -> Result<(), DatabaseError> {
+/// Returns errors of the database.
+pub fn post_paste_notices(db: &mut Db, job: i64, now: i64) -> Result<(), DatabaseError> {
     for domain in untold_pastes::domains(db)? {
         let (last, count) = untold_pastes::of_domain(db, &domain, LISTED_PASTES)?;
         let notice = Notice::DomainPastes { domain: domain.clone(), count, last };
@@ -200,7 +202,7 @@ pub fn tell_of_pastes(db: &mut Db, job: i64, now: i64) -> Result<(), DatabaseErr
     untold_pastes::clear(db)
 }
 
-/// A message for everybody who controls a domain, and for their webhooks.
+/// Posts a message for all controllers of a domain and their webhooks.
 fn post_to_controllers(
     db: &mut Db,
     domain: &str,

@@ -1,13 +1,13 @@
-//! Why a change by the operator was not made.
+//! Errors of changes by the operator.
 
 use database::DatabaseError;
 
 use crate::error::Error;
 
-/// Why a change by the operator was not made.
+/// Why a change by the operator was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// A rule forbids it; a sentence for the operator.
+    /// A rule forbids it; the text is a message for the operator.
     #[error("{0}")]
     Rejected(String),
     /// The database failed.

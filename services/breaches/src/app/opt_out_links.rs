@@ -13,7 +13,7 @@ use crate::model::OptOut;
 use crate::state::State;
 use crate::store::{sessions, subscribers};
 
-/// Sends a link to the choices.
+/// Sends a link to the opt-out choices.
 ///
 /// # Errors
 /// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -25,19 +25,19 @@ pub async fn ask_for_opt_out(
     mail_links::send(state, client, address, Purpose::OptOut, mails::opt_out).await
 }
 
-/// The address that a link is about, if it may still be used.
+/// The address of a valid link.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn opt_out_link(state: &State, link: &str) -> Result<Option<String>, Error> {
     mail_links::look(state, link, Purpose::OptOut).await
 }
 
-/// Carries out a choice with a link; the address, if the link could still be used. Deletion ends
-/// every session of the owner.
+/// Applies a choice with a link. Returns the address if the link was valid. A deletion ends all
+/// sessions of the owner.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn choose_opt_out(
     state: &State,
     link: &str,

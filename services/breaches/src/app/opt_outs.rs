@@ -1,4 +1,4 @@
-//! What an owner's choice does to the stored data.
+//! Applies an owner's choice to the stored data.
 
 use database::Db;
 use domain::EmailAddress;
@@ -11,7 +11,7 @@ use crate::store::{
     subscribers, versions,
 };
 
-/// Carries out a choice: hides an address, or removes what is held of it, in one transaction.
+/// Applies a choice: hides an address or removes its data, in one transaction.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -22,19 +22,21 @@ pub fn opt_out(
     opt_outs::set(db, &address.sha1(), Some(choice), now)?;
     if choice != OptOut::Public {
         remove_all(db, address)?;
-        forget_person(db, address, choice)?;
+        forget_owner(db, address, choice)?;
     }
     let detail = format!("kind {}", choice.kind());
     admin_events::add(db, now, "address opt-out", "an address", &detail)?;
     Ok(())
 }
 
-/// Takes back a public opt-out; what other kinds removed cannot come back.
+/// Reverts a public opt-out. Data removed by the other kinds cannot be restored.
 pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), OperatorError> {
     versions::lock_accounts(db)?;
     match opt_outs::get(db, &address.sha1())? {
         Some(OptOut::Public) => {}
-        Some(_) => return Err(OperatorError::Rejected("only kind 1 can be taken back".into())),
+        Some(_) => {
+            return Err(OperatorError::Rejected("only a public opt-out can be reverted".into()));
+        }
         None => return Err(OperatorError::Rejected("the address is not opted out".into())),
     }
     opt_outs::set(db, &address.sha1(), None, now)?;
@@ -42,7 +44,7 @@ pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), Opera
     Ok(())
 }
 
-/// Unlinks an address from one breach; whether it was linked.
+/// Unlinks an address from a breach. Returns whether it was linked.
 pub fn remove_link(
     db: &mut Db,
     address: &EmailAddress,
@@ -74,13 +76,13 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
     Ok(())
 }
 
-/// Removes what is held of the owner: links in mails, what was told or is about to be told, and the
-/// subscriber where there is nothing but the address. Notices that were asked for go on after
-/// [`OptOut::Delete`], so that their subscriber stays.
-fn forget_person(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
+/// Removes the owner's mail links, notice records and pending notices, and the subscriber if it has
+/// only an address. After [`OptOut::Delete`], requested notices continue, so their subscriber
+/// stays.
+fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
-    notices::forget_told(db, subscriber)?;
+    notices::forget_recorded(db, subscriber)?;
     messages::forget_own(db, subscriber)?;
     let is_listening = choice == OptOut::Delete && subscribers::notifies(db, subscriber)?;
     if !is_listening && subscribers::is_bare(db, subscriber, address.as_str())? {

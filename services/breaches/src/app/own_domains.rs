@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::store::domain_controls::{self, Control};
 use crate::store::{admin_events, domain_inheritance};
 
-/// Looks for proofs of one subscriber: each asks a server of somebody else.
+/// Maximum proof look-ups of a subscriber. Each contacts a foreign server.
 const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
 
 /// A domain in the list.
@@ -23,11 +23,11 @@ const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
 pub struct OwnDomain {
     /// The domain.
     pub name: String,
-    /// Whether it is verified.
+    /// True if it is verified.
     pub verified: bool,
-    /// Whether another domain brought it.
+    /// True if it was inherited from another domain.
     pub inherited: bool,
-    /// Breached addresses without those in spam lists only.
+    /// Breached addresses, without those in spam lists only.
     pub addresses: Option<i64>,
     /// Addresses in stealer logs.
     pub captured: Captured,
@@ -51,32 +51,32 @@ impl OwnDomain {
     }
 }
 
-/// How many addresses of a domain are in stealer logs, or why that is not told.
+/// The number of addresses of a domain in stealer logs, or why it is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Captured {
-    /// As last counted.
+    /// The last count.
     Counted(i64),
-    /// Not counted since the service can do that.
+    /// Not counted yet.
     NotCounted,
-    /// The plan has no stealer logs.
+    /// The plan does not include stealer logs.
     NotInPlan,
-    /// Control of the domain is not proved.
+    /// Control of the domain is not verified.
     Unverified,
 }
 
-/// A domain with what proves control of it.
+/// A domain and the proof of its control.
 #[derive(Clone, Debug)]
 pub struct DomainDetail {
     /// The domain.
     pub row: OwnDomain,
-    /// What proves control of it.
+    /// The proof of its control.
     pub proof: Proof,
 }
 
 /// The domains of a subscriber, by name.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, Error> {
     let now = state.clock().unix();
     let read = move |db: &mut Db| -> Result<_, DatabaseError> {
@@ -88,20 +88,20 @@ pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, E
     Ok(controls.into_iter().map(|control| OwnDomain::new(control, &plan)).collect())
 }
 
-/// Adds a domain, whose control is still to be proved.
+/// Adds a domain to verify.
 ///
 /// # Errors
-/// [`VerificationError::DomainName`]; [`VerificationError::TooManyPending`].
+/// [`VerificationError::DomainName`], [`VerificationError::TooManyPending`].
 pub async fn add_domain(state: &State, subscriber: i64, name: &str) -> Result<DomainName, Error> {
     let domain = DomainName::parse(name).map_err(|_| VerificationError::DomainName)?;
     domain_proof::proof(state, subscriber, &domain).await?;
     Ok(domain)
 }
 
-/// A domain that a subscriber added.
+/// A domain of a subscriber.
 ///
 /// # Errors
-/// [`Error::NotFound`]; those of the database.
+/// [`Error::NotFound`], and errors of the database.
 pub async fn domain_detail(
     state: &State,
     subscriber: i64,
@@ -113,7 +113,7 @@ pub async fn domain_detail(
     Ok(DomainDetail { row, proof })
 }
 
-/// Looks for a proof in one of the three ways that need no mail.
+/// Looks for a proof by one of the three methods that need no mail.
 ///
 /// # Errors
 /// [`VerificationError`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -148,10 +148,10 @@ pub async fn send_domain_mail(
     domain_proof::send_mail(state, subscriber, domain, alias).await
 }
 
-/// Removes a domain with the subdomains that came with it; whether there was one.
+/// Removes a domain with its inherited subdomains. Returns whether it existed.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn remove_domain(
     state: &State,
     subscriber: i64,

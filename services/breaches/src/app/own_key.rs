@@ -9,22 +9,22 @@ use crate::model::plan::Family;
 use crate::state::State;
 use crate::store::{admin_events, api_keys};
 
-/// How many keys a subscriber may make: each one ends the one before, and is a row for good.
+/// Maximum number of new keys. Each ends the previous one and leaves a permanent row.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
 /// The API key of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
-    /// The first characters of the live key, and when it was made.
+    /// The first characters of the live key and its creation time.
     pub live: Option<(String, i64)>,
-    /// Whether the plan has keys at all.
+    /// True if the plan includes a key.
     pub offered: bool,
 }
 
 /// The key of a subscriber.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKey, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let read = move |db: &mut Db| {
@@ -35,11 +35,11 @@ pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKe
     state.pools().read(read).await
 }
 
-/// Makes a key for a subscriber, which ends the older one; its text is shown once.
+/// Creates a key for a subscriber, which ends the previous one. Its text is shown once.
 ///
 /// # Errors
-/// [`Error::NotInPlan`] without a plan that has keys, [`Error::TooMany`] beyond [`LIMIT`]; those of the
-/// database.
+/// [`Error::NotInPlan`] if the plan includes no key, [`Error::TooMany`] beyond [`LIMIT`], and
+/// errors of the database.
 pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<String, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let issue = move |db: &mut Db| {

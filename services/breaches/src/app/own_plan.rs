@@ -8,7 +8,7 @@ use crate::model::plan::Plan;
 use crate::state::State;
 use crate::store::domain_controls;
 
-/// The plan of a subscriber, and how much of it is used.
+/// The plan of a subscriber and its use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPlan {
     /// The plan.
@@ -22,7 +22,7 @@ pub struct OwnPlan {
 /// Reads the plan of a subscriber.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn own_plan(state: &State, subscriber: i64) -> Result<OwnPlan, Error> {
     let now = state.clock().unix();
     let read = move |db: &mut Db| {

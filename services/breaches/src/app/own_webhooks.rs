@@ -9,15 +9,15 @@ use crate::model::webhook_url;
 use crate::state::State;
 use crate::store::{turns, webhooks};
 
-/// How many webhooks a subscriber may have.
+/// Maximum number of webhooks of a subscriber.
 const MOST: usize = 10;
-/// The longest URL.
+/// Maximum length of a URL.
 const LONGEST: usize = 2_000;
 
 /// A webhook of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWebhook {
-    /// Where messages go.
+    /// The URL that receives messages.
     pub url: String,
     /// When it was added.
     pub created_at: i64,
@@ -26,17 +26,18 @@ pub struct OwnWebhook {
 /// The webhooks of a subscriber.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<OwnWebhook>, Error> {
     let rows = state.pools().read(move |db| webhooks::of_subscriber(db, subscriber)).await?;
     let view = |row: webhooks::Webhook| OwnWebhook { url: row.url, created_at: row.created_at };
     Ok(rows.into_iter().map(view).collect())
 }
 
-/// Adds a webhook; its secret is shown once. The inner error is a sentence for the subscriber.
+/// Adds a webhook and returns its secret, which is shown once. The inner error is a message for the
+/// subscriber.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn add_webhook(
     state: &State,
     subscriber: i64,
@@ -44,19 +45,19 @@ pub async fn add_webhook(
 ) -> Result<Result<String, &'static str>, Error> {
     let named = webhook_url::is_plain(url) && state.external().webhooks.may_name(url);
     if url.len() > LONGEST || !named {
-        return Ok(Err("Give an http or https address on a public host, at port 80 or 443."));
+        return Ok(Err("Enter an http or https URL on a public host, at port 80 or 443."));
     }
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
     let (text, url, now) = (secret.text(), url.to_owned(), state.clock().unix());
     let add = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // Of two at once the second one sees what the first one added.
+        // Concurrent requests see each other's webhooks.
         turns::take(db, &[digest(&format!("subscriber {subscriber}")).as_slice()])?;
         let known = webhooks::of_subscriber(db, subscriber)?;
         if known.iter().any(|webhook| webhook.url == url) {
-            return Ok(Err("There is a webhook with this address already."));
+            return Ok(Err("A webhook with this URL already exists."));
         }
         if known.len() >= MOST {
-            return Ok(Err("There are ten webhooks already: remove one first."));
+            return Ok(Err("You already have ten webhooks. Remove one first."));
         }
         webhooks::add(db, subscriber, &url, &text, now)?;
         Ok(Ok(text))
@@ -64,10 +65,10 @@ pub async fn add_webhook(
     Ok(state.pools().write(add).await?)
 }
 
-/// Removes a webhook; whether there was one.
+/// Removes a webhook. Returns whether it existed.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn remove_webhook(state: &State, subscriber: i64, url: &str) -> Result<bool, Error> {
     let url = url.to_owned();
     Ok(state.pools().write(move |db| webhooks::remove(db, subscriber, &url)).await?)

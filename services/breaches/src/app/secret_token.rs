@@ -1,4 +1,4 @@
-//! Secrets that people carry: links in mails, sessions. Only their digests are stored.
+//! Secrets in mail links and sessions. Only their digests are stored.
 
 use sha2::{Digest, Sha256};
 
@@ -8,15 +8,15 @@ use crate::error::Error;
 pub struct SecretToken {
     /// 64 hexadecimal characters.
     pub text: String,
-    /// What is stored.
+    /// The stored digest.
     pub digest: Vec<u8>,
 }
 
 impl SecretToken {
-    /// Makes one from the random source of the operating system.
+    /// Generates a secret from the random source of the operating system.
     ///
     /// # Errors
-    /// [`Error::Internal`] when that source fails.
+    /// [`Error::Internal`] if the random source fails.
     pub fn new() -> Result<Self, Error> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
@@ -31,15 +31,15 @@ pub fn digest(text: &str) -> Vec<u8> {
     Sha256::digest(text).to_vec()
 }
 
-/// What a browser is known by that is not signed in.
+/// A secret that identifies a browser without a session.
 ///
 /// # Errors
-/// [`Error::Internal`] when the random source fails.
+/// [`Error::Internal`] if the random source fails.
 pub fn visitor_secret() -> Result<String, Error> {
     Ok(SecretToken::new()?.text)
 }
 
-/// The token that forms carry for the holder of a secret; it does not give the secret away.
+/// The CSRF token for the holder of a secret. It does not reveal the secret.
 pub fn form_token(secret: &str) -> String {
     let digest = digest(&format!("form {secret}"));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

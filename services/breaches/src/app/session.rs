@@ -1,10 +1,10 @@
-//! One visit to the database for a request.
+//! One database access per request.
 //!
-//! On SQLite, reads that are too short for a change of threads use a connection of the worker
-//! thread, which refuses to write. Requests that are ready together share one read transaction: SQLite locks its file for
-//! each transaction, and checking whether the remembered keys are still valid costs one statement
-//! more. The transaction ends before the thread looks for further requests, so that they see
-//! whatever was committed until then.
+//! On SQLite, reads that are too short for a change of threads use a read-only connection of the
+//! worker thread. Requests that are ready together share a read transaction, because SQLite locks
+//! its file for each transaction and one more statement checks whether the cached keys are valid.
+//! The transaction ends before the thread looks for further requests, so that these see all commits
+//! until then.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,24 +18,24 @@ use crate::state::State;
 use crate::store::account_runs::RunView;
 use crate::store::key_holders::KnownKeys;
 
-/// A connection for the work of one request, and the keys that it remembers, if it does.
+/// A connection for the work of one request, with its cached keys.
 pub struct Session<'s> {
     /// The connection.
     pub db: &'s mut Db,
-    /// Keys that this connection looked up before.
+    /// Keys cached by this connection.
     pub known_keys: Option<&'s mut KnownKeys>,
     /// The runs of its transaction, if it has one.
     pub runs: Option<Arc<RunView>>,
 }
 
-/// Runs all the database work of a request on one connection.
+/// Runs all database work of a request on one connection.
 ///
-/// `short` work, a few point reads, stays on the worker thread when the database is SQLite:
-/// a change of threads costs more than the reads. PostgreSQL never blocks a worker.
-/// Work that stays is done when this returns, before the future is awaited.
+/// `short` work, a few point reads, stays on the worker thread if the database is SQLite, because a
+/// change of threads costs more than the reads. PostgreSQL never blocks a worker. Work on the
+/// worker thread is finished when this function returns, before the future is awaited.
 ///
 /// # Errors
-/// What `work` returns, or that no connection could be used.
+/// Returns errors of `work`, or an error if no connection is available.
 pub fn with_connection<T: Send + 'static, W>(
     state: &State,
     short: bool,
@@ -48,7 +48,7 @@ where
         return ready(on_worker(state, work)).left_future();
     }
     let pools = state.pools().clone();
-    // Boxed, or every request would carry its room, the short ones too.
+    // Boxed; otherwise the future of every request would have its size.
     let read =
         async move { pools.read(|db| work(Session { db, known_keys: None, runs: None })).await };
     Box::pin(read).right_future()
@@ -60,9 +60,9 @@ struct WorkerConnection {
     state: u64,
     db: Db,
     known_keys: KnownKeys,
-    /// The runs of its transaction; none before the first one.
+    /// The runs of its transaction; `None` before the first one.
     runs: Option<Arc<RunView>>,
-    /// Whether a read transaction is open.
+    /// True while a read transaction is open.
     open: bool,
 }
 
@@ -103,13 +103,13 @@ impl WorkerConnection {
             self.runs = Some(Arc::new(RunView::read(&mut self.db, state.run_filters())?));
         }
         self.open = true;
-        // Runs after the requests that are ready now and before all that arrive later.
+        // Runs after the requests that are ready now and before later ones.
         tokio::task::spawn_local(async { end() });
         Ok(())
     }
 }
 
-/// Ends the read transaction; a connection on which that fails is closed.
+/// Ends the read transaction. The connection is closed if that fails.
 fn end() {
     CONNECTION.with_borrow_mut(|own| {
         let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };
@@ -132,7 +132,7 @@ mod tests {
     use crate::store::{MIGRATIONS, versions};
 
     #[actix_web::test]
-    async fn reads_of_one_turn_share_a_moment_and_the_next_turn_sees_later_commits() {
+    async fn reads_of_one_turn_share_a_snapshot_and_the_next_turn_sees_later_commits() {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         if pools.backend() == Backend::Postgres {
@@ -147,7 +147,7 @@ mod tests {
             let before = version();
             pools.write_blocking(|db| versions::bump_catalogue(db, round)).unwrap();
             assert_eq!(version(), before);
-            // A search that finds nothing is an error, and does not end the transaction.
+            // A search without a result is an error and does not end the transaction.
             assert!(on_worker(&state, |_| Err::<(), _>(Error::NotFound)).is_err());
             assert_eq!(version(), before);
             tokio::task::yield_now().await;

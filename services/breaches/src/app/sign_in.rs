@@ -1,4 +1,4 @@
-//! Sessions by magic links.
+//! Sessions, which begin with a mail link.
 
 use std::net::IpAddr;
 
@@ -13,18 +13,18 @@ use crate::state::State;
 use crate::store::sessions::{self, SignedIn};
 use crate::store::subscribers;
 
-/// How long a session lasts, in seconds.
+/// Lifetime of a session in seconds.
 const LIFETIME: i64 = 24 * 3600;
 
 /// A session that has just begun.
 pub struct Session {
-    /// What the browser keeps.
+    /// The secret for the browser's cookie.
     pub token: String,
-    /// How long it lasts, in seconds.
+    /// Its lifetime in seconds.
     pub lifetime: i64,
 }
 
-/// Sends a magic link to an address, known or not.
+/// Sends a sign-in link to an address, known or not.
 ///
 /// # Errors
 /// [`Error::Email`], [`Error::TooMany`], [`Error::Unavailable`].
@@ -36,11 +36,11 @@ pub async fn sign_in_link(
     mail_links::send(state, client, address, Purpose::SignIn, mails::sign_in).await
 }
 
-/// Begins a session with a magic link; none when the link is worth nothing. The first one makes a
-/// subscriber.
+/// Begins a session with a sign-in link. Returns `None` if the link is invalid. The first session
+/// creates a subscriber.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error> {
     let (session, now, link) = (SecretToken::new()?, state.clock().unix(), link.to_owned());
     let (token, stored) = (session.text, session.digest);
@@ -57,10 +57,10 @@ pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error
     Ok(begun.then_some(Session { token, lifetime: LIFETIME }))
 }
 
-/// Who has a session.
+/// The subscriber of a session.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn signed_in(state: &State, session: &str) -> Result<Option<SignedIn>, Error> {
     let (digest, now) = (digest(session), state.clock().unix());
     Ok(state.pools().read(move |db| sessions::find(db, &digest, now)).await?)
@@ -69,7 +69,7 @@ pub async fn signed_in(state: &State, session: &str) -> Result<Option<SignedIn>,
 /// Ends a session.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub async fn sign_out(state: &State, session: &str) -> Result<(), Error> {
     let digest = digest(session);
     Ok(state.pools().write(move |db| sessions::end(db, &digest)).await?)

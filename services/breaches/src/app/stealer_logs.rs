@@ -1,4 +1,4 @@
-//! Searches of stealer logs: at which websites addresses were captured.
+//! Searches of stealer logs.
 
 use batch::Sorted;
 use database::{DatabaseError, Db};
@@ -16,7 +16,7 @@ use crate::store::stealer_logs::{self, Pair};
 /// The websites at which an address was captured.
 ///
 /// # Errors
-/// Those of the order of checks; [`Error::NotFound`] when there is none.
+/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_email(
     state: &State,
     request: KeyedRequest,
@@ -39,7 +39,7 @@ pub async fn stealer_logs_by_email(
 /// The addresses captured at a website.
 ///
 /// # Errors
-/// Those of the order of checks; [`Error::NotFound`] when there is none.
+/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_website_domain(
     state: &State,
     request: KeyedRequest,
@@ -63,7 +63,7 @@ pub async fn stealer_logs_by_website_domain(
 /// The websites at which addresses of a mail domain were captured, by alias.
 ///
 /// # Errors
-/// Those of the order of checks; [`Error::NotFound`] when there is none.
+/// Returns the errors of the checks, and [`Error::NotFound`] if there are none.
 pub async fn stealer_logs_by_email_domain(
     state: &State,
     request: KeyedRequest,
@@ -85,7 +85,7 @@ pub async fn stealer_logs_by_email_domain(
     Ok(CapturedWebsites::new(found))
 }
 
-/// Walks over the pairs of a domain that the caller controls, where that keeps nobody else waiting.
+/// Walks over the pairs of a domain that the caller controls, on a connection that blocks no one.
 async fn captured(
     state: &State,
     request: KeyedRequest,
@@ -109,7 +109,7 @@ fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the pairs of a domain cannot be sorted: {error}"))
 }
 
-/// Whether those who control a domain may see a pair.
+/// Returns whether the controllers of a domain may see a pair.
 fn may_be_seen(
     db: &mut Db,
     context: &RequestContext,
@@ -119,13 +119,13 @@ fn may_be_seen(
     Ok(is_shown(context, pair.breach) && !is_removed(db, context, pair.k, address)?)
 }
 
-/// Whether the breach that brought a pair is shown to those who control the domain.
+/// Returns whether the breach of a pair is shown to the controllers of the domain.
 fn is_shown(context: &RequestContext, breach: i32) -> bool {
     let breach = u16::try_from(breach).ok().and_then(|id| context.catalogue().by_id(id));
     breach.is_some_and(Breach::shown_for_domain)
 }
 
-/// Whether the owner of an address had everything removed.
+/// Returns whether the owner of an address had everything removed.
 fn is_removed(
     db: &mut Db,
     context: &RequestContext,

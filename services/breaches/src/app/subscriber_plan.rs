@@ -1,4 +1,4 @@
-//! The plan that a subscriber has now.
+//! The current plan of a subscriber.
 
 use database::{DatabaseError, Db};
 
@@ -8,19 +8,19 @@ use crate::store::{plan_features, subscribers};
 /// The code of the plan without a subscription.
 const FREE: &str = "free";
 
-/// What a subscriber has now.
+/// The current plan of a subscriber.
 #[derive(Clone, Debug)]
 pub struct CurrentPlan {
-    /// The plan; the free one without a running subscription.
+    /// The plan; the free one without an active subscription.
     pub plan: Plan,
-    /// When the running subscription ends.
+    /// When the active subscription ends.
     pub until: Option<i64>,
 }
 
 /// The plan of a subscriber at a second.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn current(db: &mut Db, subscriber: i64, now: i64) -> Result<CurrentPlan, DatabaseError> {
     let subscription = subscribers::subscription_of(db, subscriber)?;
     if let Some(running) = subscription.filter(|subscription| subscription.until > now)

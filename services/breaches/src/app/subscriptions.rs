@@ -15,7 +15,7 @@ use crate::wire::SubscriptionStatus;
 /// The subscription of the caller.
 ///
 /// # Errors
-/// Those of the order of checks.
+/// Returns the errors of the checks.
 pub async fn subscription_status(
     state: &State,
     request: KeyedRequest,
@@ -29,16 +29,16 @@ pub async fn subscription_status(
 /// The number of a subscriber.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] when there is none with this address.
+/// [`OperatorError::Rejected`] if no subscriber has this address.
 pub fn subscriber_id(db: &mut Db, email: &EmailAddress) -> Result<i64, OperatorError> {
     subscribers::id(db, email)?
-        .ok_or_else(|| OperatorError::Rejected(format!("there is no subscriber {email}")))
+        .ok_or_else(|| OperatorError::Rejected(format!("the subscriber {email} does not exist")))
 }
 
-/// Adds a subscriber; an existing one is accepted with `if_missing`. Returns the number.
+/// Adds a subscriber and returns the number. With `if_missing`, an existing one is accepted.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] when there is one already.
+/// [`OperatorError::Rejected`] if the subscriber exists.
 pub fn add_subscriber(
     db: &mut Db,
     email: &EmailAddress,
@@ -51,15 +51,15 @@ pub fn add_subscriber(
             Ok(id)
         }
         None if if_missing => subscriber_id(db, email),
-        None => Err(OperatorError::Rejected(format!("{email} is a subscriber already"))),
+        None => Err(OperatorError::Rejected(format!("the subscriber {email} already exists"))),
     }
 }
 
 /// Starts or renews a subscription until Unix second `until`.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] without such a subscriber, without such a plan on offer, or for an end
-/// in the past.
+/// [`OperatorError::Rejected`] if the subscriber does not exist, the plan is not offered, or the
+/// end is in the past.
 pub fn set_subscription(
     db: &mut Db,
     email: &EmailAddress,
@@ -77,8 +77,7 @@ pub fn set_subscription(
     match auth::plan(db, plan)? {
         None => return Err(OperatorError::Rejected(format!("there is no plan {plan}"))),
         Some(found) if found.hidden && !has_plan(db, id, plan)? => {
-            let message =
-                format!("the plan {plan} is hidden: only its own subscribers can renew it");
+            let message = format!("the plan {plan} is hidden; only its subscribers can renew it");
             return Err(OperatorError::Rejected(message));
         }
         Some(_) => {}
@@ -89,7 +88,7 @@ pub fn set_subscription(
     Ok(())
 }
 
-/// Whether a subscriber has, or had last, a plan.
+/// Returns whether a plan is the current or last plan of a subscriber.
 fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseError> {
     let own = subscribers::subscription_of(db, subscriber)?;
     Ok(own.is_some_and(|own| own.plan_code == plan))
@@ -98,7 +97,7 @@ fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseEr
 /// Ends a subscription now.
 ///
 /// # Errors
-/// [`OperatorError::Rejected`] without such a subscription.
+/// [`OperatorError::Rejected`] if there is no subscription.
 pub fn end_subscription(db: &mut Db, email: &EmailAddress, now: i64) -> Result<(), OperatorError> {
     let id = subscriber_id(db, email)?;
     subscribers::end(db, id, now).map_err(|error| match error {

@@ -12,7 +12,7 @@ use crate::store::{accounts, breaches};
 /// The subcommand `account`.
 #[derive(clap::Subcommand)]
 pub enum AccountCommand {
-    /// Print the addresses that are linked to a breach, in key order
+    /// Print the addresses linked to a breach, in key order
     Export {
         /// Name of the breach
         #[arg(long, value_name = "NAME")]

@@ -7,13 +7,13 @@ use super::input_flags::InputFlags;
 use super::output::{LoadEnding, Output};
 use crate::jobs::{self, AccountsOptions, Format, JobContext};
 
-/// How files hold addresses.
+/// The format of files with addresses.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum FileFormat {
     /// One address a line
     Lines,
-    /// An address in front of each line, as in lists with a secret behind it: what follows a `:`, `;`,
-    /// `,`, `|` or blank is dropped unread
+    /// An address at the start of each line, as in lists of address:secret. Text after a `:`, `;`,
+    /// `,`, `|` or blank is ignored
     Combo,
     /// A column of a CSV file
     Csv,
@@ -24,13 +24,13 @@ pub enum FileFormat {
 /// The subcommand `accounts`.
 #[derive(clap::Subcommand)]
 pub enum AccountsCommand {
-    /// Link the addresses of files to breaches; resumes where an interrupted load stopped
+    /// Link the addresses of files to breaches; resumes an interrupted load
     ///
-    /// A load stops before anything is stored when more than half of its first 10,000 rows are refused,
-    /// or when many of its domains are no host names, and says how to go on.
+    /// A load stops before it stores anything if more than half of its first 10,000 rows are
+    /// invalid or many of its domains are not host names.
     Load(Box<LoadFlags>),
-    /// Remove what older versions stored: accounts of which nothing but the address is left, and secrets
-    /// that passed for a part of an address or for a website
+    /// Remove accounts without data, and secrets that older versions stored as part of an address
+    /// or as a website
     Clean {
         /// Count what would be removed, and change nothing
         #[arg(long)]
@@ -46,10 +46,10 @@ pub struct LoadFlags {
     /// Name of the breach
     #[arg(long, value_name = "NAME", required_unless_present = "manifest")]
     breach: Option<String>,
-    /// File with a breach and a file on each line: all are loaded in one pass
+    /// File with a breach and a file on each line, all loaded in one pass
     #[arg(long, value_name = "FILE", conflicts_with_all = ["breach", "files"])]
     manifest: Option<PathBuf>,
-    /// Form of the files
+    /// Format of the files
     #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
     format: FileFormat,
     /// Column of a CSV file, by name or by number from 1
@@ -57,7 +57,7 @@ pub struct LoadFlags {
     column: Option<String>,
     #[command(flatten)]
     input: InputFlags,
-    /// Report what would be new, known or refused, and change nothing
+    /// Report new, known and refused links, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Load even if the first rows look wrong
@@ -81,9 +81,14 @@ impl AccountsCommand {
                 output.print(
                     &done,
                     format!(
-                        "{} accounts examined; {would}removed: {} of which nothing was left, {} that were \
-                         no addresses, {} domains, {} websites; addresses {would}found within: {}",
-                        done.examined, done.empty, done.odd, done.domains, done.websites, done.rescued
+                        "{} accounts examined; {would}removed: {} without data, {} that were \
+                         not addresses, {} domains, {} websites; addresses {would}recovered: {}",
+                        done.examined,
+                        done.empty,
+                        done.odd,
+                        done.domains,
+                        done.websites,
+                        done.rescued
                     ),
                 )
             }

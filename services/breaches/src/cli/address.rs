@@ -12,7 +12,7 @@ use crate::jobs::JobContext;
 use crate::model::OptOut;
 use crate::store::breaches;
 
-/// What an owner chose, as a word.
+/// The choice of an owner.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Kind {
     /// Hidden from public searches
@@ -26,7 +26,7 @@ pub enum Kind {
 /// The subcommand `address`.
 #[derive(clap::Subcommand)]
 pub enum AddressCommand {
-    /// Print everything that is stored about an address
+    /// Print everything stored about an address
     Show {
         /// Address
         email: String,
@@ -37,7 +37,7 @@ pub enum AddressCommand {
     OptOut {
         /// Address
         email: String,
-        /// What the owner chose
+        /// Choice of the owner
         #[arg(long, value_enum)]
         kind: Kind,
         #[command(flatten)]
@@ -95,7 +95,7 @@ impl AddressCommand {
                         .id;
                     Ok(app::remove_link(db, &email, id, now)?)
                 })?;
-                let text = if removed { "removed" } else { "it was not linked" };
+                let text = if removed { "removed" } else { "the address was not linked" };
                 output.print(&json!({ "removed": removed }), text)
             }
         }

@@ -15,13 +15,13 @@ use crate::store::{admin_events, blocks};
 /// The subcommand `block`.
 #[derive(clap::Subcommand)]
 pub enum BlockCommand {
-    /// Refuse clients by network or by a part of their user agent
+    /// Refuse clients by network or by a substring of their user agent
     #[command(group = clap::ArgGroup::new("what").required(true).args(["ip", "user_agent"]))]
     Add {
         /// Address or network, such as 192.0.2.0/24
         #[arg(long, value_name = "CIDR", value_parser = network)]
         ip: Option<IpNet>,
-        /// Text within the user agent, any case
+        /// Substring of the user agent, any case
         #[arg(long, value_name = "TEXT")]
         user_agent: Option<String>,
         /// When it ends
@@ -47,11 +47,11 @@ pub enum BlockCommand {
 fn network(text: &str) -> Result<IpNet, String> {
     text.parse()
         .or_else(|_| text.parse::<std::net::IpAddr>().map(IpNet::from))
-        .map_err(|_| "write an address or a network such as 192.0.2.0/24".to_owned())
+        .map_err(|_| "must be an address or a network such as 192.0.2.0/24".to_owned())
 }
 
 fn until(text: &str) -> Result<i64, String> {
-    instant::parse_until(text).ok_or_else(|| "write a date such as 2027-12-31".to_owned())
+    instant::parse_until(text).ok_or_else(|| "must be a date such as 2027-12-31".to_owned())
 }
 
 impl BlockCommand {
@@ -79,7 +79,7 @@ impl BlockCommand {
                 let rows = context.pools.read_blocking(blocks::all)?;
                 output.print_list(&rows, |row| {
                     let what = row.cidr.as_ref().or(row.user_agent.as_ref());
-                    let until = row.until.map_or_else(|| "for ever".into(), instant::without_zone);
+                    let until = row.until.map_or_else(|| "forever".into(), instant::without_zone);
                     format!("{}\t{}\t{until}", row.id, what.map_or("", String::as_str))
                 })
             }
@@ -89,10 +89,10 @@ impl BlockCommand {
                     admin_events::add(db, now, "block remove", &id.to_string(), "")
                 });
                 match removed {
-                    Err(DatabaseError::NotFound) => bail!("there is no entry {id}"),
+                    Err(DatabaseError::NotFound) => bail!("entry {id} does not exist"),
                     other => other?,
                 }
-                output.print(&json!({ "id": id }), format!("entry {id} is removed"))
+                output.print(&json!({ "id": id }), format!("removed entry {id}"))
             }
         }
     }

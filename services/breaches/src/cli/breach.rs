@@ -14,7 +14,7 @@ use crate::model::{Breach, entry, instant, markup};
 /// The subcommand `breach`.
 #[derive(clap::Subcommand)]
 pub enum BreachCommand {
-    /// Change attributes of a breach; moves its ModifiedDate
+    /// Change attributes of a breach and update its ModifiedDate
     Set {
         /// Name of the breach
         name: String,
@@ -23,11 +23,11 @@ pub enum BreachCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Show a breach; its dates become now, so that pollers see it
+    /// Show a breach; its dates become now, so that pollers notice it
     Activate {
         /// Name of the breach
         name: String,
-        /// Leave the dates as they are
+        /// Keep the dates
         #[arg(long)]
         keep_dates: bool,
         #[command(flatten)]
@@ -40,24 +40,24 @@ pub enum BreachCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Hide a breach's accounts at once and remove them; cannot be undone
+    /// Hide a breach's accounts at once and remove them permanently
     Retire {
         /// Name of the breach
         name: String,
-        /// Do not ask for the name again
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Print the catalogue as JSON, inactive breaches left out
+    /// Print the catalogue as JSON, without inactive breaches
     Export {
         #[command(flatten)]
         output: Output,
     },
 }
 
-/// Attributes to be changed.
+/// The attributes to change.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Change {
     #[arg(long, value_name = "BOOLEAN")]
@@ -85,16 +85,16 @@ pub struct Change {
     /// Attribution; an empty text removes it
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
-    /// URL of a disclosure; an empty text takes it away
+    /// URL of a disclosure; an empty text removes it
     #[arg(long, value_name = "URL")]
     disclosure_url: Option<String>,
-    /// All data classes, as a comma list
+    /// All data classes, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     data_classes: Option<Vec<String>>,
 }
 
 impl Change {
-    /// Whether no attribute is named.
+    /// Returns whether no attribute is given.
     fn is_empty(&self) -> bool {
         let Self {
             verified,
@@ -156,11 +156,12 @@ impl Change {
             breach.data_classes = classes;
         }
         if breach.title.trim().is_empty() || !markup::is_allowed(&breach.description) {
-            let message = "a title is needed, and a description of plain markup";
+            let message =
+                "the title must not be empty, and the description may only contain plain markup";
             return Err(OperatorError::Rejected(message.to_owned()));
         }
         if !breach.logo_path.is_empty() && !entry::is_absolute(&breach.logo_path) {
-            let message = "the logo path is no absolute http or https URL";
+            let message = "the logo path is not an absolute http or https URL";
             return Err(OperatorError::Rejected(message.to_owned()));
         }
         Ok(())
@@ -173,7 +174,7 @@ impl BreachCommand {
         let now = context.clock.unix();
         match self {
             Self::Set { change, .. } if change.is_empty() => {
-                bail!("nothing to set: `breaches breach set --help` lists what can be")
+                bail!("nothing to set; `breaches breach set --help` lists the attributes")
             }
             Self::Set { name, change, output } => {
                 let done = context.pools.write_blocking(|db| {
@@ -206,18 +207,18 @@ impl BreachCommand {
                         Ok(())
                     })
                 })?;
-                output.print(&done, format!("{} is inactive", done.name))
+                output.print(&done, format!("deactivated {}", done.name))
             }
             Self::Retire { name, yes, output } => {
                 if !yes {
                     confirm(&name)?;
                 }
                 let job = jobs::retire(context, &name)?;
-                output.print(&json!({ "name": name, "job": job }), format!("{name} is retired"))
+                output.print(&json!({ "name": name, "job": job }), format!("retired {name}"))
             }
             Self::Export { output } => {
                 let listed = context.pools.read_blocking(app::listed_breaches)?;
-                // JSON in either form: for people it has line ends.
+                // JSON in both cases, with line breaks for readers.
                 output.print(&listed, serde_json::to_string_pretty(&listed)?)
             }
         }
@@ -225,8 +226,8 @@ impl BreachCommand {
 }
 
 fn confirm(name: &str) -> anyhow::Result<()> {
-    log::info!(target: "notice", "Retiring {name} removes its accounts for good. Type its name to go on:");
+    log::info!(target: "notice", "Retiring {name} removes its accounts permanently. Type its name to confirm:");
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
-    if answer.trim() == name { Ok(()) } else { bail!("not confirmed: nothing was changed") }
+    if answer.trim() == name { Ok(()) } else { bail!("not confirmed; nothing was changed") }
 }

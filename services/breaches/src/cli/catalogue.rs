@@ -9,17 +9,17 @@ use crate::jobs::{self, ImportOptions, ImportReport, JobContext, JobError};
 /// The subcommand `catalogue`.
 #[derive(clap::Subcommand)]
 pub enum CatalogueCommand {
-    /// Import entries: a JSON array, or one JSON object a line; all or nothing
+    /// Import entries from a JSON array, or one JSON object a line; all or none
     Import {
         /// File, or - for standard input
         file: PathBuf,
-        /// Deactivate breaches that the file does not name
+        /// Deactivate breaches that are not in the file
         #[arg(long)]
         deactivate_missing: bool,
         /// Do not ask for confirmation
         #[arg(long, requires = "deactivate_missing")]
         yes: bool,
-        /// Report what would change, and change nothing
+        /// Report changes without making them
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
@@ -38,7 +38,7 @@ impl CatalogueCommand {
             jobs::import_catalogue(db, &entries, options, now)
         })?;
         for member in &done.unknown_members {
-            log::warn!(target: "notice", "the member {member} is unknown and ignored");
+            log::warn!(target: "notice", "ignored the unknown member {member}");
         }
         if output.json {
             return output.print(&done, "");
@@ -48,7 +48,7 @@ impl CatalogueCommand {
     }
 }
 
-/// What changed, a breach a line.
+/// The changes, one breach a line.
 fn lines(done: &ImportReport) -> Vec<String> {
     let added = done.added.iter().map(|name| format!("+ {name}"));
     let changed = done.changed.iter().map(|(name, what)| format!("~ {name}: {}", what.join(", ")));
@@ -59,7 +59,7 @@ fn lines(done: &ImportReport) -> Vec<String> {
 fn summary(done: &ImportReport, dry_run: bool) -> String {
     let would = if dry_run { "would be " } else { "" };
     format!(
-        "{} {would}added, {} {would}changed, {} {would}deactivated, {} as they were",
+        "{} {would}added, {} {would}changed, {} {would}deactivated, {} unchanged",
         done.added.len(),
         done.changed.len(),
         done.deactivated.len(),

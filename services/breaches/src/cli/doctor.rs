@@ -13,14 +13,14 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Examines the database; exit code 1 when something is wrong.
+    /// Checks the database. Returns exit code 1 if something is wrong.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let found = jobs::examine(context)?;
         let text = format!(
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
-             list, {} opted out; {} accounts missing under their domain; {} accounts, {} domains and \
-             {} websites that `accounts clean` puts right",
+             list, {} opted out; {} accounts missing in the index by domain; {} accounts, {} domains and \
+             {} websites that `accounts clean` removes",
             found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,

@@ -13,14 +13,14 @@ use crate::store::domain_controls::{self, Control};
 /// The subcommand `domain`.
 #[derive(clap::Subcommand)]
 pub enum DomainCommand {
-    /// List domains and who controls them
+    /// List domains and their subscribers
     List {
-        /// Only those of this subscriber
+        /// Only domains of this subscriber
         email: Option<String>,
         #[command(flatten)]
         output: Output,
     },
-    /// Vouch for a subscriber's control of a domain
+    /// Verify a domain for a subscriber
     Verify {
         /// Address of the subscriber
         email: String,
@@ -29,7 +29,7 @@ pub enum DomainCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Take a domain from a subscriber, with the subdomains that came with it
+    /// Revoke a subscriber's control of a domain, with the subdomains added through it
     Revoke {
         /// Address of the subscriber
         email: String,
@@ -63,13 +63,13 @@ impl DomainCommand {
             Self::Verify { email, domain, output } => {
                 let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
                 let verified = app::verify_domain(&context.pools, &email, &domain, now)?;
-                output.print_list(&verified, |domain| format!("{domain} is verified"))
+                output.print_list(&verified, |domain| format!("verified {domain}"))
             }
             Self::Revoke { email, domain, output } => {
                 let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
                 context.pools.write_blocking(|db| app::revoke_domain(db, &email, &domain, now))?;
                 let value = json!({ "domain": domain.as_str() });
-                output.print(&value, format!("{domain} is revoked"))
+                output.print(&value, format!("revoked {domain}"))
             }
             Self::Recount { domain, output } => {
                 let domain = DomainName::parse(&domain)?;
@@ -88,7 +88,7 @@ impl DomainCommand {
     }
 }
 
-/// A domain, and who controls it.
+/// A domain and its subscriber.
 #[derive(serde::Serialize)]
 struct Listed {
     subscriber: String,

@@ -1,4 +1,4 @@
-//! What the settings say about mail servers, name servers and websites.
+//! Sets up mail, DNS and HTTP clients from the settings.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::config::{Settings, VerificationSettings};
 use crate::external::{DnsRecords, External, FolderMailer, Mailer, SiteFetcher, SmtpMailer};
 use crate::model::webhook_url;
 
-/// What this service calls itself towards others.
+/// The user agent of outgoing requests.
 const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
 
-/// Sets up everything that lies outside.
+/// Creates the clients of external servers.
 ///
 /// # Errors
-/// When a setting does not fit.
+/// Returns an error if a setting is invalid.
 pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<External> {
     let public_url = public_url(shell);
     let verification = &settings.verification;
@@ -38,7 +38,7 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
-/// Whether a webhook may be at an address, as far as its text tells.
+/// Returns whether the URL of a webhook is allowed, judged by its text.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
     let reach = reach(&settings.verification);
     webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
@@ -63,7 +63,7 @@ fn mailer(
 ) -> anyhow::Result<Arc<dyn Mailer>> {
     let from = settings.mail.sender(public_url);
     match &settings.mail.smtp_url {
-        // The URL may hold a password, and the error quotes none of it.
+        // The URL may contain a password, so the error does not quote it.
         Some(url) => Ok(Arc::new(SmtpMailer::new(url, &from).context("SMTP_URL or MAIL_FROM")?)),
         None => {
             let folder = settings.mail.folder(&shell.data_dir);
@@ -72,8 +72,8 @@ fn mailer(
     }
 }
 
-/// Where people reach the service: links in mails begin with it. What a request says of its host
-/// is not believed, or a stranger could send links to a host of theirs.
+/// The base of links in mails. The host of a request is not used, because a stranger could then
+/// send links to another host.
 fn public_url(shell: &ShellSettings) -> String {
     let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
         Some(ListenAddress::Ip(address)) => {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_webhook_is_at_an_address_with_control_characters() {
+    fn webhook_url_with_control_characters_is_refused() {
         let settings = Settings::for_tests();
         assert!(may_call(&settings, "https://hooks.example/x"));
         for url in [

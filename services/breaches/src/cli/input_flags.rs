@@ -1,20 +1,21 @@
-//! Flags of commands that read files of others.
+//! Flags of commands that read input files.
 
 use crate::jobs::TextEncoding;
 
-/// How the text of a file is encoded and separated.
+/// Encoding and separator of a file.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct InputFlags {
-    /// What separates the cells of CSV, or ends the address of a combo: a character, or tab
+    /// Character, or tab, that separates the cells of CSV or ends the address in a combo list
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Encoding of the files; UTF-16 is also recognised by its mark. Gzip and Zstandard are unpacked
+    /// Encoding of the files; UTF-16 is also detected by its byte order mark. Gzip and Zstandard
+    /// are decompressed
     #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
     encoding: EncodingName,
 }
 
 impl InputFlags {
-    /// How the files are encoded.
+    /// The encoding of the files.
     pub fn encoding(self) -> TextEncoding {
         match self.encoding {
             EncodingName::Auto => TextEncoding::Auto,
@@ -25,10 +26,10 @@ impl InputFlags {
     }
 }
 
-/// An encoding as a word.
+/// An encoding.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum EncodingName {
-    /// UTF-16 where a mark says so, else UTF-8
+    /// UTF-16 if the file has a byte order mark, otherwise UTF-8
     #[value(alias = "utf-8")]
     Auto,
     /// Windows-1252, which also reads Latin-1
@@ -46,7 +47,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     match (text, text.as_bytes()) {
         ("tab" | "\\t", _) => Ok(b'\t'),
         (_, [byte]) if byte.is_ascii() && !b"\"\r\n@".contains(byte) => Ok(*byte),
-        _ => Err("one character, such as ; or |, or the word tab".to_owned()),
+        _ => Err("must be one character, such as ; or |, or the word tab".to_owned()),
     }
 }
 
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_1252_has_its_older_names_too() {
+    fn windows_1252_is_accepted_by_its_older_names() {
         for name in ["windows-1252", "latin-1", "latin1", "iso-8859-1"] {
             let found = EncodingName::from_str(name, false);
             assert!(matches!(found, Ok(EncodingName::Windows1252)), "{name}");
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delimiter_is_one_character() {
+    fn delimiter_is_one_character_or_tab() {
         assert_eq!(delimiter("tab"), Ok(b'\t'));
         assert_eq!(delimiter(";"), Ok(b';'));
         for wrong in ["", "\"", "@", "ab", "\u{fc}"] {

@@ -27,14 +27,14 @@ pub enum JobCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Resume a job that was interrupted
+    /// Resume an interrupted job
     Resume {
         /// Number of the job
         id: i64,
         #[command(flatten)]
         output: Output,
     },
-    /// Stop a job at its next batch; what it committed stays
+    /// Stop a job at its next batch; committed batches are kept
     Cancel {
         /// Number of the job
         id: i64,
@@ -65,12 +65,12 @@ impl JobCommand {
                     admin_events::add(db, now, "job cancel", &format!("job {id}"), "")
                 });
                 match cancelled {
-                    Err(DatabaseError::NotFound) => bail!("no job {id} is waiting or running"),
+                    Err(DatabaseError::NotFound) => bail!("job {id} is not running"),
                     other => other?,
                 }
                 output.print(
                     &json!({ "id": id, "state": "cancelled" }),
-                    format!("job {id} is cancelled"),
+                    format!("cancelled job {id}"),
                 )
             }
         }
@@ -79,7 +79,7 @@ impl JobCommand {
 
 fn get(context: &JobContext, id: i64) -> anyhow::Result<Job> {
     match context.pools.read_blocking(|db| job_rows::get(db, id)) {
-        Err(DatabaseError::NotFound) => bail!("there is no job {id}"),
+        Err(DatabaseError::NotFound) => bail!("job {id} does not exist"),
         other => Ok(other?.seen_at(context.clock.unix())),
     }
 }
@@ -99,7 +99,8 @@ fn line(job: &Job) -> String {
     )
 }
 
-/// Runs the job again with its own parameters; it resumes where it was if its input is unchanged.
+/// Runs the job again with its own parameters. It resumes at its checkpoint if its input is
+/// unchanged.
 fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
     if matches!(job.state.as_str(), "done" | "cancelled") {
         bail!("job {} is {}", job.id, job.state);
@@ -114,7 +115,7 @@ fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<Exi
             .print_outcome(&jobs::load_stealer_logs(context, &serde_json::from_str(&job.params)?)?),
         "purge" => {
             let id = jobs::retire(context, &job.params)?;
-            output.print(&json!({ "id": id, "state": "done" }), format!("job {id} is done"))
+            output.print(&json!({ "id": id, "state": "done" }), format!("finished job {id}"))
         }
         other => bail!("jobs of the kind {other} cannot be resumed"),
     }

@@ -1,4 +1,4 @@
-//! `keys`: the command of the shared crate, an event for every change, and JSON where it prints none.
+//! `keys`: the command of the shared crate, with an audit event for every change and a JSON output.
 
 use std::process::ExitCode;
 
@@ -44,14 +44,14 @@ impl Keys {
     }
 }
 
-/// Keys belong to subscribers; each has one live key.
+/// Checks that keys belong to subscribers. Each subscriber has one live key.
 pub struct Subscribers;
 
 impl Owners for Subscribers {
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String> {
         let email = EmailAddress::parse(owner)?;
         subscribers::id(db, &email)?
-            .with_context(|| format!("there is no subscriber {email}: add it first"))?;
+            .with_context(|| format!("the subscriber {email} does not exist; add it first"))?;
         Ok(email.to_string())
     }
 

@@ -12,10 +12,10 @@ use crate::store::versions;
 /// The command `migrate`.
 #[derive(clap::Args)]
 pub struct Migrate {
-    /// Partitions of the account tables when PostgreSQL makes them: 16, 64 or 256
+    /// Partitions of the account tables on PostgreSQL: 16, 64 or 256
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = partitions)]
     partitions: u16,
-    /// Spread the accounts of a new PostgreSQL database over the servers of a Citus cluster
+    /// Distribute the accounts of a new PostgreSQL database over the servers of a Citus cluster
     #[arg(long, conflicts_with = "partitions")]
     distributed: bool,
     #[command(flatten)]
@@ -30,7 +30,7 @@ fn partitions(text: &str) -> Result<u16, String> {
 }
 
 impl Migrate {
-    /// Brings the database up to date.
+    /// Migrates the database.
     pub fn run(
         &self,
         database: &DatabaseSettings,
@@ -42,15 +42,15 @@ impl Migrate {
         let is_server =
             database.database_url.as_ref().is_some_and(|url| url.starts_with("postgres"));
         if self.distributed {
-            ensure!(is_server, "--distributed needs a PostgreSQL database: set DATABASE_URL");
+            ensure!(is_server, "--distributed needs a PostgreSQL database; set DATABASE_URL");
             set_for_sessions(&mut database, "breaches.distributed=on");
         } else {
             set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
         }
         let applied = database.migrate(data_dir, name, &migrations).map_err(|error| {
-            // The function that distributes a table is the first one of the extension to be missed.
+            // Without the extension, the call that distributes a table is the first to fail.
             if error.to_string().contains("create_distributed_table") {
-                anyhow!("the database lacks the extension citus: CREATE EXTENSION citus; on every server")
+                anyhow!("the database lacks the extension citus; run CREATE EXTENSION citus; on every server")
             } else {
                 error.into()
             }
@@ -60,22 +60,22 @@ impl Migrate {
             let distributed = pools.read_blocking(|db| versions::get(db, versions::DISTRIBUTED))?;
             ensure!(
                 distributed.is_some(),
-                "the tables of this database lie on one server already: load a new database"
+                "the tables of this database are on one server already; use a new database"
             );
         }
-        log::info!(target: "notice", "{} migrations applied", applied.len());
+        log::info!(target: "notice", "applied {} migrations", applied.len());
         self.output.print_list(&applied, String::clone)
     }
 }
 
-/// Has every session of a PostgreSQL database begin with a setting.
+/// Adds a setting to every session of a PostgreSQL database.
 fn set_for_sessions(database: &mut DatabaseSettings, setting: &str) {
     if let Some(url) = database.database_url.as_mut().filter(|url| url.starts_with("postgres")) {
         *url = with_setting(url, setting);
     }
 }
 
-/// A URL with one more setting in front of the options that it has.
+/// The URL with a setting added before its options.
 fn with_setting(url: &str, setting: &str) -> String {
     let setting = format!("options=-c%20{}", setting.replace('=', "%3D"));
     match url.split_once("options=") {
@@ -88,11 +88,11 @@ fn with_setting(url: &str, setting: &str) -> String {
     }
 }
 
-/// Has PostgreSQL keep one plan for each prepared statement of `serve`.
+/// Makes PostgreSQL keep one plan for each prepared statement of `serve`.
 ///
-/// It would replan lookups in partitioned tables each time, which takes longer than they do; jobs read
-/// in ways that are better planned for their values. A URL with options of its own, even empty ones,
-/// keeps those: a pooler in front of the server may reject others.
+/// Otherwise it replans look-ups in partitioned tables each time, which takes longer than the
+/// look-ups. Jobs benefit from plans for their values. If the URL has options, even empty ones,
+/// they are kept, because a pooler may reject others.
 pub fn keep_plans(database: &mut DatabaseSettings) {
     if !database.database_url.as_ref().is_some_and(|url| url.contains("options=")) {
         set_for_sessions(database, "plan_cache_mode=force_generic_plan");
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_added_to_the_options_of_a_url() {
+    fn setting_is_added_to_the_options_of_a_url() {
         for (url, expected) in [
             ("postgres://h/d", "postgres://h/d?options=-c%20a%3D1"),
             ("postgres://h/d?x=y", "postgres://h/d?x=y&options=-c%20a%3D1"),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_are_kept_unless_the_url_has_options() {
+    fn plan_setting_is_added_unless_the_url_has_options() {
         for (url, changed) in
             [("postgres://h/d", true), ("postgres://h/d?options=", false), ("sqlite://x.db", false)]
         {

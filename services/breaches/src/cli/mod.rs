@@ -1,4 +1,4 @@
-//! The command line: `serve` and the operator's commands.
+//! The command line: `serve` and the operator commands.
 
 mod account;
 mod accounts;
@@ -50,7 +50,7 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Bring the database up to date
+    /// Migrate the database
     Migrate(migrate::Migrate),
     /// API keys of subscribers
     Keys(keys::Keys),
@@ -59,7 +59,7 @@ enum Command {
     /// The breach catalogue
     #[command(subcommand)]
     Catalogue(catalogue::CatalogueCommand),
-    /// Load addresses into breaches, or clean up what was loaded
+    /// Load addresses into breaches, or clean up stored addresses
     #[command(subcommand)]
     Accounts(accounts::AccountsCommand),
     /// Pastes
@@ -74,7 +74,7 @@ enum Command {
     /// One breach of the catalogue, or an export of all
     #[command(subcommand)]
     Breach(breach::BreachCommand),
-    /// One address: what is stored about it, opt-outs, removal
+    /// One address: stored data, opt-outs, removal
     #[command(subcommand)]
     Address(address::AddressCommand),
     /// Control of domains
@@ -102,8 +102,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether the command has nothing to say of a database that does not exist: a mistyped path must
-    /// not make one.
+    /// Returns whether the command is useless without an existing database. A mistyped path must
+    /// not create one.
     fn reads_only(&self) -> bool {
         matches!(self, Self::Doctor(_) | Self::Account(_) | Self::Job(_) | Self::Address(_))
     }
@@ -136,7 +136,10 @@ impl shell::Cli for Cli {
                     .database
                     .missing_file(&settings.shell.data_dir, Breaches::INFO.name)?;
                 if let Some(path) = missing.filter(|_| command.reads_only()) {
-                    anyhow::bail!("there is no database {}: nothing was created", path.display());
+                    anyhow::bail!(
+                        "the database {} does not exist; nothing was created",
+                        path.display()
+                    );
                 }
                 let context = self.context()?;
                 self.operate(context)
@@ -146,7 +149,7 @@ impl shell::Cli for Cli {
 }
 
 impl Cli {
-    /// The settings of the database with the tuning of this service.
+    /// The database settings with the tuning of this service.
     fn database(&self) -> DatabaseSettings {
         let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
@@ -154,7 +157,7 @@ impl Cli {
         database
     }
 
-    /// Opens the database; a new one gets its plans and test accounts.
+    /// Opens the database. A new one gets its plans and test accounts.
     fn context(&self) -> anyhow::Result<JobContext> {
         let pools = self.database().open(
             &self.settings.shell.data_dir,
@@ -171,7 +174,7 @@ impl Cli {
         let mut context = self.context()?;
         let distributed =
             context.pools.read_blocking(|db| versions::get(db, versions::DISTRIBUTED))?;
-        // A plan for any key asks every server of a cluster.
+        // On a cluster, a plan for any key queries every server.
         if context.pools.backend() == Backend::Postgres && distributed.is_none() {
             migrate::keep_plans(&mut self.settings.database);
             context = self.context()?;

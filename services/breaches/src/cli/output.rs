@@ -1,4 +1,4 @@
-//! What commands print: JSON for machines, lines for people.
+//! Output of commands: JSON for programs, text for readers.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::jobs::{Forecast, JobContext, Outcome, SkipReason};
 use crate::store::admin_events;
 
-/// Some rows of a load were not taken.
+/// Exit code if some rows of a load were skipped.
 const SOME_SKIPPED: u8 = 3;
 
 /// The flag `--json` of a command.
@@ -27,13 +27,13 @@ impl Output {
         batch::Output::from_json_flag(self.json)
     }
 
-    /// Prints a value as one line of JSON, or a text for people.
+    /// Prints a value as one line of JSON, or a text.
     pub fn print(self, value: &impl Serialize, text: impl Display) -> anyhow::Result<ExitCode> {
         self.form().print(value, text)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints values, one a line for people.
+    /// Prints values as JSON, or one text a line.
     pub fn print_list<T: Serialize>(
         self,
         values: &[T],
@@ -43,44 +43,44 @@ impl Output {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints how a load ended; exit code 3 when rows were skipped.
+    /// Prints the result of a load. Returns exit code 3 if rows were skipped.
     pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
         let Outcome { job, read, accepted, skipped, added, notices, reasons, skips } = outcome;
-        let silent = if *notices { "" } else { ", nobody is told" };
+        let silent = if *notices { "" } else { ", without notices" };
         self.print(
             outcome,
             format!(
                 "job {job}: {read} read, {accepted} accepted, {skipped} skipped, {added} added{silent}"
             ),
         )?;
-        tell_skips(reasons, skips);
-        if skips.len() > TOLD {
+        print_skips(reasons, skips);
+        if skips.len() > PRINTED {
             log::info!(target: "notice", "`breaches job show {job}` has the first {} of them", skips.len());
         }
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
     }
 
-    /// Prints what a load would do; exit code 3 when rows would be skipped.
+    /// Prints the result of a dry run. Returns exit code 3 if rows would be skipped.
     pub fn print_forecast(self, forecast: &Forecast) -> anyhow::Result<ExitCode> {
         let Forecast { read, accepted, skipped, new, known, linked, opted_out, reasons, skips } =
             forecast;
         self.print(
             forecast,
             format!(
-                "nothing was changed: {read} read, {accepted} accepted, {skipped} refused; {new} new, \
-                 {known} known from other breaches, {linked} linked already, {opted_out} opted out"
+                "nothing was changed; {read} read, {accepted} accepted, {skipped} skipped; {new} new, \
+                 {known} known from other breaches, {linked} already linked, {opted_out} opted out"
             ),
         )?;
-        tell_skips(reasons, skips);
+        print_skips(reasons, skips);
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
     }
 }
 
-/// Rows that are told one by one.
-const TOLD: usize = 20;
+/// Maximum number of skipped rows that are printed.
+const PRINTED: usize = 20;
 
-fn tell_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) {
-    for (line, reason) in skips.iter().take(TOLD) {
+fn print_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) {
+    for (line, reason) in skips.iter().take(PRINTED) {
         log::info!(target: "notice", "line {line}: {reason}");
     }
     for (reason, rows) in reasons {
@@ -88,24 +88,24 @@ fn tell_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) 
     }
 }
 
-/// What happens at the end of a load.
+/// Options for the end of a load.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct LoadEnding {
-    /// Leave PwnCount as it is
+    /// Keep PwnCount
     #[arg(long)]
     pub keep_count: bool,
-    /// Activate an inactive breach when done
+    /// Activate an inactive breach at the end
     #[arg(long)]
     pub activate: bool,
-    /// Tell nobody of what this load links, neither now nor when its breach is activated later: no mails,
-    /// no webhooks. A load that is resumed keeps the choice that it began with
+    /// Send no notices about the links of this load, even if its breach is activated later. A
+    /// resumed load keeps its original choice
     #[arg(long)]
     pub no_notify: bool,
     #[command(flatten)]
     pub output: Output,
 }
 
-/// Records a change by the operator: the action, and what was changed.
+/// Records a change by the operator: the action and its subject.
 pub fn record(context: &JobContext, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
     let Some((action, subject)) = event else { return Ok(()) };
     let now = context.clock.unix();

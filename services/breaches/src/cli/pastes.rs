@@ -9,13 +9,12 @@ use crate::jobs::{self, JobContext, PastesOptions};
 /// The subcommand `pastes`.
 #[derive(clap::Subcommand)]
 pub enum PastesCommand {
-    /// Load pastes: a JSON object a line with Source, Id, Title, Date, EmailCount, Emails
+    /// Load pastes: one JSON object a line with Source, Id, Title, Date, EmailCount, Emails
     ///
-    /// A line has at most 16 MiB, or a quarter of LOAD_MEMORY_MB where that is less. Texts among Emails
-    /// that are no valid addresses are left out and counted at the end.
+    /// A line may have 16 MiB, or a quarter of LOAD_MEMORY_MB if that is less. Invalid addresses in
+    /// Emails are skipped and counted at the end.
     Load {
-        /// Tell nobody of what this load links: no mails, no webhooks. A load that is resumed keeps the
-        /// choice that it began with
+        /// Send no notices about the links of this load. A resumed load keeps its original choice
         #[arg(long)]
         no_notify: bool,
         #[command(flatten)]

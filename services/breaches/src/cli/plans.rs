@@ -1,5 +1,5 @@
-//! `plans`: the command of the shared crate with the features of this service, an event for every
-//! change, and JSON where it prints none.
+//! `plans`: the command of the shared crate with the features of this service, an audit event for
+//! every change, and a JSON output.
 
 use std::process::ExitCode;
 
@@ -51,19 +51,19 @@ fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
     Ok(plans.into_iter().find(|plan| plan["code"] == code).unwrap_or_default())
 }
 
-/// Further flags of `plans set`.
+/// Additional flags of `plans set`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FeatureFlags {
     /// Family: core, pro, highrpm, test or free
     #[arg(long, value_parser = family)]
     family: Option<Family>,
-    /// Price of a range request in searches, 1 to 1000; 0 takes KANON_COST
+    /// Price of a range request in searches, 1 to 1000; 0 means KANON_COST
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u16).range(..=1_000))]
     kanon_cost: Option<u16>,
-    /// Largest searchable domain; 2147483647 means any
+    /// Largest searchable domain; 2147483647 means unlimited
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     max_domain_size: Option<i32>,
-    /// How many domains with more than ten addresses
+    /// Number of domains with more than ten addresses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
     max_domains: Option<i32>,
     /// Stealer-log operations
@@ -81,16 +81,16 @@ pub struct FeatureFlags {
     /// Searches by hash prefix
     #[arg(long, value_name = "BOOLEAN")]
     kanon: Option<bool>,
-    /// A sentence on the scope
+    /// One sentence about the scope
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 }
 
 fn family(word: &str) -> Result<Family, String> {
-    Family::from_word(word).ok_or_else(|| "core, pro, highrpm, test or free".to_owned())
+    Family::from_word(word).ok_or_else(|| "must be core, pro, highrpm, test or free".to_owned())
 }
 
-/// The features of plans beside their rate.
+/// The features of plans, apart from their rate.
 pub struct FeatureColumns;
 
 impl PlanColumns<FeatureFlags> for FeatureColumns {

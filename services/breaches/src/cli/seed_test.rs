@@ -13,7 +13,7 @@ pub struct SeedTest {
     /// Remove the test accounts
     #[arg(long, conflicts_with = "use_catalogue")]
     remove: bool,
-    /// Use entries of a loaded catalogue in place of the fixtures
+    /// Use entries of a loaded catalogue instead of the fixtures
     #[arg(long)]
     use_catalogue: bool,
     #[command(flatten)]
@@ -21,7 +21,7 @@ pub struct SeedTest {
 }
 
 impl SeedTest {
-    /// Makes or removes the test accounts.
+    /// Creates or removes the test accounts.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let state = if self.remove {
             jobs::remove_test(context)?;

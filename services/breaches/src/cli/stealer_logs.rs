@@ -10,11 +10,12 @@ use crate::jobs::{self, JobContext, StealerLogsOptions};
 /// The subcommand `stealer-logs`.
 #[derive(clap::Subcommand)]
 pub enum StealerLogsCommand {
-    /// Load pairs of address and website: CSV, or a JSON object a line
+    /// Load pairs of address and website from CSV, or one JSON object a line
     ///
-    /// A CSV file is refused unless its header has a known column of websites, --website-column names one,
-    /// or, in a file without a header, exactly one column holds URLs. A column of passwords is never read. A load stops before anything is
-    /// stored when more than half of its first 10,000 rows are refused.
+    /// A CSV file is refused unless its header has a known column of websites, --website-column
+    /// names one, or, without a header, exactly one column contains URLs. Columns of passwords are
+    /// not read. A load stops before it stores anything if more than half of its first 10,000 rows
+    /// are invalid.
     Load {
         /// Name of the breach, which must be a stealer log
         #[arg(long, value_name = "NAME")]

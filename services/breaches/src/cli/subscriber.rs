@@ -16,7 +16,7 @@ pub enum SubscriberCommand {
     Add {
         /// Address of the subscriber
         email: String,
-        /// Succeed when there is one already
+        /// Succeed if the subscriber exists
         #[arg(long)]
         if_missing: bool,
         #[command(flatten)]

@@ -13,7 +13,7 @@ use crate::model::instant;
 /// The subcommand `subscription`.
 #[derive(clap::Subcommand)]
 pub enum SubscriptionCommand {
-    /// Start or renew a subscription; locks in the counts of the subscriber's domains
+    /// Start or renew a subscription, and fix the counts of the subscriber's domains for the period
     Set {
         /// Address of the subscriber
         email: String,

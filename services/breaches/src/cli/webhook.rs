@@ -20,7 +20,7 @@ pub enum WebhookCommand {
     Add {
         /// Address of the subscriber
         email: String,
-        /// Where messages go
+        /// URL that receives messages
         url: String,
         #[command(flatten)]
         output: Output,
@@ -36,7 +36,7 @@ pub enum WebhookCommand {
     Remove {
         /// Address of the subscriber
         email: String,
-        /// Where messages went
+        /// URL of the webhook
         url: String,
         #[command(flatten)]
         output: Output,
@@ -82,7 +82,7 @@ impl WebhookCommand {
                 })?;
                 anyhow::ensure!(removed, "{email} has no webhook {url}");
                 record(context, Some(("webhook remove", email.to_string())))?;
-                output.print(&json!({ "url": url }), format!("{url} is removed"))
+                output.print(&json!({ "url": url }), format!("removed {url}"))
             }
         }
     }

@@ -1,25 +1,25 @@
-//! Settings of mails.
+//! Mail settings.
 
 use std::path::{Path, PathBuf};
 
-/// How mails leave.
+/// How mails are sent.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Mail")]
 pub struct MailSettings {
-    /// Mail server: smtps://user:word@host, smtp://host:587?tls=required; without it mails are
-    /// written into MAIL_DIR
+    /// Mail server: smtps://user:word@host or smtp://host:587?tls=required; without it, mails are
+    /// written to MAIL_DIR
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub smtp_url: Option<String>,
-    /// Sender of mails; without it no-reply at the host of PUBLIC_URL
+    /// Sender of mails; without it, no-reply at the host of PUBLIC_URL
     #[arg(long, env, global = true, value_name = "ADDRESS")]
     pub mail_from: Option<String>,
-    /// Folder of mails where there is no mail server [default: DATA_DIR/mail]
+    /// Folder of mails without a mail server [default: DATA_DIR/mail]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub mail_dir: Option<PathBuf>,
 }
 
 impl MailSettings {
-    /// The sender; `public_url` is where people reach the service.
+    /// The sender. `public_url` is the URL of the service.
     pub fn sender(&self, public_url: &str) -> String {
         let host =
             url::Url::parse(public_url).ok().and_then(|url| url.host_str().map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Settings of this service beside the shared ones.
+//! Settings of this service, in addition to the shared ones.
 
 mod mail;
 mod verification;
@@ -16,10 +16,10 @@ pub use verification::VerificationSettings;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Breaches")]
 pub struct Settings {
-    /// Bytes of the SQLite file that are mapped into memory, 0 to 2^46
+    /// Mapped bytes of the SQLite file, 0 to 2^46
     #[arg(long, env, global = true, default_value_t = 268_435_456, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..=1 << 46))]
     pub sqlite_mmap: u64,
-    /// Headers that may carry the key, as a comma list; messages quote the first
+    /// Headers that may carry the key, separated by commas; messages quote the first
     #[arg(
         long,
         env,
@@ -30,7 +30,7 @@ pub struct Settings {
         value_name = "NAMES"
     )]
     pub api_key_headers: Vec<String>,
-    /// Whether a well-formed key that is not on file may ask for the test accounts
+    /// Whether a well-formed unknown key may access the test accounts
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub test_keys: Switch,
     /// Requests with test keys per minute and client address, 1 to 1000000000
@@ -39,32 +39,32 @@ pub struct Settings {
     /// Domain of the test accounts
     #[arg(long, env, global = true, default_value = "breach-integration-tests.example", value_parser = domain, value_name = "DOMAIN")]
     pub test_email_domain: DomainName,
-    /// Whether a new database gets the test accounts
+    /// Whether the test accounts are added to a new database
     #[arg(long, env, global = true, default_value_t = true, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
     pub seed_test_data: bool,
-    /// Price of a range request in searches, 1 to 1000, for plans that name none; a flag before the
-    /// subcommand, because `plans set` has a flag of the same name
+    /// Price of a range request in searches, 1 to 1000, for plans without their own; must precede
+    /// the subcommand, because `plans set` has a flag of the same name
     #[arg(long, env, default_value_t = 1, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub kanon_cost: u32,
-    /// Requests without a key per minute and client address, up to 1000000000; 0 means any number
+    /// Requests without a key per minute and client address, up to 1000000000; 0 means unlimited
     #[arg(long, env, global = true, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000_000))]
     pub keyless_rpm_per_ip: u32,
-    /// Replicas that share the load, 1 to 10000: each refills its buckets by that share
+    /// Replicas that share the load, 1 to 10000; each refills that share of a quota
     #[arg(long, env, global = true, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate_replicas: u32,
-    /// Milliseconds between looks at the versions of catalogue and opt-outs, 10 to 3600000
+    /// Milliseconds between checks for changes of catalogue and opt-outs, 10 to 3600000
     #[arg(long, env, global = true, default_value_t = 5_000, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=3_600_000))]
     pub catalogue_poll_ms: u64,
-    /// Opt-outs held in memory, 0 to 1000000000; more are looked up in the database
+    /// Opt-outs held in memory, 0 to 1000000000; with more, the database is queried
     #[arg(long, env, global = true, default_value_t = 10_000_000, value_name = "HASHES", value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
     pub optout_memory_max: i64,
-    /// Memory that a load may take, 1 to 1048576 MiB
+    /// Memory of a load, 1 to 1048576 MiB
     #[arg(long, env, global = true, default_value_t = 256, value_name = "MIB", value_parser = memory)]
     pub load_memory_mb: usize,
     /// Folder of a load's temporary files [default: the system's]
     #[arg(long, env, global = true, value_name = "FOLDER")]
     pub load_tmp: Option<PathBuf>,
-    /// Whether this replica counts domains after loads, writes notices and delivers them
+    /// Whether this replica counts domains after loads, and posts and delivers notices
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub maintenance: Switch,
     #[command(flatten)]
@@ -73,12 +73,12 @@ pub struct Settings {
     pub mail: MailSettings,
 }
 
-/// The name of a header; blanks around it are left out.
+/// Parses the name of a header; blanks around it are ignored.
 fn header_name(text: &str) -> Result<String, String> {
     let name = text.trim().to_ascii_lowercase();
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!#$%&'*+^`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(is_token) {
-        return Err("names of headers with commas between them".to_owned());
+        return Err("must be names of headers, separated by commas".to_owned());
     }
     Ok(name)
 }
@@ -86,7 +86,7 @@ fn header_name(text: &str) -> Result<String, String> {
 fn memory(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(mib @ 1..=1_048_576) => Ok(mib),
-        _ => Err("a number from 1 to 1048576".to_owned()),
+        _ => Err("must be a number from 1 to 1048576".to_owned()),
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn key_headers_are_names_with_or_without_blanks_between_them() {
+    fn key_headers_are_parsed_with_and_without_blanks() {
         let headers = parse("--api-key-headers= breach-api-key, HIBP-Api-Key ").unwrap();
         assert_eq!(headers.api_key_headers, ["breach-api-key", "hibp-api-key"]);
         for wrong in ["", " ", "a,,b", "a,", "a b", "a:b", "\u{fc}"] {

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 
-/// How control of domains is proved.
+/// How control of domains is verified.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Domain verification")]
 pub struct VerificationSettings {
-    /// Word in the names of proofs: PREFIX-verify, PREFIX-verification.txt; 1 to 32 of a-z, 0-9, -
+    /// Prefix in the names of proofs: PREFIX-verify, PREFIX-verification.txt; 1 to 32 of a-z, 0-9,
+    /// -
     #[arg(long, env, global = true, default_value = "breach", value_parser = prefix, value_name = "PREFIX")]
     pub verify_prefix: String,
-    /// File with domains that nobody may verify, one a line [default: mail providers and public
+    /// File with domains that cannot be verified, one a line [default: mail providers and public
     /// suffixes]
     #[arg(long, env, global = true, value_name = "FILE")]
     pub verify_deny: Option<PathBuf>,
@@ -28,6 +29,6 @@ fn prefix(text: &str) -> Result<String, String> {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     match (1..=32).contains(&text.len()) && text.bytes().all(fits) {
         true => Ok(text.to_owned()),
-        false => Err("give 1 to 32 characters of a-z, 0-9 and -".to_owned()),
+        false => Err("must be 1 to 32 characters of a-z, 0-9 and -".to_owned()),
     }
 }

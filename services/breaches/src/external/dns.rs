@@ -3,13 +3,13 @@
 use futures_util::future::BoxFuture;
 use outbound::{Dns, DnsError};
 
-/// Knows TXT records.
+/// Looks up TXT records.
 pub trait TxtRecords: Send + Sync {
-    /// The TXT records of a name, the strings of each joined; none when there is no such name.
+    /// The TXT records of a name, each with its strings joined; empty if the name does not exist.
     fn txt(&self, name: &str) -> BoxFuture<'_, Result<Vec<String>, DnsError>>;
 }
 
-/// The records of the domain name system.
+/// TXT records from the Domain Name System.
 pub struct DnsRecords(pub Dns);
 
 impl TxtRecords for DnsRecords {

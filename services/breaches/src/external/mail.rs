@@ -15,7 +15,7 @@ use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executo
 /// A mail in plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// Address of the one recipient.
+    /// Address of the recipient.
     pub to: String,
     /// Subject.
     pub subject: String,
@@ -23,46 +23,47 @@ pub struct Mail {
     pub text: String,
 }
 
-/// Why a mail was not taken; the text names neither its recipient nor its content.
+/// Why a mail was not sent. The text contains neither recipient nor content.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct MailError {
-    /// Whether no later attempt will do better.
+    /// True if retrying is pointless.
     pub permanent: bool,
     /// The reason, for the operator.
     pub why: String,
 }
 
 impl MailError {
-    /// A failure after which a later attempt may succeed.
+    /// A failure that may be retried.
     pub(super) fn temporary(why: impl std::fmt::Display) -> Self {
         Self { permanent: false, why: why.to_string() }
     }
 
-    /// A failure after which no further attempt makes sense.
+    /// A permanent failure.
     fn permanent(why: impl std::fmt::Display) -> Self {
         Self { permanent: true, why: why.to_string() }
     }
 }
 
-/// Takes mails.
+/// Sends mails.
 pub trait Mailer: Send + Sync {
-    /// Hands a mail over, once.
+    /// Sends a mail once.
     fn send(&self, mail: Mail) -> BoxFuture<'_, Result<(), MailError>>;
 }
 
-/// Whether a mail can be addressed to a text. Breaches hold addresses, and searches take them, that
-/// no mail can carry.
+/// Returns whether a mail can be sent to an address. Breaches and searches may contain addresses
+/// that cannot receive mail.
 pub fn takes_mail(address: &str) -> bool {
     let Ok(address) = address.parse::<Address>() else { return false };
     let party = Mailbox::new(None, address);
-    // Whether a header can hold the address shows when the mail is put together.
+    // Building a message checks whether a header can contain the address.
     Message::builder().from(party.clone()).to(party).body(String::new()).is_ok()
 }
 
-/// The mail as it travels. Its id is random and names the domain of the sender, not this host.
+/// Builds the message. Its random id contains the domain of the sender, not the name of this host.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
-    let to = mail.to.parse().map_err(|_| MailError::permanent("the address takes no mail"))?;
+    let to =
+        mail.to.parse().map_err(|_| MailError::permanent("the address cannot receive mail"))?;
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(MailError::temporary)?;
     let id = format!("<{:032x}@{}>", u128::from_ne_bytes(random), from.email.domain());
@@ -76,21 +77,21 @@ fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
         .map_err(MailError::permanent)
 }
 
-/// For one command of the exchange.
+/// Timeout of one SMTP command.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Hands mails to an SMTP server.
+/// Sends mails through an SMTP server.
 pub struct SmtpMailer {
     from: Mailbox,
     transport: AsyncSmtpTransport<Tokio1Executor>,
 }
 
 impl SmtpMailer {
-    /// A mailer for a URL such as `smtps://user:word@mail.example`, or
+    /// Creates a mailer for a URL such as `smtps://user:word@mail.example` or
     /// `smtp://mail.example:587?tls=required`.
     ///
     /// # Errors
-    /// When the URL or the sender is invalid.
+    /// Returns an error if the URL or the sender is invalid.
     pub fn new(url: &str, from: &str) -> Result<Self, MailError> {
         let from = from.parse().map_err(MailError::permanent)?;
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url);
@@ -105,25 +106,25 @@ impl Mailer for SmtpMailer {
             let message = message(&self.from, mail)?;
             match self.transport.send(message).await {
                 Ok(_) => Ok(()),
-                Err(error) => Err(judged(&error)),
+                Err(error) => Err(mail_error(&error)),
             }
         })
     }
 }
 
-/// The text of a server may quote the recipient; its code does not.
-fn judged(error: &lettre::transport::smtp::Error) -> MailError {
+/// Converts an error. The server's text may quote the recipient, so only its code is kept.
+fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     match error.status() {
         Some(code) if error.is_permanent() => {
-            MailError::permanent(format!("the mail server answers {code}"))
+            MailError::permanent(format!("the mail server answered {code}"))
         }
-        Some(code) => MailError::temporary(format!("the mail server answers {code}")),
-        None if error.is_timeout() => MailError::temporary("the mail server is too slow"),
-        None => MailError::temporary("the mail server is out of reach"),
+        Some(code) => MailError::temporary(format!("the mail server answered {code}")),
+        None if error.is_timeout() => MailError::temporary("the mail server timed out"),
+        None => MailError::temporary("the mail server cannot be reached"),
     }
 }
 
-/// Writes mails into a folder, a file each, in the order of their names.
+/// Writes each mail to a file in a folder. File names sort by time.
 pub struct FolderMailer {
     from: Mailbox,
     folder: PathBuf,
@@ -131,10 +132,10 @@ pub struct FolderMailer {
 }
 
 impl FolderMailer {
-    /// A mailer for a folder, which is made when the first mail is written.
+    /// Creates a mailer for a folder, which is created with the first mail.
     ///
     /// # Errors
-    /// When the sender is invalid.
+    /// Returns an error if the sender is invalid.
     pub fn new(folder: &Path, from: &str) -> Result<Self, MailError> {
         let from = from.parse().map_err(MailError::permanent)?;
         Ok(Self { from, folder: folder.to_owned(), written: AtomicU64::new(0) })
@@ -150,7 +151,7 @@ impl Mailer for FolderMailer {
             let name = format!("{:013}-{}-{number:06}.eml", now.as_millis(), std::process::id());
             let (folder, path) = (self.folder.clone(), self.folder.join(name));
             let write = move || {
-                // Links of mails are secrets.
+                // Mails contain secret links.
                 DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
                 let mut new = OpenOptions::new();
                 let mut file = new.write(true).create_new(true).mode(0o600).open(path)?;
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_that_no_mail_can_carry_are_known() {
+    fn undeliverable_addresses_are_detected() {
         for address in ["owner@example.org", "o'b+c@mail.corp.example", "a-b_c.d@x-y.example"] {
             assert!(takes_mail(address), "{address}");
         }

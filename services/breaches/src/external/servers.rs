@@ -9,7 +9,7 @@ use super::dns::TxtRecords;
 use super::mail::{Mail, MailError, Mailer};
 use super::websites::{SiteError, Websites};
 
-/// The external servers that the service uses, and the URL at which people reach the service.
+/// The external servers that the service uses, and the public URL of the service.
 #[derive(Clone)]
 pub struct External {
     /// Sends mails.
@@ -25,10 +25,10 @@ pub struct External {
 }
 
 impl External {
-    /// Servers that give no answer, for tests and for commands that only read.
+    /// Servers that do not answer, for tests and for read-only commands.
     ///
     /// # Errors
-    /// The HTTP client cannot be built.
+    /// Returns an error if the HTTP client cannot be built.
     pub fn unavailable() -> anyhow::Result<Self> {
         let reach = Reach::public().with_names(Names::Fixed(Default::default()));
         Ok(Self {
@@ -41,12 +41,12 @@ impl External {
     }
 }
 
-/// Servers that give no answer.
+/// Servers that do not answer.
 struct Unavailable;
 
 impl Mailer for Unavailable {
     fn send(&self, _mail: Mail) -> BoxFuture<'_, Result<(), MailError>> {
-        Box::pin(async { Err(MailError::temporary("no mail server is set up")) })
+        Box::pin(async { Err(MailError::temporary("no mail server is configured")) })
     }
 }
 

@@ -7,13 +7,13 @@ use url::Url;
 /// Ports of websites.
 const PORTS: &[u16] = &[80, 443];
 
-/// Why a website told nothing.
+/// Why a website could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
-    /// Neither by HTTPS nor by HTTP came an answer.
+    /// No answer by HTTPS or HTTP.
     #[error("the website gives no answer")]
     Unreachable,
-    /// The answer has a status of failure.
+    /// The answer has an error status.
     #[error("the website answers {0}")]
     Status(u16),
     /// The answer is too large.
@@ -21,9 +21,9 @@ pub enum SiteError {
     TooLarge,
 }
 
-/// Knows what websites hold.
+/// Reads websites.
 pub trait Websites: Send + Sync {
-    /// The whole document at a path of a domain, of at most `limit` bytes.
+    /// The document at a path of a domain, which may have at most `limit` bytes.
     fn file(
         &self,
         domain: &str,
@@ -35,14 +35,15 @@ pub trait Websites: Send + Sync {
     fn home_page(&self, domain: &str, limit: usize) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
 }
 
-/// Fetches by HTTPS, else by HTTP; redirects lead to the same host or to its `www` alone.
+/// Fetches by HTTPS or, if that fails, by HTTP. Follows redirects to the same host or its `www`
+/// only.
 pub struct SiteFetcher(Fetcher);
 
 impl SiteFetcher {
-    /// A fetcher for what may be reached.
+    /// Creates a fetcher for the allowed addresses.
     ///
     /// # Errors
-    /// When the HTTP client cannot be made.
+    /// Returns an error if the HTTP client cannot be built.
     pub fn new(reach: Reach) -> anyhow::Result<Self> {
         let rules = FetchRules::new(concat!("breaches/", env!("CARGO_PKG_VERSION")));
         let rules = FetchRules { redirect_rule: stays_at_home, ports: PORTS, ..rules };
@@ -61,7 +62,7 @@ impl SiteFetcher {
             let address = format!("{scheme}://{domain}{path}");
             match self.fetch_from(&address, limit, whole).await {
                 Ok(found) => return Ok(found),
-                // Of two failures the one that says more is told.
+                // Report the more specific of two failures.
                 Err(SiteError::Unreachable) => {}
                 Err(error) => failure = error,
             }
@@ -110,7 +111,7 @@ fn failed(error: FetchError) -> SiteError {
     }
 }
 
-/// Whether a redirect stays at a domain or its `www`.
+/// Returns whether a redirect stays at the host or goes to its `www`.
 fn stays_at_home(first: &Url, to: &Url) -> bool {
     let (Some(first), Some(to)) = (first.host_str(), to.host_str()) else { return false };
     to == first || to.strip_prefix("www.") == Some(first)

@@ -24,7 +24,7 @@ use crate::wire::{AccountBreach, BreachedAccountQuery};
     ),
     responses(
         (status = 200, description = "The breaches, by title", body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
-        (status = 404, description = "The address is in no breach; the body is empty"),
+        (status = 404, description = "The address is not in any breach; the body is empty"),
     )
 )]
 #[get("/api/v3/breachedAccount/{email}")]

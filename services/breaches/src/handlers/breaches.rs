@@ -1,4 +1,4 @@
-//! The breach catalogue, open to everybody.
+//! The breach catalogue, which needs no key.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
@@ -18,7 +18,7 @@ use crate::wire::{Breach, BreachesQuery};
     params(BreachesQuery),
     responses(
         (status = 200, description = "The breaches; may be empty", body = [Breach]),
-        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 304, description = "Not modified since the client's copy"),
         (status = 429, description = "The operator's limit per client address is exceeded"),
     )
 )]
@@ -47,7 +47,7 @@ pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     params(("name" = String, Path, description = "Name of the breach", example = "Acmegram")),
     responses(
         (status = 200, description = "The breach", body = Breach),
-        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 304, description = "Not modified since the client's copy"),
         (status = 404, description = "No listed breach has this name; the body is empty"),
         (status = 429, description = "The operator's limit per client address is exceeded"),
     )
@@ -61,15 +61,15 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
     Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
 }
 
-/// The breach added last
+/// The latest breach
 ///
-/// Poll this one to learn of news; search domains only when it changes.
+/// Poll this operation to notice new breaches, and search domains only when it changes.
 #[utoipa::path(
     operation_id = "latestBreach",
     tag = "Catalogue",
     responses(
         (status = 200, description = "The breach", body = Breach),
-        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 304, description = "Not modified since the client's copy"),
         (status = 404, description = "The catalogue is empty; the body is empty"),
         (status = 429, description = "The operator's limit per client address is exceeded"),
     )
@@ -87,13 +87,13 @@ pub async fn latest_breach(
 
 /// All data classes
 ///
-/// Alphabetical; may hold classes that no listed breach has.
+/// Alphabetical; may contain classes that no listed breach has.
 #[utoipa::path(
     operation_id = "dataClasses",
     tag = "Catalogue",
     responses(
         (status = 200, description = "The classes", body = [String], example = json!(["Email addresses", "Passwords"])),
-        (status = 304, description = "Not changed since the answer that the client has"),
+        (status = 304, description = "Not modified since the client's copy"),
         (status = 429, description = "The operator's limit per client address is exceeded"),
     )
 )]

@@ -1,4 +1,4 @@
-//! Proofs of control of a domain.
+//! Verification of domains.
 
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
@@ -11,16 +11,16 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
 
 /// Token for DNS verification
 ///
-/// Makes the token of a domain or gives the one there is; the owner puts it into a TXT record at
-/// the domain, which may be removed after verification. Plans with `IncludesBulkDomainAdd`: Pro.
+/// Returns the token of a domain and creates it if necessary. The owner puts it into a TXT record
+/// at the domain, which may be removed after verification. Plans with `IncludesBulkDomainAdd`: Pro.
 #[utoipa::path(
     operation_id = "generateDnsToken",
     tag = "Domain verification",
     security(("key" = [])),
-    request_body(content = DomainRequest, description = "Names of properties in any letter case; at most 16 KiB"),
+    request_body(content = DomainRequest, description = "Property names ignore case; at most 16 KiB"),
     responses(
         (status = 200, description = "The token", body = DnsToken, example = json!({"txtRecordValue": "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2"})),
-        (status = 400, description = "Not JSON, or no domain that may be verified", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
+        (status = 400, description = "Not JSON, or a domain that cannot be verified", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
     )
 )]
 #[post("/api/v3/domainVerification/generateDnsToken")]
@@ -33,17 +33,17 @@ pub async fn generate_dns_token(
 
 /// Verification by DNS
 ///
-/// Looks for the token in the TXT records of the domain, of which DNS may take 24 hours to tell.
-/// A subdomain of a verified domain is verified without a record where the plan has
+/// Looks for the token in the TXT records of the domain. DNS changes may take 24 hours to become
+/// visible. A subdomain of a verified domain is verified without a record if the plan has
 /// `IncludesAutoSubdomainVerification`. Plans with `IncludesBulkDomainAdd`: Pro.
 #[utoipa::path(
     operation_id = "verifyDnsToken",
     tag = "Domain verification",
     security(("key" = [])),
-    request_body(content = DomainRequest, description = "Names of properties in any letter case; at most 16 KiB"),
+    request_body(content = DomainRequest, description = "Property names ignore case; at most 16 KiB"),
     responses(
         (status = 200, description = "The domain is verified; the body is empty"),
-        (status = 400, description = "Not JSON, no domain that may be verified, or no record with the token", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
+        (status = 400, description = "Not JSON, a domain that cannot be verified, or no record with the token", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
     )
 )]
 #[post("/api/v3/domainVerification/verifyDnsToken")]
@@ -57,17 +57,17 @@ pub async fn verify_dns_token(
 
 /// Verification by mail
 ///
-/// Sends a mail with a link, which works once and for 24 hours, to an address at the domain that
-/// only its owner reads. Plans with `IncludesBulkDomainAdd`: Pro.
+/// Sends a mail to an address at the domain that only its owner reads. Its link works once and for
+/// 24 hours. Plans with `IncludesBulkDomainAdd`: Pro.
 #[utoipa::path(
     operation_id = "sendEmail",
     tag = "Domain verification",
     security(("key" = [])),
-    request_body(content = MailRequest, description = "Names of properties in any letter case; at most 16 KiB"),
+    request_body(content = MailRequest, description = "Property names ignore case; at most 16 KiB"),
     responses(
-        (status = 200, description = "The mail is on its way; the body is empty"),
-        (status = 400, description = "Not JSON, no domain that may be verified, or another alias", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),
-        (status = 429, description = "An address gets a mail every ten minutes, a domain 20 a day"),
+        (status = 200, description = "The mail was sent; the body is empty"),
+        (status = 400, description = "Not JSON, a domain that cannot be verified, or another alias", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),
+        (status = 429, description = "The limit is one mail in ten minutes per address and 20 a day per domain"),
     )
 )]
 #[post("/api/v3/domainVerification/sendEmail")]

@@ -1,4 +1,4 @@
-//! Domains: breached addresses of one, and the list of verified ones.
+//! Domains: breached addresses, and the list of verified domains.
 
 use actix_web::http::header::ContentType;
 use actix_web::web::Data;
@@ -11,15 +11,15 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{NamesByAlias, SubscribedDomain};
 
-/// The header of an answer that holds only breaches that need no subscription.
+/// The header of an answer that contains only breaches that need no subscription.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
 
 /// Breached addresses of a domain
 ///
-/// Sensitive and unverified breaches are included; subdomains are not. When the domain is larger
-/// than the subscription covers, only breaches with `IsSubscriptionFree` are returned and the
-/// header `x-domain-search-limited` says so. Search again only when `latestBreach` changes.
-/// Plans: Core, Pro; test keys for the test domain.
+/// Includes sensitive and unverified breaches, but no subdomains. If the domain is larger than the
+/// subscription covers, only breaches with `IsSubscriptionFree` are returned and the header
+/// `x-domain-search-limited` is set. Search again only when `latestBreach` changes. Plans: Core,
+/// Pro; test keys for the test domain.
 #[utoipa::path(
     operation_id = "breachedDomain",
     tag = "Domains",
@@ -27,7 +27,7 @@ const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
     params(("domain" = String, Path, description = "Verified domain", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
     responses(
         (status = 200, description = "Names of breaches by alias", body = NamesByAlias,
-            headers(("x-domain-search-limited" = String, description = "`subscription-free` when the domain is over the plan")),
+            headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers")),
             example = json!({"account-exists": ["Acmegram"]})),
         (status = 404, description = "No address of the domain is in a breach; the body is empty"),
         (status = 429, description = "The domain was searched too often"),

@@ -1,4 +1,4 @@
-//! Path and query as this API reads them.
+//! Reads path, query and body of requests.
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::dev::Payload;
@@ -18,7 +18,7 @@ use crate::policy::Access;
 use crate::state::State;
 use crate::wire::Body;
 
-/// Reads the key of a request; the operation is the one that the table of routes has at its path.
+/// Reads the key of a request. The table of routes determines the operation.
 pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
     let Some(Access::Keyed(operation)) = request.extensions().get::<Access>().copied() else {
         return Err(Error::Internal("the operation needs no key".to_owned()));
@@ -28,8 +28,7 @@ pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedReques
     Ok(KeyedRequest::new(presented, operation))
 }
 
-/// Charges a request to an operation that needs no key to the client address, where there is a
-/// limit.
+/// Charges a request without a key to the client address, if there is a limit.
 pub fn charge_keyless(request: &HttpRequest, state: &State) -> Result<(), Error> {
     match state.gate().admit_anonymous(request) {
         Ok(_) => Ok(()),
@@ -41,18 +40,18 @@ fn auth_error(error: AuthError, state: &State) -> Error {
     Error::from_auth(error, state.settings().key_header())
 }
 
-/// The last path segment, percent-decoded once; a `+` stays one. None when it is not UTF-8.
+/// The last path segment, percent-decoded once, with `+` unchanged. `None` if it is not UTF-8.
 #[derive(Clone, Debug)]
 pub struct Segment(Option<String>);
 
 impl Segment {
-    /// Takes it from a request.
+    /// Reads it from a request.
     pub fn of(request: &HttpRequest) -> Self {
         let raw = request.uri().path().rsplit('/').next().unwrap_or_default();
         Self(percent_decode_str(raw).decode_utf8().ok().map(Into::into))
     }
 
-    /// The text; empty when it is not UTF-8, which no operation accepts.
+    /// The text; empty if it is not UTF-8, which every operation rejects.
     pub fn text(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
@@ -73,11 +72,11 @@ impl Segment {
     }
 }
 
-/// Largest body of a request.
+/// Maximum size of a request body.
 const BODY_LIMIT: usize = 16 * 1024;
 
-/// The key of a request with its JSON body, whatever its media type; none when it breaks a rule or is
-/// too large. It is read to its end before the caller is looked up.
+/// The key of a request with its JSON body of any media type. The content is `None` if it is
+/// invalid or too large. The body is read completely before the caller is looked up.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
 
 impl<B: Body + 'static> FromRequest for KeyedBody<B> {
@@ -96,7 +95,7 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     }
 }
 
-/// How this API reads query parameters.
+/// The rules for query parameters.
 const RULES: Rules = Rules {
     names: Names::IgnoringCase,
     undecodable: Undecodable::Input,
@@ -104,7 +103,7 @@ const RULES: Rules = Rules {
     ..Rules::PLAIN
 };
 
-/// The same where an empty value is none.
+/// The rules with empty values treated as absent.
 const EMPTY_IS_ABSENT: Rules = Rules { empty: Empty::Absent, ..RULES };
 
 /// The query parameters of an operation.
@@ -112,7 +111,7 @@ pub fn query<T: DeserializeOwned + Validate>(request: &HttpRequest) -> Result<T,
     read_query(request, &RULES)
 }
 
-/// The same, with empty values left out.
+/// The query parameters of an operation, with empty values treated as absent.
 pub fn query_without_empty<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
 ) -> Result<T, Error> {

@@ -1,4 +1,4 @@
-//! One file per resource: read the request, call one use case, write the answer.
+//! Handlers, one file per resource: read the request, call one use case, write the answer.
 
 pub(crate) mod accounts;
 pub(crate) mod breaches;

@@ -1,4 +1,4 @@
-//! Pastes in which an address was found.
+//! Pastes of an address.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
@@ -20,7 +20,7 @@ use crate::wire::Paste;
     params(("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
     responses(
         (status = 200, description = "The pastes", body = [Paste]),
-        (status = 404, description = "The address is in no paste; the body is empty"),
+        (status = 404, description = "The address is not in any paste; the body is empty"),
     )
 )]
 #[get("/api/v3/pasteAccount/{email}")]

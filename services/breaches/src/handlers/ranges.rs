@@ -1,4 +1,4 @@
-//! Breaches of the addresses whose hash begins with a prefix.
+//! Searches by hash prefix.
 
 use actix_web::http::header::ContentType;
 use actix_web::web::Data;
@@ -15,8 +15,8 @@ use crate::wire::{RangeEntry, RangesRequest};
 ///
 /// The client sends the first 6 characters of the SHA-1 of the normalised address (trimmed,
 /// lower-case) and looks for the other 34 in the answer. Entries that do not match must be
-/// discarded at once and never be stored. An address whose suffix is absent is in no breach.
-/// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
+/// discarded at once and must not be stored. An address whose suffix is absent is not in any
+/// breach. Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
 #[utoipa::path(
     operation_id = "breachedAccountRange",
     tag = "Accounts",
@@ -36,14 +36,14 @@ pub async fn breached_account_range(
     Ok(reply::json(app::breached_range(&state, keyed, prefix).await?))
 }
 
-/// Breaches by many hash prefixes
+/// Breaches by several hash prefixes
 ///
 /// An extension of this service: the answers of up to 1,000 range requests in one object, by
-/// prefix in upper case. It costs what as many range requests cost: more than a full minute of the
-/// plan pays for are refused with 400, and the message says how many there may be. The answer is
-/// streamed; one that ends within the object failed on the way. Entries that do not match must be discarded at
-/// once and never be stored.
-/// Plans with `IncludesKAnon`: Pro, High RPM; test keys see the test accounts.
+/// upper-case prefix. Each prefix costs one range request. If the total exceeds a full quota of the
+/// plan, the request is refused with 400, and the message contains the maximum. The answer is
+/// streamed; a truncated object means that it failed. Entries that do not match must be discarded
+/// at once and must not be stored. Plans with `IncludesKAnon`: Pro, High RPM; test keys see the
+/// test accounts.
 #[utoipa::path(
     operation_id = "breachedAccountRanges",
     tag = "Accounts",

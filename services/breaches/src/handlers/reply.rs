@@ -1,4 +1,4 @@
-//! Answers as this API writes them.
+//! Response helpers.
 
 use actix_web::body::MessageBody;
 use actix_web::http::header::{self, ContentType, HeaderValue};
@@ -12,16 +12,16 @@ use crate::app::Pieces;
 use crate::error::Error;
 use crate::state::Snapshot;
 
-/// Answers of the catalogue may be kept for five minutes.
+/// Cache header of the catalogue answers: five minutes.
 const CATALOGUE_CACHE: &str = "public, max-age=300";
 
-/// An answer that is JSON already.
+/// A response whose body is JSON.
 pub fn json(body: impl MessageBody + 'static) -> HttpResponse {
     let json = HeaderValue::from_static("application/json");
     HttpResponse::Ok().insert_header((header::CONTENT_TYPE, json)).body(body)
 }
 
-/// An answer from the catalogue with its cache headers, or 304 when the client has it.
+/// A response from the catalogue with cache headers, or 304 if the client's copy is current.
 pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> HttpResponse {
     let tag = EntityTag::new(&snapshot.answers.version_tag);
     let changed_at = snapshot.answers.catalogue.changed_at;
@@ -31,8 +31,8 @@ pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> Htt
     })
 }
 
-/// The answer of a domain search: at once where it is short, else as a stream of pieces that are put
-/// together on the blocking threads as fast as the client takes them.
+/// The answer of a domain search. A short one is sent at once; otherwise it is streamed in pieces
+/// that are generated on blocking threads at the client's pace.
 pub async fn in_pieces(
     mut response: HttpResponseBuilder,
     names: impl Pieces,
@@ -51,7 +51,8 @@ pub async fn in_pieces(
 }
 
 async fn next_piece<P: Pieces>(mut names: P) -> Result<(P, Bytes, bool), Error> {
-    let failed = |error: std::io::Error| Error::Internal(format!("an answer broke off: {error}"));
+    let failed =
+        |error: std::io::Error| Error::Internal(format!("an answer was truncated: {error}"));
     let work = off_worker(move || names.next_piece().map(|(piece, last)| (names, piece, last)));
     let (names, piece, last) = work.await?.map_err(failed)?;
     Ok((names, Bytes::from(piece), last))

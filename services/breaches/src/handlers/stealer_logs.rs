@@ -1,4 +1,4 @@
-//! Stealer logs: at which websites addresses were captured.
+//! Searches of stealer logs.
 
 use actix_web::http::header::ContentType;
 use actix_web::web::Data;

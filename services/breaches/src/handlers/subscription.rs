@@ -11,7 +11,7 @@ use crate::wire::SubscriptionStatus;
 
 /// State of the subscription
 ///
-/// Answers after its end as well. Plans: Core, Pro, High RPM; the all-zero test key.
+/// Also works after the subscription has ended. Plans: Core, Pro, High RPM; the all-zero test key.
 #[utoipa::path(
     operation_id = "subscriptionStatus",
     tag = "Subscription",

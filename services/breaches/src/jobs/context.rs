@@ -1,4 +1,4 @@
-//! What a job works with.
+//! The context of a job.
 
 use database::{Db, Pools};
 use domain::SharedClock;
@@ -7,19 +7,19 @@ use super::error::JobError;
 use super::retry::{Retries, is_retryable};
 use crate::config::Settings;
 
-/// What a job works with.
+/// The context of a job.
 #[derive(Clone)]
 pub struct JobContext {
     /// Connections to the database.
     pub pools: Pools,
-    /// The time.
+    /// The clock.
     pub clock: SharedClock,
     /// Memory, temporary folder, test domain.
     pub settings: Settings,
 }
 
 impl JobContext {
-    /// Runs a short transaction, however long others hold the lock.
+    /// Runs a short transaction, retrying while others hold the lock.
     pub fn write<T>(
         &self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,

@@ -1,4 +1,4 @@
-//! Recognises the file that an interrupted job read.
+//! Identifies the input file of an interrupted job.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,7 +12,7 @@ use super::error::JobError;
 
 const MIB: u64 = 1 << 20;
 
-/// Size, time of change, and digests of the first and the last MiB.
+/// Size, modification time, and digests of the first and the last MiB.
 pub fn of(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let about = file.metadata()?;
@@ -29,11 +29,11 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
     Ok(Sha1Digest::of(bytes))
 }
 
-/// The fingerprint of several files together; that of standard input or of another stream, which can be
-/// read once, never matches another run.
+/// The joint fingerprint of several files. The fingerprint of standard input or another stream,
+/// which can be read only once, matches no other run.
 ///
 /// # Errors
-/// The file that cannot be read, by name.
+/// Returns the name of a file that cannot be read.
 pub fn of_all(paths: &[std::path::PathBuf], now: i64) -> Result<String, JobError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {

@@ -1,4 +1,4 @@
-//! Notes in the row of a job that it is alive, and how far it has read.
+//! Records in the row of a job that it is alive, and its progress.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -12,13 +12,13 @@ use super::context::JobContext;
 use crate::store::jobs::{self, Counts};
 use crate::store::load_connections;
 
-/// Time between two notes.
+/// Time between two heartbeats.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// A thread that notes the counts of a job until it is dropped.
+/// A thread that records the counts of a job until it is dropped.
 ///
-/// It has a connection of its own, so that the job never waits for a lock in order to be noted, and a
-/// note that finds the database busy is left out.
+/// It has its own connection, so that the job does not wait for locks because of heartbeats. A
+/// heartbeat is skipped if the database is busy.
 pub struct Heartbeat {
     counts: Arc<Mutex<Counts>>,
     stop: Option<Sender<()>>,
@@ -26,7 +26,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Begins to note that the job with this number is alive.
+    /// Starts the heartbeat of a job.
     pub fn start(context: &JobContext, job: i64) -> Self {
         let counts = Arc::new(Mutex::new(Counts::default()));
         let (stop, stopped) = mpsc::channel();
@@ -36,20 +36,20 @@ impl Heartbeat {
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 let counts = *shared.lock();
                 if let Err(error) = beat(&context, &mut connection, job, counts) {
-                    log::debug!("job {job} could not be noted: {error}");
+                    log::debug!("the heartbeat of job {job} failed: {error}");
                 }
             }
         });
         Self { counts, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// What to note next.
+    /// Sets the counts of the next heartbeat.
     pub fn set(&self, counts: Counts) {
         *self.counts.lock() = counts;
     }
 }
 
-/// Notes the counts; after an error the next note has a new connection.
+/// Records the counts. After an error, the next heartbeat opens a new connection.
 fn beat(
     context: &JobContext,
     connection: &mut Option<Db>,

@@ -1,4 +1,4 @@
-//! What all loads share: jobs that resume after a crash.
+//! Jobs that resume after a crash.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use super::heartbeat::Heartbeat;
 use super::load::tally::Tally;
 use crate::store::jobs;
 
-/// The part of `LOAD_MEMORY_MB` that sorting takes; the rest is for domains and the database.
+/// The share of `LOAD_MEMORY_MB` for sorting. The rest is for domains and the database.
 const SORTING: (u64, u64) = (7, 10);
 
 /// Memory for sorting, in bytes.
@@ -21,19 +21,19 @@ pub fn sorting_budget(context: &JobContext) -> ByteSize {
     ByteSize((context.settings.load_memory_mb as u64 * (1 << 20)) / SORTING.1 * SORTING.0)
 }
 
-/// A job that runs.
+/// A running job.
 pub struct Running {
     /// Its number.
     pub id: i64,
-    /// The last key, or line, that an earlier run committed.
+    /// The last key or line committed by an earlier run.
     pub after: Option<i64>,
 }
 
-/// The options of a job as they are kept with it.
+/// The stored options of a job.
 #[derive(Debug)]
 pub struct Params {
     own: String,
-    /// The same with the other choice of notices, where there is one.
+    /// The same options with the opposite choice of notices, if there is one.
     other: Option<String>,
 }
 
@@ -43,15 +43,15 @@ impl Params {
         Self { own: text.to_owned(), other: None }
     }
 
-    /// Options of a load, and the same with the other choice of notices.
+    /// Options of a load, and the same with the opposite choice of notices.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
         Ok(Self { own: text(options)?, other: Some(text(other)?) })
     }
 }
 
-/// Begins a job, or resumes an unfinished one with the same input and options. One that has stored
-/// something with the other choice of notices is not left half done.
+/// Begins a job, or resumes an unfinished one with the same input and options. Fails if an
+/// unfinished job has committed batches with the opposite choice of notices.
 pub fn begin(
     context: &JobContext,
     kind: &str,
@@ -80,16 +80,16 @@ pub fn begin(
 
 fn begun_otherwise(job: i64) -> JobError {
     JobError::Rejected(format!(
-        "job {job} has begun to load this with the other choice of notices: `breaches job resume {job}` \
-         goes on as it began, `breaches job cancel {job}` gives it up"
+        "job {job} has begun to load this with the opposite choice of notices: `breaches job resume {job}` \
+         continues it, `breaches job cancel {job}` ends it"
     ))
 }
 
-/// Ends this run of a job unless it was `moved` on, in the transaction that tried to.
+/// Ends this run of a job unless `moved`. Called in the transaction that tried to move the
+/// checkpoint.
 ///
 /// # Errors
-/// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] where a process with the same input was
-/// first.
+/// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] if another process finished the job.
 pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
     if moved {
         return Ok(());
@@ -100,8 +100,8 @@ pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
     }
 }
 
-/// How many links a load added; where another process that loads the same was first, the job has
-/// those of both.
+/// Returns the number of links that a load added. If another process finished the job, it is the
+/// total of both.
 pub fn added_by_any(
     context: &JobContext,
     id: i64,
@@ -109,15 +109,15 @@ pub fn added_by_any(
 ) -> Result<i64, JobError> {
     match ended {
         Err(JobError::DoneElsewhere) => {
-            log::info!("job {id} was done meanwhile by another process that loads the same");
+            log::info!("job {id} was finished by another process with the same input");
             context.write(|db| Ok(jobs::get(db, id)?.added))
         }
         ended => ended,
     }
 }
 
-/// Runs the body of a job, notes in its row that it is alive, and in the end how it failed; a
-/// cancelled job stays cancelled.
+/// Runs the body of a job with a heartbeat and records its failure. A cancelled job stays
+/// cancelled.
 pub fn noted<T>(
     context: &JobContext,
     id: i64,
@@ -132,13 +132,13 @@ pub fn noted<T>(
         let (text, now) = (error.for_record(), context.clock.unix());
         let noted = context.write(|db| Ok(jobs::fail(db, id, &text, now)?));
         if let Err(failed) = noted {
-            log::warn!("the failure of job {id} could not be noted: {failed}");
+            log::warn!("the failure of job {id} could not be recorded: {failed}");
         }
     }
     result
 }
 
-/// Reads and sorts the input of a job and notes in its row what was read.
+/// Reads and sorts the input of a job and records the counts.
 pub fn sorted(
     context: &JobContext,
     id: i64,

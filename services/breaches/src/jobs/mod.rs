@@ -15,5 +15,5 @@ pub use context::JobContext;
 pub use error::JobError;
 pub use load::*;
 pub use maintenance::{Cleaned, Findings, clean, examine, maintain, recount_domains, retire};
-pub use notices::{deliver_due, deliver_mails, deliver_webhooks, tell_listeners};
+pub use notices::{deliver_due, deliver_mails, deliver_webhooks, notify_listeners};
 pub use seed::{first_start, remove_test, seed_test};

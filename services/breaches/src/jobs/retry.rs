@@ -1,4 +1,5 @@
-//! Retries for a database that others use: a load of hours does not end because another one writes.
+//! Retries while the database is busy, so that a load of hours does not fail because of another
+//! writer.
 
 use std::thread;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use crate::store::load_connections;
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Time between two lines in the log.
+/// Time between two log lines.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// Attempts that found the database busy.
@@ -29,12 +30,12 @@ impl Retries {
     }
 }
 
-/// Whether another attempt may succeed.
+/// Returns whether another attempt may succeed.
 pub fn is_retryable(error: &JobError) -> bool {
     matches!(error, JobError::Database(DatabaseError::Busy))
 }
 
-/// The connection of a job, which is replaced when it is lost.
+/// The connection of a job, replaced when it is lost.
 pub struct RetryingConnection {
     pools: Pools,
     db: Db,
@@ -51,10 +52,10 @@ impl RetryingConnection {
         &mut self.db
     }
 
-    /// Runs a transaction until it is committed or fails for good.
+    /// Runs a transaction until it is committed or fails permanently.
     ///
-    /// One whose commit was not acknowledged is run again: `work` must be one that does no harm when
-    /// it was done already.
+    /// A transaction whose commit was not acknowledged is run again, so `work` must be harmless if
+    /// it is repeated.
     pub fn transaction<T>(
         &mut self,
         mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
@@ -65,7 +66,8 @@ impl RetryingConnection {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             }
-            // The lock of SQLite comes free; a lost connection to a server does not come back.
+            // The lock of SQLite is released eventually; a lost connection to a server must be
+            // replaced.
             if self.db.backend() == Backend::Postgres
                 && let Ok(new) = load_connections::connect(&self.pools)
             {
@@ -93,7 +95,7 @@ mod tests {
         });
         assert_eq!(done.unwrap(), 3);
         let version = pools.read_blocking(versions::current).unwrap().opt_out;
-        assert_eq!(version, 1, "attempts that failed were rolled back");
+        assert_eq!(version, 1, "failed attempts are rolled back");
         let failed = connection.transaction(|_| Err::<(), _>(DatabaseError::NotFound.into()));
         assert!(failed.is_err());
     }

@@ -1,4 +1,4 @@
-//! The contents of a new database: plans, and the test accounts.
+//! The content of a new database: plans and test accounts.
 
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
@@ -11,9 +11,9 @@ use crate::store::{
     stealer_logs, versions,
 };
 
-/// Fills a new database; an existing one is left alone.
+/// Fills a new database. An existing one is not changed.
 pub fn first_start(context: &JobContext) -> Result<(), JobError> {
-    // Every command comes by here: only the first one may have to wait for the right to write.
+    // Every command calls this, so only the first one takes the write lock.
     if context.pools.read_blocking(|db| versions::get(db, versions::SEEDED_AT))?.is_some() {
         return Ok(());
     }
@@ -31,7 +31,7 @@ pub fn first_start(context: &JobContext) -> Result<(), JobError> {
     })
 }
 
-/// Adds the plans of the price list, unless there are plans already.
+/// Adds the plans of the price list, unless there are plans.
 fn seed_plans(db: &mut Db) -> Result<(), DatabaseError> {
     let plans = plan::seed();
     let rates: Vec<auth::Plan> = plans
@@ -49,7 +49,7 @@ fn seed_plans(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// `seed-test`: creates the test accounts; existing ones are replaced.
+/// `seed-test`: creates the test accounts, replacing existing ones.
 pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
@@ -61,7 +61,7 @@ pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobErr
     })
 }
 
-/// `seed-test --remove`: removes the test accounts, and the fixture breaches that hold no others.
+/// `seed-test --remove`: removes the test accounts and the fixture breaches without other accounts.
 pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
@@ -95,7 +95,7 @@ fn add_test_data(
     let mut ids = Vec::new();
     for fixture in test_data::fixtures() {
         let name = fixture.name.clone();
-        ids.push((name, stand_in(db, fixture, use_catalogue)?));
+        ids.push((name, representative(db, fixture, use_catalogue)?));
     }
     let id_of = |name: &str| ids.iter().find(|(fixture, _)| fixture == name).map(|(_, id)| *id);
     for account in test_data::ACCOUNTS {
@@ -139,9 +139,9 @@ fn add_pair(
     Ok(())
 }
 
-/// The id of the breach that plays a fixture's part: the fixture itself, or an entry of a loaded
+/// The id of the breach that represents a fixture: the fixture itself, or an entry of a loaded
 /// catalogue with the same flags.
-fn stand_in(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, DatabaseError> {
+fn representative(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, DatabaseError> {
     if use_catalogue {
         let known = match fixture.name.as_str() {
             "Acmegram" => Some("Adobe"),

@@ -1,10 +1,9 @@
-//! The number under which an address is filed.
+//! The key under which an account is stored.
 
 use domain::Sha1Digest;
 
-/// The first 8 bytes of an address's SHA-1, stored so that signed order equals hash order.
-///
-/// Databases have no unsigned 64-bit column; flipping the top bit keeps the order.
+/// The first 8 bytes of an address's SHA-1. Flipping the top bit makes signed order equal hash
+/// order, because databases have no unsigned 64-bit column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountKey(pub i64);
 
@@ -35,7 +34,7 @@ impl std::fmt::Display for EmailPrefix {
 }
 
 impl EmailPrefix {
-    /// Reads exactly six hexadecimal characters of either case.
+    /// Parses exactly six hexadecimal characters of either case.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() != 6 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
@@ -58,14 +57,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boundary_prefixes_cover_both_ends() {
+    fn lowest_and_highest_prefix_cover_all_keys() {
         let (low, _) = EmailPrefix::parse("000000").unwrap().keys();
         let (_, high) = EmailPrefix::parse("ffFFff").unwrap().keys();
         assert_eq!((low.0, high.0), (i64::MIN, i64::MAX));
     }
 
     #[test]
-    fn other_texts_are_no_prefix() {
+    fn text_other_than_six_hex_digits_is_rejected() {
         for text in ["", "12345", "1234567", "12345g", "+12345", "é1234"] {
             assert_eq!(EmailPrefix::parse(text), None, "{text}");
         }
@@ -73,7 +72,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn signed_order_is_hash_order_and_prefixes_hold_their_hashes(a in any::<[u8; 20]>(), b in any::<[u8; 20]>()) {
+        fn keys_sort_like_hashes_and_are_within_their_prefix(a in any::<[u8; 20]>(), b in any::<[u8; 20]>()) {
             let (a, b) = (Sha1Digest(a), Sha1Digest(b));
             prop_assert_eq!(a.0[..8].cmp(&b.0[..8]), AccountKey::of(&a).cmp(&AccountKey::of(&b)));
             prop_assert_eq!(&AccountKey::of(&a).first_bytes()[..], &a.0[..8]);

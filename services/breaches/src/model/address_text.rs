@@ -1,8 +1,8 @@
-//! How an address is split over the account row and the mail-domain row, and put together again.
+//! Splits an address into the local part of an account row and a mail domain, and joins them again.
 //!
-//! An account row holds the local part; its domain is filed once, as A-labels. The digest of an
-//! address covers the domain *as it was written*, so an internationalised domain has to be kept
-//! too: behind a separator that no local part can contain, because it is a control character.
+//! An account row has the local part; the domain is stored once, as A-labels. The digest of an
+//! address covers the domain *as written*, so an internationalised domain is kept too. It follows a
+//! separator, a control character that no local part can contain.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use domain::{EmailAddress, Sha1Digest};
 
 const SEPARATOR: char = '\u{1f}';
 
-/// What the account row stores for an address.
+/// The local part to store for an address.
 pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     let written = &address.as_str()[address.local().len() + 1..];
     if written == address.domain() {
@@ -20,17 +20,17 @@ pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     }
 }
 
-/// The local part within a stored one.
+/// The local part without the written domain.
 pub fn alias(stored: &str) -> &str {
     stored.split_once(SEPARATOR).map_or(stored, |(local, _)| local)
 }
 
-/// The normalised text of an address whose row says `stored` at `domain`.
+/// The normalised text of an address with the stored local part `stored` at `domain`.
 pub fn full_text(stored: &str, domain: &str) -> String {
     parts(stored, domain).concat()
 }
 
-/// The digest of that text.
+/// The digest of the normalised text.
 pub fn digest(stored: &str, domain: &str) -> Sha1Digest {
     Sha1Digest::of_joined(&parts(stored, domain))
 }
@@ -40,8 +40,8 @@ fn parts<'a>(stored: &'a str, domain: &'a str) -> [&'a str; 3] {
     [local, "@", domain]
 }
 
-/// Whether the row `stored` at `domain` is that of `address`.
-pub fn is(stored: &str, domain: &str, address: &EmailAddress) -> bool {
+/// Returns whether the row `stored` at `domain` is that of `address`.
+pub fn matches(stored: &str, domain: &str, address: &EmailAddress) -> bool {
     domain == address.domain() && stored == stored_local(address)
 }
 
@@ -50,24 +50,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ascii_addresses_are_stored_without_their_domain() {
+    fn ascii_address_is_stored_without_its_domain() {
         let address = EmailAddress::parse("Some.One@Example.com").unwrap();
         assert_eq!(stored_local(&address), "some.one");
         assert_eq!(full_text("some.one", "example.com"), address.as_str());
         assert_eq!(digest("some.one", "example.com"), address.sha1());
-        assert!(is("some.one", "example.com", &address));
-        assert!(!is("some.one", "example.org", &address));
+        assert!(matches("some.one", "example.com", &address));
+        assert!(!matches("some.one", "example.org", &address));
     }
 
     #[test]
-    fn international_domains_keep_the_text_that_was_hashed() {
+    fn international_address_keeps_the_hashed_domain() {
         let address = EmailAddress::parse("jürgen@bücher.example").unwrap();
         let stored = stored_local(&address).into_owned();
         assert_eq!(full_text(&stored, address.domain()), address.as_str());
         assert_eq!(digest(&stored, address.domain()), address.sha1());
         assert_eq!(alias(&stored), "jürgen");
         let other = EmailAddress::parse("jürgen@xn--bcher-kva.example").unwrap();
-        assert!(is(&stored, "xn--bcher-kva.example", &address));
-        assert!(!is(&stored, "xn--bcher-kva.example", &other));
+        assert!(matches(&stored, "xn--bcher-kva.example", &address));
+        assert!(!matches(&stored, "xn--bcher-kva.example", &other));
     }
 }

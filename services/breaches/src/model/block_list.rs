@@ -1,10 +1,10 @@
-//! Clients that the operator blocks.
+//! The block list of the operator.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-/// The block list: networks and parts of user agents, each with the instant at which it ends.
+/// Blocked networks and substrings of user agents, each with an optional end.
 #[derive(Debug, Default)]
 pub struct BlockList {
     networks: Vec<(IpNet, Option<i64>)>,
@@ -12,17 +12,17 @@ pub struct BlockList {
 }
 
 impl BlockList {
-    /// Blocks the clients of a network until `until`, Unix seconds, or without an end.
+    /// Blocks a network until `until` in Unix seconds, or forever.
     pub fn add_network(&mut self, network: IpNet, until: Option<i64>) {
         self.networks.push((network, until));
     }
 
-    /// Blocks user agents that contain a text in any letter case.
+    /// Blocks user agents that contain a text, ignoring case.
     pub fn add_agent(&mut self, text: &str, until: Option<i64>) {
         self.agents.push((text.to_lowercase(), until));
     }
 
-    /// Whether a client is blocked at Unix second `now`.
+    /// Returns whether a client is blocked at Unix second `now`.
     pub fn blocks(&self, address: IpAddr, agent: Option<&str>, now: i64) -> bool {
         let active = |until: Option<i64>| until.is_none_or(|end| now < end);
         if self.networks.iter().any(|(network, until)| network.contains(&address) && active(*until))
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_and_parts_of_agents_block_until_they_end() {
+    fn networks_and_user_agents_are_blocked_until_their_end() {
         let mut list = BlockList::default();
         list.add_network("192.0.2.0/24".parse().unwrap(), None);
         list.add_agent("BadBot", Some(10));

@@ -1,8 +1,8 @@
-//! A breach of the catalogue and who may see it.
+//! A breach of the catalogue and its visibility.
 
 use super::instant;
 
-/// What is said of a breach as a whole.
+/// Flags of a breach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// Its authenticity was confirmed.
@@ -17,7 +17,7 @@ pub struct Flags {
     pub spam_list: bool,
     /// Its data come from malware.
     pub malware: bool,
-    /// Domain searches show it even when the domain is too large for the plan.
+    /// Domain searches show it even if the domain is too large for the plan.
     pub subscription_free: bool,
     /// Its data come from stealer logs, with the website of each login.
     pub stealer_log: bool,
@@ -26,52 +26,54 @@ pub struct Flags {
 /// A breach of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// Number in the packed lists, 1 to 65535.
+    /// Id in the packed lists, 1 to 65535.
     pub id: u16,
     /// Stable key.
     pub name: String,
-    /// Title for people.
+    /// Displayed title.
     pub title: String,
     /// Domain of the breached site, or empty.
     pub domain: String,
     /// `YYYY-MM-DD`.
     pub breach_date: String,
-    /// When it was added, Unix seconds.
+    /// When it was added, in Unix seconds.
     pub added: i64,
-    /// When it was last changed, Unix seconds.
+    /// When it was last changed, in Unix seconds.
     pub modified: i64,
-    /// Number of addresses as published.
+    /// Published number of addresses.
     pub pwn_count: i64,
-    /// Number of accounts linked to it here.
+    /// Number of linked accounts.
     pub loaded_count: i64,
     /// HTML.
     pub description: String,
     /// Absolute URL of a PNG.
     pub logo_path: String,
-    /// Attribution that the provider of the data asked for.
+    /// Attribution requested by the provider of the data.
     pub attribution: Option<String>,
-    /// Where the breached party disclosed it.
+    /// URL of the disclosure by the breached party.
     pub disclosure_url: Option<String>,
     /// Sorted ignoring case.
     pub data_classes: Vec<String>,
-    /// What is said of it.
+    /// Its flags.
     pub flags: Flags,
-    /// Inactive breaches exist for the operator alone.
+    /// False for breaches that only the operator sees.
     pub active: bool,
 }
 
 impl Breach {
-    /// Whether searches by address and by prefix return it.
+    /// Returns whether searches by address and by prefix show it.
     pub fn shown_for_address(&self) -> bool {
         self.shown_for_domain() && !self.flags.sensitive
     }
 
-    /// Whether searches by the controller of a domain return it; stealer pairs follow the same rule.
+    /// Returns whether searches by the controller of a domain show it. Stealer-log pairs follow the
+    /// same rule.
     pub fn shown_for_domain(&self) -> bool {
         self.active && !self.flags.retired
     }
 
-    /// Activates it; its dates become now, so that pollers see it, unless they are kept.
+    /// Activates it. Its dates become the current minute, so that pollers notice it, unless they
+    /// are kept.
     pub fn activate(&mut self, keep_dates: bool, now: i64) {
         self.active = true;
         if !keep_dates {
@@ -80,7 +82,7 @@ impl Breach {
         }
     }
 
-    /// Whether the catalogue lists it.
+    /// Returns whether the catalogue lists it.
     pub fn listed(&self) -> bool {
         self.active
     }

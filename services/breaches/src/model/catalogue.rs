@@ -1,4 +1,4 @@
-//! All breaches in memory, in the order of answers.
+//! All breaches in memory, in answer order.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use super::id_list;
 /// The breach catalogue at one version.
 #[derive(Debug, Default)]
 pub struct Catalogue {
-    /// Grows with every change.
+    /// Incremented with every change.
     pub version: i64,
-    /// When it last changed, Unix seconds.
+    /// When it last changed, in Unix seconds.
     pub changed_at: i64,
     breaches: Vec<Breach>,
     by_id: HashMap<u16, usize>,
@@ -19,7 +19,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Sorts by title, compared by lower-case code points, ties by name.
+    /// Sorts by lower-case title, then by name.
     pub fn new(
         version: i64,
         changed_at: i64,
@@ -35,7 +35,7 @@ impl Catalogue {
         Self { version, changed_at, breaches, by_id, by_name, data_classes }
     }
 
-    /// Every breach, inactive ones too, by title.
+    /// All breaches, including inactive ones, by title.
     pub fn all(&self) -> &[Breach] {
         &self.breaches
     }
@@ -56,12 +56,12 @@ impl Catalogue {
         self.breaches.get(index).is_some_and(Breach::listed).then_some(index)
     }
 
-    /// The breach with this name, ignoring case, whatever its state.
+    /// The breach with this name, ignoring case, in any state.
     pub fn by_name(&self, name: &str) -> Option<&Breach> {
         self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
     }
 
-    /// The index of the listed breach added last; ties by name.
+    /// The index of the most recently added listed breach; of several, the first by name.
     pub fn latest(&self) -> Option<usize> {
         let listed = self.breaches.iter().enumerate().filter(|(_, breach)| breach.listed());
         listed
@@ -74,7 +74,7 @@ impl Catalogue {
         &self.data_classes
     }
 
-    /// The indexes of the breaches of an account that `shown` lets through, in answer order.
+    /// The indexes of the breaches of an account that pass `shown`, in answer order.
     pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
         let mut indexes: Vec<usize> = id_list::ids(list)
             .filter_map(|id| self.index(id))
@@ -84,7 +84,7 @@ impl Catalogue {
         indexes
     }
 
-    /// The names of the breaches of an account that `shown` lets through, in byte order.
+    /// The names of the breaches of an account that pass `shown`, in byte order.
     pub fn names(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<&str> {
         let mut names: Vec<&str> = id_list::ids(list)
             .filter_map(|id| self.by_id(id))
@@ -95,7 +95,7 @@ impl Catalogue {
         names
     }
 
-    /// Whether any breach of an account passes.
+    /// Returns whether any breach of an account passes `shown`.
     pub fn any(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> bool {
         id_list::ids(list).filter_map(|id| self.by_id(id)).any(shown)
     }
@@ -116,12 +116,12 @@ mod tests {
     }
 
     #[test]
-    fn data_classes_ignore_case() {
+    fn data_classes_are_sorted_ignoring_case() {
         assert_eq!(catalogue().data_classes(), ["A", "b", "C"]);
     }
 
     #[test]
-    fn each_flag_hides_where_the_table_says() {
+    fn sensitive_and_inactive_breaches_are_hidden() {
         let catalogue = catalogue();
         let all = id_list::pack(&(1..=9).collect::<Vec<_>>());
         let address = catalogue.names(&all, Breach::shown_for_address);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_in_any_case_and_inactive_ones_are_not_listed() {
+    fn breach_is_found_by_name_in_any_case_and_listed_if_active() {
         let catalogue = catalogue();
         assert!(catalogue.listed_index("ACMEGRAM").is_some());
         assert!(catalogue.listed_index("Emberforum").is_none());

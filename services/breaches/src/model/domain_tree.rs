@@ -1,16 +1,16 @@
-//! Which domains of a subscriber follow from a proved domain above them.
+//! Determines which domains of a subscriber are inherited from a verified parent domain.
 
 use std::collections::HashMap;
 use std::iter::successors;
 
-/// What inheritance needs to know of a domain that a subscriber has.
+/// State of a domain of a subscriber, as inheritance needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Number of the domain.
     pub id: i64,
-    /// Whether control of the domain itself was proved.
+    /// True if control of the domain itself was proved.
     pub proved: bool,
-    /// Whether the domain was removed by hand: no domain above brings it, nor what is below it.
+    /// True if the subscriber removed it: neither it nor its subdomains are inherited.
     pub detached: bool,
 }
 
@@ -19,23 +19,23 @@ pub struct Holding {
 pub struct DomainTree(HashMap<String, Holding>);
 
 impl DomainTree {
-    /// A tree of domains by name.
+    /// Builds a tree from domains by name.
     pub fn new(domains: impl IntoIterator<Item = (String, Holding)>) -> Self {
         Self(domains.into_iter().collect())
     }
 
-    /// Notes what became of a domain.
+    /// Sets the state of a domain.
     pub fn set(&mut self, name: &str, holding: Holding) {
         self.0.insert(name.to_owned(), holding);
     }
 
-    /// Forgets a domain.
+    /// Removes a domain.
     pub fn remove(&mut self, name: &str) {
         self.0.remove(name);
     }
 
-    /// The number of the nearest proved domain above a name. None where the name, or a domain between the
-    /// two, was removed by hand.
+    /// The number of the nearest verified parent of a name. Returns `None` if the name, or a domain
+    /// in between, was removed by the subscriber.
     pub fn root_of(&self, name: &str) -> Option<i64> {
         if self.0.get(name).is_some_and(|own| own.detached) {
             return None;
@@ -44,18 +44,18 @@ impl DomainTree {
         held.find(|above| above.proved || above.detached).filter(|found| found.proved).map(|r| r.id)
     }
 
-    /// Whether a proved domain is above a name, whatever was removed between the two.
+    /// Returns whether a verified domain is above a name, ignoring removed domains in between.
     pub fn has_root(&self, name: &str) -> bool {
         above(name).any(|above| self.0.get(above).is_some_and(|above| above.proved))
     }
 }
 
-/// The names above a domain, the nearest first.
+/// The parents of a domain, nearest first.
 fn above(name: &str) -> impl Iterator<Item = &str> {
     successors(Some(name), |name| name.split_once('.').map(|(_, above)| above)).skip(1)
 }
 
-/// Whether a domain is below another one.
+/// Returns whether `name` is a subdomain of `domain`.
 pub fn is_below(name: &str, domain: &str) -> bool {
     name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_proved_domain_above_brings_a_domain() {
+    fn domain_is_inherited_from_its_nearest_verified_parent() {
         let near = Holding { id: 7, ..PROVED };
         let tree = tree(&[("corp.example", PROVED), ("a.corp.example", near)]);
         assert_eq!(tree.root_of("c.b.a.corp.example"), Some(7));
@@ -85,18 +85,18 @@ mod tests {
     }
 
     #[test]
-    fn an_inherited_domain_brings_nothing_by_itself() {
+    fn inherited_domain_passes_nothing_on_by_itself() {
         assert_eq!(tree(&[("a.corp.example", INHERITED)]).root_of("b.a.corp.example"), None);
     }
 
     #[test]
-    fn what_was_removed_cuts_off_everything_below_it() {
+    fn removed_domain_stops_inheritance_below_it() {
         let mut tree = tree(&[("corp.example", PROVED), ("a.corp.example", REMOVED)]);
         assert_eq!(tree.root_of("a.corp.example"), None);
         assert_eq!(tree.root_of("b.a.corp.example"), None);
         assert!(tree.has_root("b.a.corp.example"));
         assert_eq!(tree.root_of("aa.corp.example"), Some(1));
-        // Proved by itself later, it brings what is below it.
+        // Once verified itself, it passes on its subdomains.
         tree.set("a.corp.example", Holding { proved: true, ..REMOVED });
         assert_eq!(tree.root_of("b.a.corp.example"), Some(3));
         tree.remove("a.corp.example");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_below_at_a_dot() {
+    fn subdomains_end_at_a_dot() {
         assert!(is_below("a.corp.example", "corp.example"));
         assert!(!is_below("acorp.example", "corp.example"));
         assert!(!is_below("corp.example", "corp.example"));

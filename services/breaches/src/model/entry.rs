@@ -1,35 +1,35 @@
-//! An entry of a catalogue file: the breach model as it is published.
+//! Reads an entry of a catalogue file in its published form.
 
 use serde_json::{Map, Value};
 
 use super::breach::{Breach, Flags};
 use super::{instant, markup};
 
-/// Why an entry cannot be taken.
+/// Why an entry is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// Not a JSON object.
     #[error("the entry is not a JSON object")]
     NoObject,
-    /// A member is missing or of another type.
-    #[error("{0} is missing or not of its type")]
+    /// A member is missing or has another type.
+    #[error("{0} is missing or has the wrong type")]
     Member(&'static str),
     /// A name with other characters.
     #[error("Name must be 1 to 64 letters, digits or hyphens, beginning with a letter or digit")]
     Name,
-    /// A date in another form.
-    #[error("{0} is no date of its form")]
+    /// A date in another format.
+    #[error("{0} is not a valid date")]
     Date(&'static str),
-    /// A modification before the addition.
+    /// A modification date before the date of addition.
     #[error("ModifiedDate is earlier than AddedDate")]
     Order,
     /// Active content in the description.
     #[error(
-        "Description holds more than plain markup: a script, a frame, a form, a style, an event handler \
+        "Description contains more than plain markup: a script, a frame, a form, a style, an event handler \
          or a link that is neither http, https nor mailto"
     )]
     ActiveContent,
-    /// A logo that is no absolute URL.
+    /// A logo that is not an absolute URL.
     #[error("LogoPath is not an absolute http or https URL")]
     Logo,
 }
@@ -57,7 +57,7 @@ const KNOWN: [&str; 20] = [
     "IsStealerLog",
 ];
 
-/// Reads an entry; the id is 0 and the breach active.
+/// Reads an entry. The id is 0 and the breach is active.
 ///
 /// # Errors
 /// See [`EntryError`].
@@ -111,14 +111,14 @@ pub fn unknown_members(value: &Value) -> Vec<&str> {
     members.map(String::as_str).filter(|key| !KNOWN.contains(key)).collect()
 }
 
-/// Whether a text is taken as a breach name.
+/// Returns whether a text is a valid breach name.
 pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && !text.starts_with('-')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whether a text is an absolute `http` or `https` URL.
+/// Returns whether a text is an absolute `http` or `https` URL.
 pub fn is_absolute(url: &str) -> bool {
     ["https://", "http://"]
         .iter()
@@ -135,7 +135,7 @@ fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str
     }
 }
 
-/// PostgreSQL stores no NUL.
+/// Returns false for text with NUL, which PostgreSQL cannot store.
 fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_published_entry_is_read_and_normalised() {
+    fn published_entry_is_read_and_normalised() {
         let breach = read(&sample()).unwrap();
         assert_eq!(breach.domain, "sample.example");
         assert_eq!(breach.data_classes, ["email addresses", "Phone numbers"]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_has_its_error() {
+    fn invalid_member_is_rejected_with_its_error() {
         let cases = [
             ("Name", json!("a b"), EntryError::Name),
             ("Name", json!("-a"), EntryError::Name),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_are_named() {
+    fn unknown_members_are_listed() {
         let mut entry = sample();
         entry["IsNew"] = json!(true);
         assert_eq!(unknown_members(&entry), ["IsNew"]);

@@ -1,11 +1,11 @@
-//! The breach ids of an account, packed: ascending, two bytes little-endian each.
+//! The packed breach ids of an account: ascending, two little-endian bytes each.
 
 /// The ids in a packed list.
 pub fn ids(list: &[u8]) -> impl Iterator<Item = u16> + '_ {
     list.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair))
 }
 
-/// Packs ids; sorts them and drops repetitions.
+/// Packs ids after sorting and deduplicating them.
 pub fn pack(ids: &[u16]) -> Vec<u8> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
@@ -13,12 +13,12 @@ pub fn pack(ids: &[u16]) -> Vec<u8> {
     ids.into_iter().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Whether `id` is in the list.
+/// Returns whether `id` is in the list.
 pub fn contains(list: &[u8], id: u16) -> bool {
     ids(list).any(|each| each == id)
 }
 
-/// The list with `id` added, or none when it is there already.
+/// The list with `id` added, or `None` if it contains it.
 pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     let place = ids(list).position(|each| each >= id).unwrap_or(list.len() / 2);
     if list[2 * place..].starts_with(&id.to_le_bytes()) {
@@ -31,27 +31,27 @@ pub fn with(list: &[u8], id: u16) -> Option<Vec<u8>> {
     Some(longer)
 }
 
-/// The list with all ids of another one added, or none when it has them already.
+/// The union of two lists, or `None` if the first contains the second.
 pub fn union(list: &[u8], more: &[u8]) -> Option<Vec<u8>> {
     if ids(more).all(|id| contains(list, id)) {
         return None;
     }
-    let mut merged = Vec::with_capacity(list.len() + more.len());
+    let mut union = Vec::with_capacity(list.len() + more.len());
     let (mut left, mut right) = (ids(list).peekable(), ids(more).peekable());
     loop {
         let next = match (left.peek(), right.peek()) {
             (Some(a), Some(b)) => *a.min(b),
             (Some(a), None) => *a,
             (None, Some(b)) => *b,
-            (None, None) => return Some(merged),
+            (None, None) => return Some(union),
         };
         left.next_if_eq(&next);
         right.next_if_eq(&next);
-        merged.extend_from_slice(&next.to_le_bytes());
+        union.extend_from_slice(&next.to_le_bytes());
     }
 }
 
-/// The list with `id` taken out, or none when it is not there.
+/// The list without `id`, or `None` if it does not contain it.
 pub fn without(list: &[u8], id: u16) -> Option<Vec<u8>> {
     contains(list, id)
         .then(|| ids(list).filter(|each| *each != id).flat_map(u16::to_le_bytes).collect())

@@ -1,4 +1,4 @@
-//! Dates in the forms that the API writes and the loaders read.
+//! Date formats of the API and the loaders.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -24,7 +24,7 @@ pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
-/// The form of mails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
+/// The format of mails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
 pub fn mail_date(seconds: i64) -> String {
     civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }
@@ -34,7 +34,7 @@ pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60
 }
 
-/// Reads `YYYY-MM-DDTHH:MM[:SS]` in UTC, or with `Z` or an offset from it.
+/// Parses `YYYY-MM-DDTHH:MM[:SS]` in UTC, or with `Z` or an offset.
 pub fn parse(text: &str) -> Option<i64> {
     if text.len() < 16 {
         return None;
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Option<i64> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return has_valid_offset(text).then(|| instant.as_second());
     }
-    // Read as a civil time, a text would lose whatever follows the time without a word.
+    // Parsing as a civil time would silently drop any text after the time.
     let is_plain = |byte: u8| byte.is_ascii_digit() || b":.".contains(&byte);
     let civil: DateTime = text.parse().ok()?;
     let time = text.as_bytes().get(11..)?;
@@ -52,8 +52,8 @@ pub fn parse(text: &str) -> Option<i64> {
     TimeZone::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
 }
 
-/// Returns whether the offset of an instant, if it has one, is less than a day (RFC 3339). The
-/// library reads offsets of up to 25 hours.
+/// Returns whether the offset of an instant, if any, is less than a day (RFC 3339). `jiff` accepts
+/// offsets of up to 25 hours.
 fn has_valid_offset(text: &str) -> bool {
     let time = text.get(11..).unwrap_or_default();
     let Some((_, offset)) = time.split_once(['+', '-']) else { return true };
@@ -61,7 +61,7 @@ fn has_valid_offset(text: &str) -> bool {
     hours.is_some_and(|hours| hours < 24)
 }
 
-/// Reads a date, or a date with a time, as the operator writes an end: a date means its first second.
+/// Parses a date, or a date with a time, as an end. A date means its first second.
 pub fn parse_until(text: &str) -> Option<i64> {
     if let Some(seconds) = parse(text) {
         return Some(seconds);
@@ -70,7 +70,7 @@ pub fn parse_until(text: &str) -> Option<i64> {
     TimeZone::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok().map(Timestamp::as_second)
 }
 
-/// Whether the text is `YYYY-MM-DD`.
+/// Returns whether the text is `YYYY-MM-DD`.
 pub fn is_date(text: &str) -> bool {
     text.len() == 10 && text.parse::<Date>().is_ok()
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_written_forms_are_read() {
+    fn dates_with_and_without_seconds_are_parsed() {
         let seconds = parse("2013-12-04T00:00:00Z").unwrap();
         assert_eq!(parse("2013-12-04T00:00Z"), Some(seconds));
         assert_eq!(with_zone(seconds), "2013-12-04T00:00:00Z");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_converted() {
+    fn offsets_are_converted_to_utc() {
         let seconds = parse("2020-01-02T05:00:00Z").unwrap();
         for text in [
             "2020-01-02T10:00:00+05:00",
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn minutes_begin_at_their_second_zero() {
+    fn whole_minute_rounds_down() {
         assert_eq!((whole_minute(61), whole_minute(-1)), (60, -60));
     }
 }

@@ -1,14 +1,14 @@
-//! Which addresses a load takes. Lists of this trade hold a secret behind the address more often than
-//! not: a line from which it was not split off must never pass for an address.
+//! Validates addresses of loads. Leaked lists often have a secret after the address; a line from
+//! which it was not split off must be rejected.
 
 use domain::{EmailAddress, EmailError};
 
-/// Reads an address as loads do: stricter than searches, so that nothing but an address is stored.
+/// Parses an address more strictly than searches do, so that only addresses are stored.
 ///
 /// # Errors
-/// See [`EmailError`]: `Domain` also for any ASCII character but letters, digits and `- _ .` in the
-/// domain as it is written and as A-labels, `Local` also for a separator or another `@` before it,
-/// which end an address that has a secret with an `@` behind it.
+/// See [`EmailError`]. `Domain` also means an ASCII character other than letters, digits and `- _
+/// .` in the domain, as written or as A-labels. `Local` also means a separator or a second `@`, as
+/// in an address followed by a secret with an `@`.
 pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     let address = EmailAddress::parse(text)?;
     let local = address.local();
@@ -22,13 +22,12 @@ pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     Ok(address)
 }
 
-/// Whether a domain, as A-labels, could be that of a loaded address.
+/// Returns whether a domain, as A-labels, may be that of a loaded address.
 pub fn is_domain(text: &str) -> bool {
     !text.is_empty() && !text.contains(is_foreign)
 }
 
-/// The address within a text that an older version took for one: behind what separates it from a word
-/// in front, and up to where its domain ends.
+/// Extracts the address from a text that an older version stored as an address.
 pub fn within(text: &str) -> Option<EmailAddress> {
     let at = text.find('@')?;
     let start = text[..at].rfind(|c: char| is_foreign(c) && is_separator(c));
@@ -39,8 +38,8 @@ pub fn within(text: &str) -> Option<EmailAddress> {
     parse(&text[start..end]).ok()
 }
 
-/// Whether no domain of a loaded address may hold a character: leaked ones have `_` in them, are at
-/// numbers or written in any script, and nothing else.
+/// Returns whether a character cannot be in the domain of a loaded address. Leaked domains may
+/// contain `_`, be numeric or be in any script.
 fn is_foreign(character: char) -> bool {
     if character.is_ascii() {
         !(character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.'))
@@ -49,7 +48,8 @@ fn is_foreign(character: char) -> bool {
     }
 }
 
-/// Whether a character ends an address or begins one, so that no local part has it.
+/// Returns whether a character separates an address from other text, so that no local part contains
+/// it.
 fn is_separator(character: char) -> bool {
     matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')
         || character.is_whitespace()
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_separator_quote_or_bracket_is_part_of_a_domain() {
+    fn domain_with_a_separator_quote_or_bracket_is_rejected() {
         let separators = ": ; , | < > \" ' ( ) [ ] { } \\ / = ! # $ % & * + ? ^ ` ~";
         for separator in separators.split(' ').chain([" ", "\t", "\u{7f}"]) {
             for text in [
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_with_an_at_sign_does_not_make_the_address_a_local_part() {
+    fn address_with_a_secret_that_contains_an_at_sign_is_rejected() {
         for text in [
             "ada@corp.example:hunter@2.x",
             "ada@corp.example|hunter@2.x",
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_is_found_within_what_an_older_version_stored() {
+    fn address_is_extracted_from_text_with_a_secret() {
         for text in [
             "ada@corp.example:hunter2",
             "ada@corp.example;hunter@2.x",
@@ -102,14 +102,14 @@ mod tests {
         ] {
             assert_eq!(within(text).unwrap().as_str(), "ada@corp.example", "{text:?}");
         }
-        for text in ["ada@corp:hunter2.example", ":@corp.example:x", "nobody"] {
+        for text in ["ada@corp:hunter2.example", ":@corp.example:x", "not-an-address"] {
             assert_eq!(within(text), None, "{text:?}");
         }
         assert!(is_domain("under_score.example") && !is_domain("corp.example:x"));
     }
 
     #[test]
-    fn domains_that_are_no_host_names_are_taken() {
+    fn domains_that_are_not_host_names_are_accepted() {
         for text in
             ["a@under_score.example", "a@192.0.2.1", "o'b+c/d@-x-.example", "ü@bücher.example"]
         {

@@ -1,4 +1,4 @@
-//! The markup that descriptions may have: plain text with links, emphasis and lists.
+//! The markup that descriptions may have: text with links, emphasis and lists.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -37,7 +37,7 @@ static ALLOWED: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// The markup with everything left out that is not on the list.
+/// Removes markup that is not allowed.
 pub fn allowed(html: &str) -> String {
     ALLOWED.clean(html).to_string()
 }
@@ -46,19 +46,19 @@ static NOTHING: LazyLock<Builder<'static>> = LazyLock::new(Builder::empty);
 
 /// The text without its markup.
 pub fn text(html: &str) -> String {
-    // Of all entities the text comes back with these alone.
+    // `ammonia` escapes exactly these characters.
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&")];
     let text = NOTHING.clean(html).to_string();
     entities.iter().fold(text, |text, (entity, letter)| text.replace(entity, letter))
 }
 
-/// Whether nothing would be left out.
+/// Returns whether all markup is allowed.
 pub fn is_allowed(html: &str) -> bool {
     tags(html) == tags(&allowed(html))
 }
 
-/// How often each tag occurs, with the names of its attributes, as a simple reader sees them. A text
-/// that deceives it differs from what is left of it, or loses nothing that matters.
+/// Counts the tags by name and attribute names, as a simple parser sees them. Input that deceives
+/// this parser differs from its cleaned form or loses nothing that matters.
 fn tags(html: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for rest in html.split('<').skip(1) {
@@ -70,7 +70,7 @@ fn tags(html: &str) -> BTreeMap<String, usize> {
     found
 }
 
-/// The name of a tag and, sorted, those of its attributes.
+/// The name of a tag and its sorted attribute names.
 fn tag(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '>' | '/' | '=');
     let (name, mut rest) = text.split_at(text.find(is_end).unwrap_or(text.len()));
@@ -80,23 +80,23 @@ fn tag(text: &str) -> String {
         if rest.is_empty() || rest.starts_with('>') {
             break;
         }
-        // An equals sign in front of a name is a part of it.
+        // An equals sign in front of a name is part of the name.
         let end = rest.char_indices().skip(1).find(|(_, c)| is_end(*c));
-        let (attribute, behind) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
+        let (attribute, tail) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
         attributes.push(attribute.to_lowercase());
-        rest = behind.trim_start();
+        rest = tail.trim_start();
         if let Some(value) = rest.strip_prefix('=') {
-            rest = behind_value(value.trim_start());
+            rest = skip_value(value.trim_start());
         }
     }
     attributes.sort_unstable();
     format!("{} {}", name.to_lowercase(), attributes.join(" "))
 }
 
-fn behind_value(text: &str) -> &str {
+fn skip_value(text: &str) -> &str {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));
     match quote {
-        Some(quote) => text[1..].split_once(quote).map_or("", |(_, behind)| behind),
+        Some(quote) => text[1..].split_once(quote).map_or("", |(_, tail)| tail),
         None => {
             let end = text.find(|c: char| c.is_whitespace() || c == '>');
             &text[end.unwrap_or(text.len())..]
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptions_as_they_are_published_pass_as_they_are() {
+    fn published_descriptions_pass_unchanged() {
         for html in [
             "",
             "In 2013, 1 < 2 and <em>some</em> addresses & names were <strong>exposed</strong>.",
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_neither_tags_nor_entities() {
+    fn text_has_no_tags_and_no_entities() {
         for (html, plain) in [
             ("A <em>made-up</em> entry.", "A made-up entry."),
             ("<p>one&nbsp;&mdash; it&#8217;s</p>", "one \u{2014} it\u{2019}s"),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_runs_loads_or_asks_is_left_out() {
+    fn active_content_is_removed() {
         for (html, left) in [
             ("<script>a()</script>b", "b"),
             ("<ScRipt src=//x>", ""),

@@ -1,4 +1,4 @@
-//! The rules of breach lookup: what is visible to whom, how accounts are keyed and counted.
+//! The rules of breach lookup: visibility of breaches, keys and counts of accounts.
 #![warn(missing_docs)]
 
 pub(crate) mod account_key;

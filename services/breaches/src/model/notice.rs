@@ -1,19 +1,19 @@
-//! Messages to people and programs about new breaches.
+//! Notices about new breaches and pastes.
 
-/// What a message is about. In the outbox it is JSON; neither holds an address.
+/// The content of a message. It contains no address; the outbox stores it as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Notice {
-    /// The own address is in a breach.
+    /// The subscriber's own address is in a breach.
     Breach {
         /// Name of the breach.
         breach: String,
     },
-    /// The own address is in a paste.
+    /// The subscriber's own address is in a paste.
     Paste {
-        /// Where the paste is.
+        /// Source of the paste.
         source: String,
-        /// Its number there.
+        /// Its id there.
         id: String,
     },
     /// Addresses of a verified domain are in a breach.
@@ -22,16 +22,16 @@ pub enum Notice {
         domain: String,
         /// Name of the breach.
         breach: String,
-        /// How many addresses are in it that were not before.
+        /// Number of addresses that are new in it.
         new_accounts: i64,
-        /// Version of the catalogue that tells of it.
+        /// Version of the catalogue that contains it.
         catalogue_version: i64,
     },
     /// Addresses of a verified domain are in pastes.
     DomainPastes {
         /// The domain.
         domain: String,
-        /// In how many pastes addresses were found.
+        /// Number of pastes with addresses.
         count: i64,
         /// The last of them.
         last: Vec<FoundPaste>,
@@ -39,7 +39,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The verified domain that it is about; none when it is about the own address of a subscriber.
+    /// The verified domain that it is about; `None` if it is about the subscriber's own address.
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Breach { .. } | Self::Paste { .. } => None,
@@ -56,23 +56,23 @@ impl Notice {
     }
 }
 
-/// A paste in which addresses of a domain were found.
+/// A paste with addresses of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FoundPaste {
-    /// Where the paste is.
+    /// Source of the paste.
     pub source: String,
-    /// Its number there.
+    /// Its id there.
     pub id: String,
-    /// How many addresses are in it that were not before.
+    /// Number of addresses that are new in it.
     pub addresses: i64,
 }
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipient {
     /// Number of the subscriber.
     pub subscriber: i64,
-    /// Number of the webhook that is called; none for a mail.
+    /// Number of the webhook; `None` for a mail.
     pub webhook: Option<i64>,
 }
 

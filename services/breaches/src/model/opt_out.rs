@@ -1,22 +1,22 @@
-//! Addresses whose owners asked not to be shown.
+//! Opt-outs: addresses whose owners asked not to be shown.
 
 use domain::Sha1Digest;
 
 use super::account_key::AccountKey;
 
-/// What an owner chose.
+/// The choice of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptOut {
     /// Hidden from public searches; controllers of the domain still see it.
     Public,
-    /// Everything removed; only the digest stays, so that it is never loaded again.
+    /// Everything is removed; only the digest stays, so that the address is not loaded again.
     Breaches,
-    /// Everything removed, nothing kept.
+    /// Everything is removed and nothing is kept.
     Delete,
 }
 
 impl OptOut {
-    /// The number in the database; `Delete` leaves no row.
+    /// The number in the database. `Delete` leaves no row.
     pub fn kind(self) -> i16 {
         match self {
             Self::Public => 1,
@@ -25,7 +25,7 @@ impl OptOut {
         }
     }
 
-    /// The kind with this number.
+    /// The choice with this number.
     pub fn from_kind(kind: i16) -> Option<Self> {
         match kind {
             1 => Some(Self::Public),
@@ -36,38 +36,39 @@ impl OptOut {
     }
 }
 
-/// The opted-out digests that are held in memory, 21 bytes each.
+/// The opted-out digests, held in memory in 21 bytes each.
 #[derive(Debug, Default)]
 pub struct OptOutSet {
     sorted: Vec<([u8; 20], u8)>,
 }
 
 impl OptOutSet {
-    /// Makes the set; any order.
+    /// Builds the set from rows in any order.
     pub fn new(mut rows: Vec<([u8; 20], u8)>) -> Self {
         rows.sort_unstable();
         Self { sorted: rows }
     }
 
-    /// What the owner of the address with this digest chose.
+    /// The choice of the owner of the address with this digest.
     pub fn get(&self, digest: &Sha1Digest) -> Option<OptOut> {
         let place = self.sorted.binary_search_by(|(hash, _)| hash.cmp(&digest.0)).ok()?;
         OptOut::from_kind(i16::from(self.sorted.get(place)?.1))
     }
 
-    /// Whether any digest starts with the bytes of `key`: only then the whole digest matters.
+    /// Returns whether any digest starts with the bytes of `key`. If not, the full digest is not
+    /// needed.
     pub fn may_hold(&self, key: AccountKey) -> bool {
         let first = key.first_bytes();
         let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);
         self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
     }
 
-    /// How many digests it holds.
+    /// The number of digests.
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
-    /// Whether it holds none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()
     }
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_set_knows_its_digests_and_nothing_else() {
+    fn set_finds_its_digests_only() {
         let digest = |text: &str| Sha1Digest::of(text.as_bytes());
         let set = OptOutSet::new(vec![(digest("b").0, 2), (digest("a").0, 1)]);
         assert_eq!(set.get(&digest("a")), Some(OptOut::Public));

@@ -1,4 +1,4 @@
-//! The meta tags in the head of a page, as a browser finds them.
+//! Finds the meta tags in the head of a page like a browser.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,25 +9,26 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// Bytes that the tokenizer gets at once.
+/// Bytes passed to the tokenizer at once.
 const PIECE: usize = 1_024;
 
-/// Bytes that may begin an attribute, in a row of pieces without a token. The tokenizer compares each
-/// attribute with all before it in its tag; no honest tag comes near.
+/// Maximum number of bytes that may begin an attribute, in consecutive pieces without a token. The
+/// tokenizer compares each attribute with all previous ones of its tag; no honest tag comes near
+/// this limit.
 const MOST_SEPARATORS: usize = 16_384;
 
-/// The `content` of each `meta` tag with a name (in any letter case) in the head of a page.
+/// The `content` of each `meta` tag with a name (ignoring case) in the head of a page.
 ///
-/// Only start tags that HTML5 puts into the head count: not those in comments, scripts, styles,
-/// `noscript`, `template`, titles or values of attributes, and nothing behind the first text or element of
-/// the body, which visitors may have written.
+/// Only start tags that HTML5 puts into the head count. Tags in comments, scripts, styles,
+/// `noscript`, `template`, titles and attribute values do not count, nor does anything after the
+/// first text or element of the body, which visitors may have written.
 pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     let head = Head { name: name.to_owned(), ..Head::default() };
     let tokenizer = Tokenizer::new(head, TokenizerOpts::default());
     let (mut rest, mut separators) = (html, 0);
     while !rest.is_empty() && !tokenizer.sink.ended.get() && separators <= MOST_SEPARATORS {
-        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE.min(rest.len())));
-        rest = behind;
+        let (piece, tail) = rest.split_at(rest.floor_char_boundary(PIECE.min(rest.len())));
+        rest = tail;
         let queue = BufferQueue::default();
         queue.push_back(StrTendril::from(piece));
         let _ = tokenizer.feed(&queue);
@@ -45,9 +46,9 @@ struct Head {
     /// The name of the wanted tags.
     name: String,
     contents: RefCell<Vec<String>>,
-    /// Open templates: what is in them is no part of the page.
+    /// Open templates; their content does not belong to the page.
     templates: Cell<usize>,
-    /// Whether the tokenizer reads the text of an element that holds no tags.
+    /// True while the tokenizer reads an element that contains only text.
     in_text: Cell<bool>,
     ended: Cell<bool>,
     saw_token: Cell<bool>,
@@ -138,7 +139,7 @@ mod tests {
     const TAG: &str = "<meta name=proof content=CODE>";
 
     #[test]
-    fn tags_count_where_a_browser_puts_them_into_the_head() {
+    fn tags_that_a_browser_puts_into_the_head_are_found() {
         for html in [
             TAG.to_owned(),
             format!("\u{feff}<!doctype html>\n<html lang=de><head>\n{TAG}</head>"),
@@ -154,10 +155,10 @@ mod tests {
     }
 
     #[test]
-    fn text_is_no_tag_however_it_is_wrapped() {
+    fn text_that_resembles_a_tag_is_not_found() {
         let text = "meta name=proof content=CODE";
         for html in [
-            // What a visitor writes without one special character, behind a comment.
+            // A visitor can write this without a special character, after a comment.
             format!("<!-- newest entry -->{text} <b>x</b>"),
             format!("<head><!-- newest entry -->{text}<!-- end --></head>"),
             format!("<!-- {TAG}"),
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counts_behind_the_head() {
+    fn tags_after_the_head_are_not_found() {
         for before in [
             "</head>",
             "<body>",
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_with_attributes_without_end_is_given_up() {
+    fn tag_with_too_many_attributes_is_given_up() {
         let attributes: String = (0..60_000).map(|n| format!(" a{n}")).collect();
         assert_eq!(found(&format!("<meta{attributes} name=proof content=CODE>")), 0);
     }

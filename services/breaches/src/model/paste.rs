@@ -1,9 +1,9 @@
-//! Pastes: texts on paste sites in which addresses were found.
+//! Pastes: texts on paste sites that contain addresses.
 
 /// A paste.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paste {
-    /// Where it was posted.
+    /// The site where it was posted.
     pub source: String,
     /// Its id there.
     pub id: String,
@@ -11,21 +11,21 @@ pub struct Paste {
     pub title: Option<String>,
     /// When it was posted, in Unix seconds.
     pub date: Option<i64>,
-    /// How many addresses were found in it.
+    /// Number of addresses in it.
     pub email_count: i64,
 }
 
-/// Whether a text names a source: 1 to 32 ASCII letters.
+/// Returns whether a text is a source name: 1 to 32 ASCII letters.
 pub fn is_source(text: &str) -> bool {
     (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Whether the source marks an opted-out record, which is never returned for an address.
+/// Returns whether the source marks an opted-out record, which is never returned for an address.
 pub fn is_opt_out_mark(source: &str) -> bool {
     matches!(source, "PermanentOptOut" | "OptOut")
 }
 
-/// Sorts newest first; unknown dates last, then by source and id.
+/// Sorts newest first and unknown dates last, then by source and id.
 pub fn sort(pastes: &mut [Paste]) {
     pastes.sort_by(|a, b| (b.date, &a.source, &a.id).cmp(&(a.date, &b.source, &b.id)));
 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn newest_first_and_unknown_dates_last() {
+    fn pastes_are_sorted_newest_first_with_unknown_dates_last() {
         let paste = |id: &str, date| Paste {
             source: "Pastebin".into(),
             id: id.into(),

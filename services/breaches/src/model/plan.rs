@@ -1,6 +1,6 @@
-//! What a subscription covers.
+//! Plans and the operations that they cover.
 
-/// The family of a plan, which decides about most operations.
+/// The family of a plan, which determines most of its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Searches by address, domain and paste.
@@ -11,15 +11,15 @@ pub enum Family {
     HighRpm,
     /// The built-in plan of test keys.
     Test,
-    /// No key operations.
+    /// No operations with a key.
     Free,
 }
 
 impl Family {
-    /// Every family.
+    /// All families.
     pub const ALL: [Self; 5] = [Self::Core, Self::Pro, Self::HighRpm, Self::Test, Self::Free];
 
-    /// The word in the database and on the command line.
+    /// The name in the database and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -30,7 +30,7 @@ impl Family {
         }
     }
 
-    /// The family with this word.
+    /// The family with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.word() == word)
     }
@@ -43,7 +43,7 @@ pub enum Operation {
     BreachedAccount,
     /// Breaches of the addresses with a hash prefix.
     BreachedAccountRange,
-    /// The same for many prefixes.
+    /// Breaches of the addresses with one of several hash prefixes.
     BreachedAccountRanges,
     /// The token that proves control of a domain by DNS.
     GenerateDnsToken,
@@ -67,12 +67,12 @@ pub enum Operation {
     SubscriptionStatus,
 }
 
-/// The bucket that an operation is charged to.
+/// The quota that an operation is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
     /// The plan's requests per minute.
     Search,
-    /// Domain-based stealer-log operations.
+    /// Stealer-log operations by domain.
     StealerDomain,
     /// One domain at one catalogue version.
     DomainSearch,
@@ -81,7 +81,7 @@ pub enum Bucket {
 }
 
 impl Operation {
-    /// The bucket that pays for it.
+    /// The quota that pays for it.
     pub fn bucket(self) -> Bucket {
         match self {
             Self::BreachedAccount
@@ -101,18 +101,19 @@ impl Operation {
         }
     }
 
-    /// Whether a test key may call it at all: what proves control of a domain needs a subscriber.
+    /// Returns whether a test key may call it. Proving control of a domain needs a subscriber.
     pub fn has_test_keys(self) -> bool {
         !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
 
-    /// Whether only the all-zero key is a test key here, so that a mistyped key is reported as such.
+    /// Returns whether only the all-zero test key may call it, so that a mistyped key is reported
+    /// as such.
     pub fn needs_zero_test_key(self) -> bool {
         matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
     }
 }
 
-/// The largest domain size, which means any.
+/// The largest domain size, which means unlimited.
 pub const UNLIMITED: i32 = i32::MAX;
 
 /// A plan with its features.
@@ -120,24 +121,24 @@ pub const UNLIMITED: i32 = i32::MAX;
 pub struct Plan {
     /// Key of the plan.
     pub code: String,
-    /// Name as shown.
+    /// Displayed name.
     pub name: String,
     /// Searches per minute, and the burst.
     pub per_minute: i32,
-    /// What it covers.
+    /// Its features.
     pub features: Features,
 }
 
-/// What a plan covers beside its rate.
+/// The features of a plan, apart from its rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Family of the plan.
     pub family: Family,
-    /// Price of a range request in searches; none takes `KANON_COST`.
+    /// Price of a range request in searches; `None` means `KANON_COST`.
     pub kanon_cost: Option<i32>,
     /// Largest searchable domain.
     pub max_domain_size: i32,
-    /// How many domains with more than ten addresses.
+    /// Number of domains with more than ten addresses.
     pub max_domains: i32,
     /// Stealer-log operations.
     pub stealer_logs: bool,
@@ -149,12 +150,12 @@ pub struct Features {
     pub customer_domains: bool,
     /// Searches by hash prefix.
     pub kanon: bool,
-    /// A sentence on the scope.
+    /// One sentence about the scope.
     pub description: String,
 }
 
 impl Features {
-    /// Whether the plan includes an operation.
+    /// Returns whether the plan includes an operation.
     pub fn include(&self, operation: Operation) -> bool {
         let core_or_pro = matches!(self.family, Family::Core | Family::Pro | Family::Test);
         match operation {
@@ -265,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn core_1_describes_itself_as_specified() {
+    fn core_1_has_the_specified_description() {
         let plan = seed().remove(0);
         assert_eq!((plan.code.as_str(), plan.name.as_str()), ("core1", "Core 1"));
         assert_eq!(
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn every_plan_includes_exactly_its_operations() {
+    fn each_plan_includes_exactly_its_operations() {
         use Operation::*;
         let addresses = [BreachedAccount, PasteAccount, SubscriptionStatus].as_slice();
         let domains = [BreachedDomain, SubscribedDomains].as_slice();

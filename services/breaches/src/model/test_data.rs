@@ -1,4 +1,4 @@
-//! The breaches and accounts that show every behaviour, at the test domain.
+//! Breaches and accounts at the test domain, which show every behaviour.
 
 use super::breach::{Breach, Flags};
 use super::opt_out::OptOut;
@@ -11,11 +11,11 @@ pub struct TestAccount {
     pub alias: &'static str,
     /// Names of its breaches.
     pub breaches: &'static [&'static str],
-    /// What its owner chose.
+    /// The opt-out of its owner.
     pub opt_out: Option<OptOut>,
-    /// Whether the test paste holds it.
+    /// True if the test paste contains it.
     pub pasted: bool,
-    /// Whether a stealer log holds it, captured at `shop.` below the test domain.
+    /// True if it was captured by a stealer log at `shop.` below the test domain.
     pub captured: bool,
 }
 
@@ -23,7 +23,7 @@ const fn account(alias: &'static str, breaches: &'static [&'static str]) -> Test
     TestAccount { alias, breaches, opt_out: None, pasted: false, captured: false }
 }
 
-/// The accounts.
+/// The test accounts.
 pub const ACCOUNTS: [TestAccount; 16] = [
     TestAccount { pasted: true, ..account("account-exists", &["Acmegram"]) },
     account("multiple-breaches", &["Acmegram", "Borealis", "Cobaltbay"]),
@@ -63,7 +63,7 @@ pub fn website(test_domain: &str) -> String {
     format!("shop.{test_domain}")
 }
 
-/// The fictional breaches, with their ids still to be given.
+/// The fictional breaches; their ids are assigned later.
 pub fn fixtures() -> Vec<Breach> {
     let verified = Flags { verified: true, ..Flags::default() };
     vec![

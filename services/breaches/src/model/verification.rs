@@ -1,4 +1,4 @@
-//! How control of a domain is proved.
+//! The methods that prove control of a domain.
 
 use std::collections::HashSet;
 
@@ -17,14 +17,14 @@ pub enum VerificationMethod {
     File,
     /// A tag in the home page of the domain.
     MetaTag,
-    /// The operator vouches.
+    /// The operator vouches for it.
     Operator,
-    /// A domain above it is verified, and the plan includes what is below.
+    /// A parent domain is verified, and the plan includes subdomains.
     Parent,
 }
 
 impl VerificationMethod {
-    /// The word in the database.
+    /// The name in the database.
     pub fn word(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -42,11 +42,11 @@ impl VerificationMethod {
 pub struct EmailAlias(&'static str);
 
 impl EmailAlias {
-    /// Every alias.
+    /// All aliases.
     pub const ALL: [Self; 5] =
         [Self("admin"), Self("hostmaster"), Self("info"), Self("security"), Self("webmaster")];
 
-    /// Reads an alias, ignoring case.
+    /// Parses an alias, ignoring case.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|alias| alias.0.eq_ignore_ascii_case(text.trim()))
     }
@@ -57,14 +57,14 @@ impl EmailAlias {
     }
 }
 
-/// What was found where a proof should be.
+/// The result of looking for a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// The proof.
     Proof,
-    /// Nothing of the kind.
+    /// Nothing was found.
     Absent,
-    /// Something of the kind with another value.
+    /// A proof with another value was found.
     Other,
 }
 
@@ -77,8 +77,8 @@ impl Evidence {
     }
 }
 
-/// What an owner publishes to prove control of a domain: the prefix of the operator, and the code of
-/// the subscriber and the domain.
+/// The proof that an owner publishes: the prefix of the operator, and the code of the subscriber
+/// and the domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     /// `VERIFY_PREFIX`.
@@ -108,7 +108,8 @@ impl Proof {
         format!("<meta name=\"{}-verification\" content=\"{}\">", self.prefix, self.code)
     }
 
-    /// Judges TXT records, the strings of each joined. Quotes and blanks around one are ignored.
+    /// Looks for the proof in TXT records, each with its strings joined. Quotes and blanks around a
+    /// record are ignored.
     pub fn in_txt(&self, records: &[String]) -> Evidence {
         let (name, expected) = (format!("{}-verify=", self.prefix), self.txt_record());
         let bare = records.iter().map(|record| record.trim().trim_matches('"').trim());
@@ -117,7 +118,7 @@ impl Proof {
         )
     }
 
-    /// Judges a file.
+    /// Looks for the proof in a file.
     pub fn in_file(&self, content: &[u8]) -> Evidence {
         match content.trim_ascii() {
             [] => Evidence::Absent,
@@ -126,7 +127,7 @@ impl Proof {
         }
     }
 
-    /// Checks the meta tags in the head of a page; its body may be written by visitors.
+    /// Looks for the proof in the head of a page; its body may be written by visitors.
     pub fn in_page(&self, html: &[u8]) -> Evidence {
         let html = String::from_utf8_lossy(html);
         let name = format!("{}-verification", self.prefix);
@@ -135,12 +136,12 @@ impl Proof {
     }
 }
 
-/// Domains that nobody may verify: free-mail providers and public suffixes.
+/// Domains that cannot be verified: free-mail providers and public suffixes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenyList(HashSet<String>);
 
 impl DenyList {
-    /// Reads a list, a domain a line; `#` begins a comment.
+    /// Parses a list with one domain a line; `#` begins a comment.
     pub fn parse(text: &str) -> Self {
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
         let names = lines.filter(|line| !line.is_empty());
@@ -150,12 +151,12 @@ impl DenyList {
         Self(names.collect())
     }
 
-    /// The list that is built in.
+    /// The built-in list.
     pub fn built_in() -> Self {
         Self::parse(include_str!("../../data/verify_deny.txt"))
     }
 
-    /// Whether a domain stands on it.
+    /// Returns whether the list contains a domain.
     pub fn has(&self, domain: &DomainName) -> bool {
         self.0.contains(domain.as_str())
     }
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn txt_records_are_judged_without_quotes_and_blanks() {
+    fn quotes_and_blanks_around_txt_records_are_ignored() {
         let judge = |records: &[&str]| {
             proof().in_txt(&records.iter().map(ToString::to_string).collect::<Vec<_>>())
         };
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_holds_the_proof_and_nothing_else() {
+    fn file_with_more_than_the_proof_is_rejected() {
         let right = format!("breach-verify={CODE}");
         for (content, expected) in [
             (String::new(), Evidence::Absent),
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_tags_in_the_head_of_a_page_count() {
+    fn only_tags_in_the_head_prove_control() {
         let tag = proof().meta_tag();
         let unquoted = format!("<META content={CODE} name=Breach-Verification />");
         let single = format!("<meta\n name='breach-verification'\n content=' {CODE} ' />");
@@ -236,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn five_aliases_are_owners() {
+    fn only_the_five_aliases_are_parsed() {
         assert_eq!(EmailAlias::parse(" HostMaster ").map(EmailAlias::as_str), Some("hostmaster"));
         assert_eq!(EmailAlias::parse("postmaster"), None);
         assert_eq!(EmailAlias::parse(""), None);
     }
 
     #[test]
-    fn free_mail_and_public_suffixes_are_nobodys() {
+    fn deny_list_contains_free_mail_and_public_suffixes() {
         let list = DenyList::built_in();
         for (name, expected) in
             [("gmail.com", true), ("co.uk", true), ("example.com", false), ("a.co.uk", false)]

@@ -5,22 +5,21 @@ use std::sync::LazyLock;
 
 use domain::DomainName;
 
-/// Top-level domains, and names that networks of their own use.
+/// Top-level domains, and names that private networks use.
 static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let lines = include_str!("../../data/top_level_domains.txt").lines();
     lines.filter(|line| !line.starts_with('#')).collect()
 });
 
-/// Whether a domain can be that of a website: its last label is a top-level domain. A password with a dot
-/// seldom ends in one.
+/// Returns whether a domain can be a website: its last label is a top-level domain. A password with
+/// a dot rarely ends in one.
 pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(|last| TOP_LEVEL.contains(last))
 }
 
-/// The host of a URL or a bare host: lower case, without a leading `www.` and without a port.
+/// The host of a URL or a bare host, in lower case, without a leading `www.` and without a port.
 ///
-/// None for an IP address and for anything else that is no domain name of a website: a record exists
-/// only where a website domain could be read.
+/// Returns `None` for an IP address and for anything else that is not the domain of a website.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_and_bare_hosts_give_their_host() {
+    fn host_is_read_from_urls_and_bare_hosts() {
         for (text, expected) in [
             ("https://www.Shop.example/login?next=a@b.example", "shop.example"),
             ("shop.example:8443", "shop.example"),
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_noise_give_none() {
+    fn text_without_a_website_has_no_host() {
         for text in [
             "",
             "http://192.0.2.1/login",

@@ -8,12 +8,12 @@ use crate::app::{OwnKey, OwnPlan, OwnWebhook};
 use crate::model::instant;
 use crate::model::plan::{Family, UNLIMITED};
 
-/// A plan as its subscriber reads it.
+/// The displayed plan of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanView {
     /// Name.
     pub name: String,
-    /// One sentence on the scope.
+    /// One sentence about the scope.
     pub description: String,
     /// The day on which it ends.
     pub until: Option<String>,

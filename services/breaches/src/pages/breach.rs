@@ -5,7 +5,7 @@ use askama::Template;
 use crate::app::CatalogueSummary;
 use crate::model::{Breach, instant, markup};
 
-/// A breach as pages show it.
+/// A displayed breach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreachView {
     /// Stable key.
@@ -18,19 +18,19 @@ pub struct BreachView {
     pub breach_date: String,
     /// `YYYY-MM-DD`.
     pub added_date: String,
-    /// When it was added, Unix seconds.
+    /// When it was added, in Unix seconds.
     pub added: i64,
-    /// Number of addresses with its thousands apart.
+    /// Number of addresses with thousands separators.
     pub accounts: String,
     /// HTML of the catalogue.
     pub description: String,
     /// Classes of data.
     pub data_classes: Vec<String>,
-    /// What is said of it, in words.
+    /// Its flags in words.
     pub marks: Vec<&'static str>,
-    /// Attribution that the provider of the data asked for.
+    /// Attribution requested by the provider of the data.
     pub attribution: Option<String>,
-    /// Where the breached party disclosed it.
+    /// URL of the disclosure by the breached party.
     pub disclosure_url: Option<String>,
 }
 
@@ -56,19 +56,23 @@ impl From<Breach> for BreachView {
             accounts: grouped(breach.pwn_count),
             description: breach.description,
             data_classes: breach.data_classes,
-            marks: marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect(),
+            marks: marks
+                .into_iter()
+                .filter(|(applies, _)| *applies)
+                .map(|(_, mark)| mark)
+                .collect(),
             attribution: breach.attribution,
             disclosure_url: breach.disclosure_url.filter(|url| is_web(url)),
         }
     }
 }
 
-/// Whether a link of the catalogue is one that a browser may follow.
+/// Returns whether a link may be followed by a browser.
 fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// A number with its thousands apart.
+/// A number with thousands separators.
 pub fn grouped(number: i64) -> String {
     batch::Count(u64::try_from(number).unwrap_or(0)).to_string()
 }

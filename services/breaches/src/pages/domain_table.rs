@@ -1,4 +1,4 @@
-//! The addresses of a domain for a spreadsheet.
+//! The addresses of a domain as a spreadsheet.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::app::{DomainNames, Pieces};
 /// Bytes of a piece of the table.
 const PIECE: usize = 64 * 1024;
 
-/// A CSV of address, number of breaches and their names, put together as it is read.
+/// A CSV of address, number of breaches and their names, generated while it is read.
 pub struct DomainTable {
     domain: DomainName,
     names: DomainNames,
@@ -17,7 +17,7 @@ pub struct DomainTable {
 }
 
 impl DomainTable {
-    /// A table of what a search found.
+    /// Creates the table of a search result.
     pub fn new(domain: DomainName, names: DomainNames) -> Self {
         Self { domain, names, begun: false }
     }
@@ -46,7 +46,8 @@ impl Pieces for DomainTable {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: leaked addresses begin with anything.
+/// Prevents spreadsheets from reading a text as a formula. Leaked addresses may begin with any
+/// character.
 fn inert(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if formula { format!("'{text}") } else { text.to_owned() }
@@ -57,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_like_a_formula_is_text() {
+    fn text_that_looks_like_a_formula_is_quoted() {
         assert_eq!(inert("=1+1@corp.example"), "'=1+1@corp.example");
         assert_eq!(inert("ada@corp.example"), "ada@corp.example");
     }

@@ -18,7 +18,7 @@ pub struct DomainsPage<'a> {
     pub error: Option<&'a str>,
 }
 
-/// The ways to prove control of a domain.
+/// The verification methods of a domain.
 #[derive(Template)]
 #[template(path = "domain_verify.html")]
 pub struct VerifyPage<'a> {
@@ -28,7 +28,7 @@ pub struct VerifyPage<'a> {
     pub outcome: Option<Outcome>,
 }
 
-/// What came of an attempt, shown below the method that was tried.
+/// The result of an attempt, shown below its method.
 pub struct Outcome {
     pub method: &'static str,
     pub good: bool,

@@ -1,4 +1,4 @@
-//! Where an address was exposed.
+//! The exposure of an address.
 
 use askama::Template;
 

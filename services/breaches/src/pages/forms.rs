@@ -2,21 +2,21 @@
 
 use askama::Template;
 
-/// Asks for the address that signs in.
+/// The form of the sign-in page.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 pub struct SignInPage<'a> {
     pub csrf: &'a str,
 }
 
-/// Asks for the address that wants notices.
+/// The form that requests notices.
 #[derive(Template)]
 #[template(path = "notify_me.html")]
 pub struct NotifyMePage<'a> {
     pub csrf: &'a str,
 }
 
-/// Asks for the address that opts out.
+/// The form that requests an opt-out.
 #[derive(Template)]
 #[template(path = "opt_out.html")]
 pub struct OptOutPage<'a> {
@@ -32,7 +32,7 @@ pub struct ChoosePage<'a> {
     pub token: &'a str,
 }
 
-/// Approves a domain by the link of a mail.
+/// The form that approves a domain.
 #[derive(Template)]
 #[template(path = "approve.html")]
 pub struct ApprovePage<'a> {

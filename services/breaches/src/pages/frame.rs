@@ -1,12 +1,12 @@
-//! What every page of the account has.
+//! The frame of the account pages.
 
-/// Who is signed in, the token of forms, and which page it is.
+/// The subscriber, the CSRF token and the current page.
 pub struct Frame {
-    /// The token of forms.
+    /// The CSRF token.
     pub csrf: String,
     /// Address of the subscriber.
     pub email: String,
-    /// The key of the page.
+    /// The key of the current page.
     pub current: &'static str,
 }
 

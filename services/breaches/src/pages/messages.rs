@@ -12,21 +12,21 @@ pub struct Message<'a> {
     pub text: &'a str,
     /// `good`, `bad`, `warn` or nothing.
     pub kind: &'a str,
-    /// Where to go on: a path and what it is called.
+    /// The next page: path and label.
     pub next: Option<(&'a str, &'a str)>,
 }
 
-/// A link of a mail that was opened: a button carries it out.
+/// A mail link with a button that consumes it.
 #[derive(Template)]
 #[template(path = "confirm.html")]
 pub struct Confirm<'a> {
     /// Heading.
     pub title: &'a str,
-    /// What the button does, in a sentence.
+    /// The effect of the button.
     pub text: &'a str,
     /// Path of the form.
     pub action: &'a str,
-    /// The token of forms.
+    /// The CSRF token.
     pub csrf: &'a str,
     /// The secret of the link.
     pub token: &'a str,
@@ -34,20 +34,20 @@ pub struct Confirm<'a> {
     pub button: &'a str,
 }
 
-/// A link of a mail that is worth nothing any more.
+/// A mail link that is used or expired.
 pub const DEAD_LINK: Message<'_> = Message {
     title: "This link does not work",
-    text: "It was used already, or it is too old. Ask for a new one.",
+    text: "It was already used or has expired. Request a new one.",
     kind: "warn",
     next: None,
 };
 
-/// A mail is on its way.
+/// Asks the visitor to check their mail.
 pub fn mail_sent(text: &str) -> Message<'_> {
-    Message { title: "Look into your mails", text, kind: "good", next: None }
+    Message { title: "Check your mail", text, kind: "good", next: None }
 }
 
-/// Something was done.
+/// Reports success.
 pub fn done<'a>(title: &'a str, text: &'a str) -> Message<'a> {
     Message { title, text, kind: "good", next: None }
 }

@@ -1,4 +1,4 @@
-//! What people see: view models and the input of the templates. Pages work without scripts.
+//! View models and template input of the pages. Pages work without scripts.
 
 mod account;
 mod breach;

@@ -1,4 +1,4 @@
-//! What the pages share.
+//! The shared parts of the pages.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ const SHIELD: &str =
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Breach lookup",
-        "Tells in which data breaches an address or a domain appears.",
+        "Finds the data breaches in which an address or a domain appears.",
         Accent::Plum,
     )
     .icon(SHIELD)

@@ -1,4 +1,4 @@
-//! Writing single accounts: linking them to a breach, taking links away, removing them.
+//! Writes single accounts: links them to a breach, removes links, removes accounts.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::exists;
@@ -17,12 +17,13 @@ pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), Da
     Ok(())
 }
 
-/// Moves what runs have under a key into the table, so that it can be changed there.
+/// Moves the accounts with a key from runs to the table so that they can be changed.
 pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
 
-/// The same for the keys between two keys, both included; returns how many accounts were moved.
+/// Moves the accounts with keys from `low` to `high` from runs to the table and returns their
+/// number.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
     let accounts = account_batches::merge(db, low, high, &mut moved)?;
@@ -30,7 +31,7 @@ pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, Database
     Ok(accounts)
 }
 
-/// The account of an address, all of it in the table.
+/// Returns the account of an address after moving all of it to the table.
 pub fn find_merged(
     db: &mut Db,
     address: &EmailAddress,
@@ -40,7 +41,8 @@ pub fn find_merged(
     Ok(accounts::pick(accounts::in_table(db, key)?, address))
 }
 
-/// The account of an address, all of it in the table; created with an empty list if there is none.
+/// Returns the account of an address after moving all of it to the table. Creates it with an empty
+/// list if it does not exist.
 pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, DatabaseError> {
     let key = AccountKey::of(&address.sha1());
     merge_key(db, key)?;
@@ -66,7 +68,7 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, Databas
     Ok(AccountRow { k, seq, local, domain: domain.to_owned(), breaches: Vec::new() })
 }
 
-/// Links one address to a breach; whether it was not linked before.
+/// Links an address to a breach. Returns false if it was already linked.
 pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool, DatabaseError> {
     let row = ensure(db, address)?;
     let Some(longer) = id_list::with(&row.breaches, breach) else { return Ok(false) };
@@ -74,7 +76,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
     Ok(true)
 }
 
-/// Gives an account a shorter list, or removes it where nothing else is left of it.
+/// Writes a shorter list, or removes the account if nothing else refers to it.
 pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     if list.is_empty() && is_bare(db, place)? {
         remove(db, place)
@@ -83,7 +85,7 @@ pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), Databa
     }
 }
 
-/// Whether an account is in no stealer log and in no paste.
+/// Returns whether an account has no stealer log and no paste.
 pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError> {
     let pairs = stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)));
     let pastes =
@@ -92,7 +94,7 @@ pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError>
         && !diesel::select(exists(pastes)).get_result::<bool>(db)?)
 }
 
-/// Removes an account with its stealer-log pairs and its links to pastes.
+/// Removes an account with its stealer-log pairs and paste links.
 pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     diesel::delete(stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq))))
         .execute(db)?;
@@ -104,13 +106,13 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The key of the address whose stored local part is before the last `@` of `sorted_text`.
+/// The key of the address whose stored local part precedes the last `@` of `sorted_text`.
 pub fn sorted_key(sorted_text: &str) -> AccountKey {
     let (local, domain) = split(sorted_text);
     AccountKey::of(&address_text::digest(local, domain))
 }
 
-/// The account of that address among those with its key; none when it is not stored.
+/// Returns the account of the address `sorted_text` from the rows with its key.
 pub fn pick_sorted(rows: Vec<AccountRow>, sorted_text: &str) -> Option<AccountRow> {
     let (local, domain) = split(sorted_text);
     rows.into_iter().find(|row| row.local == local && row.domain == domain)

@@ -1,7 +1,7 @@
-//! Reading accounts: by address, by hash prefix, in the order of keys.
+//! Reads accounts by address, by hash prefix and in key order.
 //!
-//! On SQLite what an account is in is the union of its row and of what runs have; an account that only
-//! runs have has the number [`IN_RUNS`].
+//! On SQLite, the breaches of an account are the union of its row and its entries in runs. An
+//! account that is only in runs has the number [`IN_RUNS`].
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{auto_type, exists, not};
@@ -13,17 +13,17 @@ use super::mail_domains;
 use super::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text, id_list};
 
-/// The number of an account that has no row: no paste and no stealer log refers to it.
+/// The number of an account without a row. No paste and no stealer log refers to it.
 pub const IN_RUNS: i16 = -1;
 
 /// An account with the name of its domain.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct AccountRow {
-    /// Key, see [`AccountKey`].
+    /// Key; see [`AccountKey`].
     pub k: i64,
     /// Number among the addresses with this key, or [`IN_RUNS`].
     pub seq: i16,
-    /// Local part as stored, see [`address_text`].
+    /// Local part as stored; see [`address_text`].
     pub local: String,
     /// Domain as A-labels.
     pub domain: String,
@@ -42,24 +42,24 @@ impl AccountRow {
         address_text::alias(&self.local)
     }
 
-    /// An account that runs have.
+    /// Converts an account from a run.
     pub(super) fn of_run(account: RunAccount, domain: String) -> Self {
         let RunAccount { k, local, breaches, .. } = account;
         Self { k, seq: IN_RUNS, local, domain, breaches }
     }
 
-    /// Adds the links that runs have.
+    /// Adds links from runs.
     pub(super) fn add(&mut self, breaches: &[u8]) {
         self.breaches = merged(&self.breaches, breaches);
     }
 
-    /// The key as a type.
+    /// The typed key.
     pub fn key(&self) -> AccountKey {
         AccountKey(self.k)
     }
 }
 
-/// The accounts with a key; more than one only where 8 bytes of SHA-1 collide.
+/// The accounts with a key. There are several only if 8 bytes of SHA-1 collide.
 #[auto_type]
 pub fn by_key(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -71,7 +71,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// The same with the numbers of the domains, by which runs know them.
+/// The accounts with a key and the ids of their domains, which runs use.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -80,10 +80,10 @@ fn by_key_with_domain(k: i64) -> _ {
     ))
 }
 
-/// An account in a range; its key follows from its address.
+/// An account in a range. Its key follows from its address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
-    /// Local part as stored, see [`address_text`].
+    /// Local part as stored; see [`address_text`].
     pub local: String,
     /// Domain as A-labels.
     pub domain: String,
@@ -91,7 +91,7 @@ pub struct RangeRow {
     pub breaches: Vec<u8>,
 }
 
-/// The accounts with keys between two keys.
+/// The accounts with keys from `low` to `high`.
 #[auto_type]
 pub fn by_range(low: i64, high: i64) -> _ {
     account::table
@@ -100,10 +100,10 @@ pub fn by_range(low: i64, high: i64) -> _ {
         .select(((account::local, mail_domain::name, account::breaches), account::domain_id))
 }
 
-/// The same for PostgreSQL.
+/// The accounts with keys from `low` to `high`, for PostgreSQL.
 ///
-/// The domain is looked up for each row rather than joined: the plan that is kept for a prepared
-/// statement does not know the keys, takes the range for large and would read all domains.
+/// Looks up the domain of each row instead of joining: the plan of a prepared statement does not
+/// know the keys, expects a large range and would read all domains.
 #[auto_type]
 pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     account::table.filter(account::k.between(low, high)).select((
@@ -117,7 +117,7 @@ pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     ))
 }
 
-/// The accounts filed under a domain.
+/// The accounts of a domain.
 #[auto_type]
 pub fn by_domain(domain_id: i32) -> _ {
     domain_account::table
@@ -129,7 +129,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         .select((account::k, account::seq, account::local, account::breaches))
 }
 
-/// The same for PostgreSQL, whose accounts have an index by domain.
+/// The accounts of a domain on PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table.filter(account::domain_id.eq(domain_id)).select((
@@ -146,7 +146,7 @@ pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, D
     Ok(pick(rows, address))
 }
 
-/// The accounts with a key; with a view of the runs only in a transaction that it belongs to.
+/// The accounts with a key. A view of the runs may be passed only within its own transaction.
 pub fn with_key(
     db: &mut Db,
     runs: Option<&RunView>,
@@ -176,7 +176,7 @@ fn merged_with_key(
     Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
 }
 
-/// The names of the domains of accounts that only runs have.
+/// The domain names of accounts that are only in runs.
 fn domains_of(
     conn: &mut SqliteConnection,
     runs: Option<&RunView>,
@@ -195,7 +195,7 @@ pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, Databas
 
 /// The row of `address` among those with its key.
 pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow> {
-    rows.into_iter().find(|row| address_text::is(&row.local, &row.domain, address))
+    rows.into_iter().find(|row| address_text::matches(&row.local, &row.domain, address))
 }
 
 /// The accounts with keys from `low` to `high`, both included; see [`with_key`].
@@ -238,10 +238,10 @@ fn merged(list: &[u8], more: &[u8]) -> Vec<u8> {
     id_list::union(list, more).unwrap_or_else(|| list.to_vec())
 }
 
-/// Accounts that are read at once.
+/// Accounts read per query.
 const PAGE: i64 = 5_000;
 
-/// The next accounts behind a place, some thousand, without a part of those with one key.
+/// The next few thousand accounts after a place. Accounts with the same key are not split.
 pub fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
     let mut rows = after(db, place, PAGE)?;
     let full = rows.len() as i64 == PAGE;
@@ -253,7 +253,7 @@ pub fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseE
     Ok(rows)
 }
 
-/// Number of accounts without a breach, a stealer log or a paste.
+/// The number of accounts without a breach, a stealer log or a paste.
 pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
     let pair = stealer_log::k.eq(account::k).and(stealer_log::seq.eq(account::seq));
     let paste = paste_account::k.eq(account::k).and(paste_account::seq.eq(account::seq));
@@ -265,7 +265,7 @@ pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
     let (mut found, mut after) = (0, (i64::MIN, IN_RUNS));
     loop {
         let page = empty
-            .filter(behind(after))
+            .filter(after_place(after))
             .order((account::k, account::seq))
             .limit(PAGE)
             .select((account::k, account::seq, account::domain_id, account::local));
@@ -282,19 +282,19 @@ pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
 }
 
 #[auto_type]
-fn behind(place: (i64, i16)) -> _ {
+fn after_place(place: (i64, i16)) -> _ {
     let k: i64 = place.0;
     let seq: i16 = place.1;
     account::k.ge(k).and(account::k.gt(k).or(account::seq.gt(seq)))
 }
 
-/// The next accounts in key order behind `(k, seq)`.
+/// The next accounts in key order after `(k, seq)`.
 pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => conn.transaction(|conn| merged_after(conn, place, limit)),
         Db::Pg(conn) => Ok(account::table
             .inner_join(mail_domain::table)
-            .filter(behind(place))
+            .filter(after_place(place))
             .order((account::k, account::seq))
             .limit(limit)
             .select((
@@ -308,8 +308,8 @@ pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRo
     }
 }
 
-/// Accounts that runs alone have come in front of those that have a row and a higher key; with a place
-/// that names a row, all with its key were seen.
+/// Accounts that are only in runs precede rows with higher keys. If the place names a row, all
+/// accounts with its key have been read.
 fn merged_after(
     conn: &mut SqliteConnection,
     place: (i64, i16),
@@ -317,7 +317,7 @@ fn merged_after(
 ) -> Result<Vec<AccountRow>, DatabaseError> {
     let stored: Vec<(i32, AccountRow)> = account::table
         .inner_join(mail_domain::table)
-        .filter(behind(place))
+        .filter(after_place(place))
         .order((account::k, account::seq))
         .limit(limit)
         .select((
@@ -365,7 +365,7 @@ fn with_domain(
     Ok(AccountRow::of_run(account, domain))
 }
 
-/// Number of accounts.
+/// The number of accounts.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     let rows: i64 = account::table.count().get_result(db)?;
     Ok(rows + account_runs::count_outside(db)?)

@@ -1,11 +1,11 @@
-//! The trail of what operators changed.
+//! The audit trail of operator changes.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::admin_event;
 
-/// Writes an event; the actor is the system account that runs the command.
+/// Writes an event. The actor is the system user who runs the command.
 pub fn add(
     db: &mut Db,
     now: i64,
@@ -26,14 +26,14 @@ pub fn add(
     Ok(())
 }
 
-/// Takes the address of a subscriber who was removed out of all events.
+/// Replaces the address of a removed subscriber in all events.
 pub fn forget(db: &mut Db, email: &str) -> Result<(), DatabaseError> {
-    const SOMEBODY: &str = "a removed subscriber";
+    const REMOVED: &str = "a removed subscriber";
     diesel::update(admin_event::table.filter(admin_event::subject.eq(email)))
-        .set(admin_event::subject.eq(SOMEBODY))
+        .set(admin_event::subject.eq(REMOVED))
         .execute(db)?;
     diesel::update(admin_event::table.filter(admin_event::detail.eq(email)))
-        .set(admin_event::detail.eq(SOMEBODY))
+        .set(admin_event::detail.eq(REMOVED))
         .execute(db)?;
     Ok(())
 }

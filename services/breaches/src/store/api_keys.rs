@@ -1,8 +1,8 @@
-//! Keys of the auth crate as their owners see them.
+//! Keys of the `auth` crate, by owner.
 
 use database::{DatabaseError, Db};
 
-/// The hint and the beginning of an owner's live key.
+/// The hint and the creation time of an owner's live key.
 pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
     let keys = auth::list_keys(db)?.into_iter().rev();
     let mut own = keys.filter(|key| {

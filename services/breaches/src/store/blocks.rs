@@ -5,22 +5,22 @@ use diesel::prelude::*;
 
 use super::schema::block;
 
-/// An entry of the block list: a network or a part of a user agent.
+/// An entry of the block list: a network or a substring of a user agent.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Block {
     /// Number.
     pub id: i64,
     /// Network of refused clients.
     pub cidr: Option<String>,
-    /// Text within refused user agents, in lower case.
+    /// Substring of refused user agents, in lower case.
     pub user_agent: Option<String>,
-    /// When it ends, Unix seconds.
+    /// When it ends, in Unix seconds.
     pub until: Option<i64>,
-    /// When it was made, Unix seconds.
+    /// When it was created, in Unix seconds.
     pub created_at: i64,
 }
 
-/// Every entry.
+/// All entries.
 pub fn all(db: &mut Db) -> Result<Vec<Block>, DatabaseError> {
     Ok(block::table.order(block::id).load(db)?)
 }

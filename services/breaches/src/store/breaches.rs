@@ -104,12 +104,13 @@ impl Row {
     }
 }
 
-/// Every breach.
+/// All breaches.
 pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
     breach::table.order(breach::id).load::<Row>(db)?.into_iter().map(Breach::try_from).collect()
 }
 
-/// The whole catalogue with its version, which is read first: a change meanwhile is seen next time.
+/// The whole catalogue with its version. The version is read first, so a concurrent change is
+/// noticed at the next read.
 pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     let version = versions::current(db)?.catalogue;
     let changed_at = versions::get(db, versions::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
@@ -125,19 +126,19 @@ pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError>
     row.map(Breach::try_from).transpose()
 }
 
-/// Whether a breach exists and is not retired.
+/// Returns whether a breach exists and is not retired.
 pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     let retired = breach::table.find(i32::from(id)).select(breach::is_retired);
     Ok(retired.first(db).optional()? == Some(false))
 }
 
-/// Number of links of a breach.
+/// The number of links of a breach.
 pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
     Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
 }
 
-/// Adds a breach under the next id, which is returned. An id that was given is never given again:
-/// lists of accounts and notices remember it.
+/// Adds a breach under the next id and returns the id. Ids are never reused, because lists of
+/// accounts and notices contain them.
 pub fn insert(db: &mut Db, new: &Breach) -> Result<u16, DatabaseError> {
     let highest: Option<i32> = breach::table.select(diesel::dsl::max(breach::id)).first(db)?;
     let given = versions::get(db, versions::LAST_BREACH_ID)?.unwrap_or(0);
@@ -166,7 +167,7 @@ pub fn delete(db: &mut Db, id: u16) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Changes the number of linked accounts.
+/// Adds to the number of linked accounts.
 pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     if more != 0 {
         diesel::update(breach::table.find(i32::from(id)))
@@ -176,7 +177,7 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// The same for a published count that is the number of linked accounts.
+/// Adds to the number of linked accounts, and to the published count if that equals it.
 pub fn add_counts(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     let row = breach::table.find(i32::from(id));
     diesel::update(row.filter(breach::pwn_count.eq(breach::loaded_count)))

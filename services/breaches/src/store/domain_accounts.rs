@@ -1,7 +1,7 @@
-//! Accounts by domain in SQLite: what an index would be, filled in its own order.
+//! The index of accounts by domain on SQLite, as a table that is filled in its own order.
 //!
-//! A load inserts accounts in the order of their keys, which would touch pages all over an index by
-//! domain; here the accounts of a transaction are filed together, sorted by domain.
+//! A load inserts accounts in key order, which would touch pages all over an index by domain. Here
+//! the accounts of a transaction are inserted together, sorted by domain.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -14,7 +14,7 @@ use super::schema::{account, domain_account};
 /// Rows of one statement; a constant, so that the statement is prepared once.
 const GROUP: usize = 100;
 
-/// An account filed under its domain.
+/// An index entry of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable)]
 #[diesel(table_name = domain_account)]
 pub struct DomainAccount {
@@ -26,7 +26,7 @@ pub struct DomainAccount {
     pub seq: i16,
 }
 
-/// Files first accounts of their keys; diesel's own statement would insert its rows one by one.
+/// Inserts accounts with `seq` 0. Diesel's own statement would insert its rows one at a time.
 struct InsertFirst<'a, const ROWS: usize>(&'a [DomainAccount; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
@@ -45,7 +45,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
     }
 }
 
-/// The text depends on the number of rows alone, so each is prepared once.
+/// The SQL depends only on the number of rows, so each length is prepared once.
 impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
     type QueryId = InsertFirst<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -53,7 +53,7 @@ impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
 
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertFirst<'_, ROWS> {}
 
-/// Files accounts under their domains and passes over those that are. PostgreSQL needs nothing.
+/// Adds index entries and skips existing ones. Does nothing on PostgreSQL.
 pub fn add(db: &mut Db, rows: &mut [DomainAccount]) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     rows.sort_unstable();
@@ -75,7 +75,7 @@ fn add_singly(conn: &mut SqliteConnection, rows: &[DomainAccount]) -> Result<(),
     Ok(())
 }
 
-/// Number of accounts that are not filed under their domain, or the other way round; 0 in PostgreSQL.
+/// The difference between the numbers of accounts and index entries; 0 on PostgreSQL.
 pub fn unfiled(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let accounts: i64 = account::table.count().get_result(conn)?;

@@ -1,4 +1,4 @@
-//! Which subscriber controls which domain.
+//! Domains and the subscribers who control them.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, not};
@@ -12,17 +12,17 @@ use super::schema::{
 use super::turns;
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
-/// Control is proved, or follows from a domain above.
+/// Control is proved or follows from a parent domain.
 pub(super) const VERIFIED: &str = "verified";
-/// A proof is awaited.
+/// Awaits a proof.
 const PENDING: &str = "pending";
-/// Came with a domain above, and the plan has no room for it.
+/// Inherited from a parent domain, but the plan has no room for it.
 pub(super) const NO_ROOM: &str = "no room";
-/// Removed by hand below a domain that would bring it again.
+/// Removed by the subscriber; the parent domain does not add it again.
 pub(super) const REMOVED: &str = "removed";
-/// Domains of a subscriber whose proof is awaited.
+/// Maximum number of pending domains of a subscriber.
 const MOST_PENDING: i64 = 1_000;
-/// Domains that are looked up in one statement.
+/// Domains looked up in one statement.
 const CHUNK: usize = 500;
 
 /// A domain of a subscriber.
@@ -39,17 +39,17 @@ pub struct Control {
     pub method: Option<String>,
     /// When it was verified.
     pub verified_at: Option<i64>,
-    /// The domain that brought it, for subdomains.
+    /// The parent domain from which a subdomain was inherited.
     pub parent_id: Option<i64>,
-    /// Whether it was removed by hand, so that no domain above brings it.
+    /// True if it was removed by the subscriber, so that no parent domain adds it again.
     pub detached: bool,
     /// Breached addresses at the last search.
     pub pwn_count: Option<i64>,
-    /// The same without those in spam lists only.
+    /// `pwn_count` without addresses in spam lists only.
     pub pwn_count_no_spam: Option<i64>,
-    /// That number when the subscription last began.
+    /// `pwn_count_no_spam` when the subscription last began.
     pub pwn_count_no_spam_at_renewal: Option<i64>,
-    /// That number as last counted.
+    /// `pwn_count_no_spam` as last counted.
     pub size_now: Option<i64>,
     /// Addresses in stealer logs as last counted.
     pub captured: Option<i64>,
@@ -62,18 +62,18 @@ pub struct LargerDomain {
     pub id: i64,
     /// Domain as A-labels.
     pub domain: String,
-    /// The domain that brought it, for subdomains.
+    /// The parent domain from which a subdomain was inherited.
     pub parent_id: Option<i64>,
 }
 
 impl Control {
-    /// Whether control of the domain is proved.
+    /// Returns whether control of the domain is proved.
     pub fn is_verified(&self) -> bool {
         self.state == VERIFIED
     }
 }
 
-/// A domain that the subscriber controls.
+/// Returns the domain if the subscriber controls it.
 pub fn verified(
     db: &mut Db,
     subscriber: i64,
@@ -88,7 +88,7 @@ pub fn verified(
         .optional()?)
 }
 
-/// Every domain that the subscriber controls, by name.
+/// All domains that the subscriber controls, by name.
 pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     let mut rows = domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -99,7 +99,7 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
     Ok(rows)
 }
 
-/// Every domain that somebody controls, once.
+/// All domains with a verified controller, without duplicates.
 pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -109,7 +109,7 @@ pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// Those of some domains that somebody controls.
+/// The domains of the list that have a verified controller.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();
     for chunk in domains.chunks(CHUNK) {
@@ -123,7 +123,7 @@ pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, Data
     Ok(found)
 }
 
-/// Everybody who controls a domain.
+/// All subscribers who control a domain.
 pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::domain.eq(domain))
@@ -133,7 +133,7 @@ pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError>
         .load(db)?)
 }
 
-/// Domains that were verified by themselves, with their subscribers.
+/// Domains that were verified themselves, with their subscribers.
 pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -143,7 +143,7 @@ pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> 
         .load(db)?)
 }
 
-/// The domains of a subscriber that are verified, or whose proof is awaited.
+/// The verified and pending domains of a subscriber.
 pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -153,7 +153,7 @@ pub fn all(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, DatabaseError> 
         .load(db)?)
 }
 
-/// Every domain with the address of its subscriber.
+/// All domains with the addresses of their subscribers.
 pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseError> {
     Ok(domain_control::table
         .inner_join(subscriber::table)
@@ -162,7 +162,7 @@ pub fn with_subscribers(db: &mut Db) -> Result<Vec<(String, Control)>, DatabaseE
         .load(db)?)
 }
 
-/// The domains of a subscriber that need a larger plan, the oldest first.
+/// The domains of a subscriber that need a larger plan, oldest first.
 pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
@@ -173,7 +173,7 @@ pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>,
         .load(db)?)
 }
 
-/// Notes what a search counted; the first search of a period locks its count in.
+/// Stores the counts of a search. The first search of a period fixes its count.
 pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<(), DatabaseError> {
     let row = domain_control::table.find(id);
     diesel::update(row)
@@ -190,8 +190,8 @@ pub fn set_counts(db: &mut Db, id: i64, counted: Counted, now: i64) -> Result<()
     Ok(())
 }
 
-/// Notes the size of a domain, and how many of its addresses are in stealer logs, for every subscriber
-/// that controls it.
+/// Stores the size of a domain and the number of its addresses in stealer logs, for all subscribers
+/// who control it.
 pub fn set_size(
     db: &mut Db,
     domain: &str,
@@ -208,8 +208,8 @@ pub fn set_size(
         .execute(db)?)
 }
 
-/// The code of a domain that a subscriber wants to verify; `new` where there is none yet. None when too
-/// many domains await their proof.
+/// Returns the code of a domain that a subscriber wants to verify; `new` if it has none yet. Returns
+/// `None` if the subscriber has [`MOST_PENDING`] pending domains.
 pub fn begin(
     db: &mut Db,
     subscriber: i64,
@@ -250,20 +250,20 @@ pub fn begin(
     Ok(Some(code))
 }
 
-/// A verification to be written.
+/// A verification to store.
 #[derive(Clone, Copy, Debug)]
 pub struct Verification<'a> {
-    /// Who controls the domain.
+    /// The subscriber who controls the domain.
     pub subscriber: i64,
     /// The domain.
     pub domain: &'a str,
-    /// Its token, kept where there is one already.
+    /// Its token; an existing one is kept.
     pub code: &'a str,
     /// How it was verified.
     pub method: &'a str,
-    /// The domain that brought it.
+    /// The parent domain.
     pub parent: Option<i64>,
-    /// Its size, and how many of its addresses are in stealer logs, where they are counted already.
+    /// Its size and the number of its addresses in stealer logs, if they are counted already.
     pub sizes: Option<(i64, i64)>,
     /// When.
     pub now: i64,
@@ -301,8 +301,8 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Forgets what was told and is to be told of domains that nobody controls any more: whoever verifies one
-/// later begins anew. What waits for those who lost a domain goes, and so do their links to verify it.
+/// Deletes the notice state of domains without a controller, so that a later controller starts afresh.
+/// Also deletes pending messages and verification links of subscribers who lost a domain.
 pub(super) fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     let controlled = || {
         let verified = domain_control::table.filter(domain_control::state.eq(VERIFIED));

@@ -1,7 +1,7 @@
-//! Domains that a subscriber has because a domain above them is proved.
+//! Domains that a subscriber inherits from a verified parent domain.
 //!
-//! Everything here runs in a transaction that has taken the subscriber's turn, so that what is decided
-//! still holds when it is written.
+//! The functions run in a transaction that holds the subscriber's lock, so that decisions still
+//! hold when they are written.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use super::schema::domain_control;
 use super::{mail_domains, turns};
 use crate::model::domain_tree::{DomainTree, Holding, is_below};
 
-/// A domain of a subscriber in whatever state.
+/// A domain of a subscriber in any state.
 #[derive(Clone, Debug, Queryable, Selectable)]
 #[diesel(table_name = domain_control)]
 struct Row {
@@ -40,13 +40,14 @@ fn tree(rows: &[Row]) -> DomainTree {
     DomainTree::new(rows.iter().map(|row| (row.domain.clone(), row.holding())))
 }
 
-/// The number of the proved domain above a domain that brings it to a subscriber.
+/// The number of the verified domain from which the subscriber inherits a domain.
 pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(tree(&rows(db, subscriber)?).root_of(domain))
 }
 
-/// The known mail domains that a proved domain brings and the subscriber does not have, with the number of
-/// the proved one. Those for which the plan had no room are left out where it has none now.
+/// The known mail domains that a verified domain adds and the subscriber does not have, with the
+/// number of the verified domain. Domains for which the plan had no room are left out unless
+/// `has_room`.
 pub fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -63,17 +64,18 @@ pub fn missing(
         rows.iter().filter(kept).map(|row| row.domain.as_str()).collect();
     let known = mail_domains::below(db, root)?.into_iter();
     let missing = known.filter(|name| !kept.contains(name.as_str()));
-    // What is below a nearer proved domain comes with that one.
+    // A subdomain of a nearer verified domain is inherited from that one.
     Ok(missing.filter(|name| tree.root_of(name) == Some(id)).map(|name| (name, id)).collect())
 }
 
-/// Takes a domain from a subscriber, with everything below it that was not proved by itself, and with the
-/// links in mails that would prove it again.
+/// Removes a domain from a subscriber, with all inherited domains below it and the mail links that
+/// would verify it again.
 ///
-/// Where a domain above would bring it again it is marked as removed, until that one is proved anew.
+/// If a parent domain would add the domain again, it is marked as removed until the parent is
+/// verified anew.
 ///
 /// # Errors
-/// [`DatabaseError::NotFound`] when the subscriber does not have it.
+/// [`DatabaseError::NotFound`] if the subscriber does not have the domain.
 pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     turns::take_subscriber(db, subscriber)?;
     let rows = rows(db, subscriber)?;
@@ -116,7 +118,7 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
     forget_uncontrolled(db)
 }
 
-/// Lets a domain that was proved anew bring again what was removed below it.
+/// Lets a newly verified domain add removed subdomains again.
 pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     for row in rows(db, subscriber)? {
         if row.detached && (row.domain == domain || is_below(&row.domain, domain)) {
@@ -131,7 +133,7 @@ pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Da
     Ok(())
 }
 
-/// Takes out the inherited domains for which a plan of `max` larger domains has no room, the newest first.
+/// Disables the newest inherited domains that exceed a plan of `max` larger domains.
 pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), DatabaseError> {
     let larger = larger_domains(db, subscriber)?;
     let excess = larger.len().saturating_sub(usize::try_from(max).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! Reading the accounts of a domain, some thousand in memory at a time.
+//! Reads the accounts of a domain, a few thousand at a time.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -9,10 +9,10 @@ use super::accounts::{AccountRow, by_domain};
 use super::mail_domains;
 use super::schema::domain_account;
 
-/// Accounts that are read at once.
+/// Accounts read per query.
 const PAGE: i64 = 5_000;
 
-/// An account of a domain whose name is known.
+/// An account of a known domain.
 type DomainRow = (i64, i16, String, Vec<u8>);
 
 /// The accounts exactly at a domain, all in memory.
@@ -25,7 +25,7 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseE
     Ok(rows)
 }
 
-/// Several reads as of one moment, outside of a transaction.
+/// Runs several reads on one snapshot, outside a transaction.
 pub fn as_of_one_moment<T, E: From<DatabaseError>>(
     db: &mut Db,
     read: impl FnOnce(&mut Db) -> Result<T, E>,
@@ -39,14 +39,14 @@ pub fn as_of_one_moment<T, E: From<DatabaseError>>(
     done.map_err(DatabaseError::from)?
 }
 
-/// Visits the accounts exactly at a domain, some thousand in memory at a time.
+/// Visits the accounts exactly at a domain, with a few thousand in memory at a time.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
     mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
-    // A cursor ends with its transaction, and runs are read as of one moment, whatever a visit does.
+    // The transaction keeps the cursor open and the runs consistent, whatever a visit does.
     let visited: Result<Result<(), E>, diesel::result::Error> = db.transaction(|db| {
         Ok(match db {
             Db::Sqlite(_) => each_page(db, (id, domain), &mut visit),
@@ -61,8 +61,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     visited.map_err(DatabaseError::from)?
 }
 
-/// The accounts of a domain are filed in the order of their keys: each page begins behind the last one,
-/// and those that runs have come in between.
+/// Pages through the index by domain, which is in key order, and merges the accounts of runs.
 fn each_page<E: From<DatabaseError>>(
     db: &mut Db,
     (id, domain): (i32, &str),
@@ -99,14 +98,14 @@ fn each_page<E: From<DatabaseError>>(
 }
 
 fn page(db: &mut Db, id: i32, (k, seq): (i64, i16)) -> Result<Vec<DomainRow>, DatabaseError> {
-    let behind =
+    let later =
         domain_account::k.ge(k).and(domain_account::k.gt(k).or(domain_account::seq.gt(seq)));
     let page =
-        by_domain(id).filter(behind).order((domain_account::k, domain_account::seq)).limit(PAGE);
+        by_domain(id).filter(later).order((domain_account::k, domain_account::seq)).limit(PAGE);
     Ok(page.load(db)?)
 }
 
-/// The same in PostgreSQL, whose index by domain has no order of keys.
+/// Reads the accounts with a cursor on PostgreSQL, whose index by domain is not in key order.
 fn fetch_domain<E: From<DatabaseError>>(
     db: &mut Db,
     id: i32,

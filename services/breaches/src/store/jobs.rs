@@ -1,4 +1,4 @@
-//! Long jobs: what they did and how far they are, so that they can resume after a crash.
+//! Long jobs: their progress and results, so that they can resume after a crash.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -10,24 +10,24 @@ use super::schema::job;
 pub struct Job {
     /// Number.
     pub id: i64,
-    /// What it does: `accounts`, `pastes`, `stealer-logs`, `purge`.
+    /// `accounts`, `pastes`, `stealer-logs` or `purge`.
     pub kind: String,
     /// Identifies its input.
     pub fingerprint: String,
     /// Its options, as JSON.
     pub params: String,
-    /// `running`, `done`, `failed` or `cancelled`; shown also `interrupted`.
+    /// `running`, `done`, `failed` or `cancelled`; also shown as `interrupted`.
     pub state: String,
-    /// The last key that is committed.
+    /// The last committed key.
     #[serde(skip)]
     pub cursor: Option<Vec<u8>>,
     /// Rows read.
     pub read: i64,
-    /// Rows taken.
+    /// Rows accepted.
     pub accepted: i64,
-    /// Rows not taken.
+    /// Rows skipped.
     pub skipped: i64,
-    /// Links that did not exist before; of a purge those that it removed.
+    /// New links; for a purge, removed links.
     pub added: i64,
     /// Unix seconds.
     pub started_at: i64,
@@ -39,12 +39,11 @@ pub struct Job {
     pub error: Option<String>,
 }
 
-/// Seconds without a sign of life after which a running job counts as interrupted.
+/// Seconds without a heartbeat after which a running job counts as interrupted.
 const STALE_SECONDS: i64 = 60;
 
 impl Job {
-    /// The job as it is shown: one that says it is running but gives no sign of life, because it was
-    /// killed, is `interrupted`.
+    /// Shows a running job without a heartbeat, which was probably killed, as `interrupted`.
     #[must_use]
     pub fn seen_at(mut self, now: i64) -> Self {
         if self.state == "running" && now - self.updated_at > STALE_SECONDS {
@@ -59,9 +58,9 @@ impl Job {
 pub struct Counts {
     /// Rows read.
     pub read: i64,
-    /// Rows taken.
+    /// Rows accepted.
     pub accepted: i64,
-    /// Rows not taken.
+    /// Rows skipped.
     pub skipped: i64,
 }
 
@@ -107,7 +106,8 @@ pub fn begin(
         .get_result(db)?)
 }
 
-/// Notes the input that was read; done once, after sorting. Whatever ended the job meanwhile stands.
+/// Stores the input counts, once, after sorting. Does not change the state, so a concurrent end of
+/// the job is kept.
 pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
@@ -128,7 +128,7 @@ pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Notes that a running job is alive, and how much of its input it has read so far.
+/// Updates the heartbeat of a running job and the counts of its input so far.
 pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
     let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
     diesel::update(running)
@@ -142,8 +142,8 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves a job on; false when somebody cancelled it, or another process has done it. That another
-/// process failed in it ends it for nobody else.
+/// Moves the checkpoint of a job. Returns false if the job was cancelled or another process
+/// finished it. A failure in another process does not stop it.
 pub fn advance(
     db: &mut Db,
     id: i64,
@@ -158,7 +158,7 @@ pub fn advance(
     Ok(true)
 }
 
-/// Counts links of a job whose cursor stays where it is; false as [`advance`].
+/// Adds to the links of a job without moving its checkpoint. Returns false like [`advance`].
 pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -172,7 +172,7 @@ pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, Databas
     Ok(rows == 1)
 }
 
-/// Ends a job that is done.
+/// Marks a job as done.
 pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((job::state.eq("done"), job::error.eq(None::<String>), job::updated_at.eq(now)))
@@ -180,7 +180,7 @@ pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Notes why a job failed, unless it was cancelled or another process has done it.
+/// Stores why a job failed, unless it was cancelled or another process finished it.
 pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     diesel::update(open)
@@ -189,7 +189,7 @@ pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Cancels a job that is not finished.
+/// Cancels an unfinished job.
 pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -203,7 +203,7 @@ pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {
     Ok(job::table.find(id).first(db)?)
 }
 
-/// Every job, newest first.
+/// All jobs, newest first.
 pub fn all(db: &mut Db) -> Result<Vec<Job>, DatabaseError> {
     Ok(job::table.order(job::id.desc()).load(db)?)
 }

@@ -1,4 +1,4 @@
-//! Keys with their subscriber, subscription and plan: all that the checks need, in one statement.
+//! Keys with their subscriber, subscription and plan, read in one statement.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,27 +16,28 @@ use super::schema::{account, api_key, mail_domain, plan, plan_feature, subscribe
 use crate::model::AccountKey;
 use crate::model::plan::Plan;
 
-/// A key on file and the subscription that pays for it.
+/// A key and the subscription that pays for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Number of the key.
     pub key: i64,
-    /// First second at which the key works no more.
+    /// First second at which the key is expired.
     pub expires_at: Option<i64>,
-    /// Number of the subscriber; quotas hang on it, so that a new key does not refill them.
+    /// Number of the subscriber. Quotas belong to the subscriber, so a new key does not refill
+    /// them.
     pub subscriber: i64,
-    /// Plan and end of the subscription; none without one.
+    /// Plan and end of the subscription; `None` without one.
     pub subscription: Option<(Arc<Plan>, i64)>,
 }
 
-/// The result of looking a key up.
+/// The result of a key look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLookup {
     /// Never issued.
     Unknown,
-    /// Revoked, expired, or its owner is gone.
+    /// Revoked, expired or without an owner.
     Dead,
-    /// It works.
+    /// Valid.
     Live(Arc<Holder>),
 }
 
@@ -96,13 +97,13 @@ fn columns() -> _ {
     )
 }
 
-/// The key with a digest, and who holds it.
+/// The key with a digest and its holder.
 #[auto_type]
 fn by_digest<'a>(digest: &'a [u8]) -> _ {
     holders().filter(api_key::digest.eq(digest)).select(columns())
 }
 
-/// The key with a digest, who holds it, and the accounts with a key of theirs.
+/// The key with a digest, its holder, and the accounts with key `k`.
 #[auto_type]
 pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
     holders()
@@ -118,14 +119,14 @@ pub fn with_account<'a>(digest: &'a [u8], k: i64) -> _ {
         ))
 }
 
-/// Looks a key up by its digest.
+/// Looks up a key by its digest.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<KeyLookup, DatabaseError> {
     let row = on_backend!(db, conn => by_digest(digest).first(conn)).optional()?;
     looked_up(row, now)
 }
 
-/// Looks a key up by its digest and, in the same round trip, the accounts with key `k`; they are
-/// none, not even an empty list, where nothing is known of the key.
+/// Looks up a key by its digest and, in the same round trip, the accounts with key `k`. The
+/// accounts are `None` if the key is unknown.
 pub fn find_with_account(
     db: &mut Db,
     digest: &[u8],
@@ -163,13 +164,13 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
     Ok(KeyLookup::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
 }
 
-/// Keys remembered for each connection; a service with more has PostgreSQL.
+/// Keys cached per connection. A service with more of them uses PostgreSQL.
 const MOST: usize = 10_000;
 
-/// Live keys that one SQLite connection found, forgotten whenever the file changed.
+/// Live keys that a SQLite connection has found; cleared when the file changes.
 ///
-/// SQLite can report whether another connection, in any process, has committed since the last check:
-/// a key that another process revokes is dead at once, without a query for each request.
+/// SQLite reports whether another connection, in any process, has committed since the last check. A
+/// key revoked by another process is therefore rejected at once, without a query per request.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     version: Option<i64>,
@@ -177,8 +178,8 @@ pub struct KnownKeys {
 }
 
 impl KnownKeys {
-    /// Forgets all keys when another connection has committed since the last call; called at the
-    /// beginning of each read transaction. Whether somebody may have.
+    /// Clears the cache if another connection has committed since the last call. Called at the
+    /// beginning of each read transaction. Returns whether the database may have changed.
     pub fn renew(&mut self, db: &mut Db) -> Result<bool, DatabaseError> {
         let version = data_version(db)?;
         let changed = version.is_none() || version != self.version;
@@ -189,7 +190,7 @@ impl KnownKeys {
         Ok(changed)
     }
 
-    /// Looks a key up by its digest, in memory first.
+    /// Looks up a key by its digest, in memory first.
     pub fn find(
         &mut self,
         db: &mut Db,
@@ -227,7 +228,8 @@ impl QueryFragment<Sqlite> for DataVersion {
 
 impl RunQueryDsl<SqliteConnection> for DataVersion {}
 
-/// Changes when another connection has committed; none for PostgreSQL, which has nothing like it.
+/// A number that changes when another connection commits; `None` on PostgreSQL, which has no
+/// equivalent.
 fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),

@@ -1,4 +1,4 @@
-//! A lease: the right of one replica to do some work, which ends by itself.
+//! A lease: the exclusive right of one replica to some work, which expires by itself.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,8 +6,8 @@ use diesel::prelude::*;
 use super::schema::meta;
 use super::versions;
 
-/// A lease that this process took. Its row holds the second at which it ends. A lease can be taken only
-/// after that second, so the value also identifies the owner.
+/// A lease taken by this process. Its row contains the second at which it expires. Because a lease
+/// can be taken only after that second, the value also identifies the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     key: &'static str,
@@ -15,10 +15,11 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes a lease, or returns `None` if another process holds it. If two race, exactly one gets it.
+    /// Takes a lease. Returns `None` if another process holds it. If two processes race, exactly
+    /// one gets it.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Returns errors of the database.
     pub fn take(
         db: &mut Db,
         key: &'static str,
@@ -34,20 +35,20 @@ impl Lease {
         Ok(taken.then_some(Self { key, until }))
     }
 
-    /// Extends the lease, or returns `None` if another process took it. No other process can take it
+    /// Extends the lease. Returns `None` if another process took it. No other process can take it
     /// before the transaction ends.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Returns errors of the database.
     pub fn renew(self, db: &mut Db, now: i64, seconds: i64) -> Result<Option<Self>, DatabaseError> {
         let until = self.until.max(now + seconds);
         Ok(self.replace(db, until)?.then_some(Self { until, ..self }))
     }
 
-    /// Releases the lease. Returns false if another process took it, whose lease is left alone.
+    /// Releases the lease. Returns false if another process took it; that lease is kept.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Returns errors of the database.
     pub fn release(self, db: &mut Db) -> Result<bool, DatabaseError> {
         self.replace(db, 0)
     }

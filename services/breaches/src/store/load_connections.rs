@@ -1,16 +1,16 @@
-//! Connections of loads, with settings that suit long runs of writes.
+//! Connections of loads, with settings for long runs of writes.
 
 use database::{DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
 
-/// Pages in the write-ahead log of SQLite before they are copied into the file: a page that several
-/// transactions change is copied once.
+/// Pages in SQLite's write-ahead log before a checkpoint. A page that several transactions change
+/// is then copied once.
 const LOG_PAGES: usize = 32_768;
 
 /// Opens a connection for a load.
 ///
-/// All its statements find their rows by an index. PostgreSQL would scan tables that were empty when
-/// it first planned a statement, and go on so while the load fills them.
+/// All its statements find their rows by an index. PostgreSQL would otherwise keep scanning tables
+/// that were empty when it planned a statement, even after the load has filled them.
 pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     if let Db::Pg(conn) = &mut db {
@@ -19,8 +19,8 @@ pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     Ok(db)
 }
 
-/// Gives the page cache of SQLite `cache_kib` KiB, in place of a memory map of the file, whose
-/// resident size could not be bounded. PostgreSQL needs nothing.
+/// Sets SQLite's page cache to `cache_kib` KiB and disables the memory map, whose resident size has
+/// no bound. Does nothing on PostgreSQL.
 ///
 /// The pages that a sorted load changes are spread over the whole index by domain.
 pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
@@ -32,10 +32,10 @@ pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Milliseconds that a note waits for the lock of SQLite.
+/// Milliseconds that a progress note waits for a lock.
 const NOTE_WAIT_MS: u32 = 500;
 
-/// Opens a connection for a note that may as well be left out.
+/// Opens a connection for progress notes, which may be skipped.
 pub fn connect_for_notes(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     match &mut db {

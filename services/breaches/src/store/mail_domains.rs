@@ -1,4 +1,4 @@
-//! Domains of addresses and of websites, each filed once.
+//! Domains of addresses and websites, each stored once.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::model::loaded_address;
 /// Names looked up in one statement.
 const CHUNK: usize = 500;
 
-/// The id of a domain, if it is known.
+/// The id of a domain if it is known.
 pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::name.eq(name))
@@ -23,7 +23,7 @@ pub fn id(db: &mut Db, name: &str) -> Result<Option<i32>, DatabaseError> {
         .optional()?)
 }
 
-/// The ids of domains; unknown ones are added.
+/// The ids of domains. Unknown domains are added.
 pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, DatabaseError> {
     let mut found = HashMap::with_capacity(names.len());
     for chunk in names.chunks(CHUNK) {
@@ -38,24 +38,24 @@ pub fn ids(db: &mut Db, names: &[&str]) -> Result<HashMap<String, i32>, Database
     Ok(found)
 }
 
-/// The name of a domain that an account of a run is at.
+/// The name of a domain, for an account in a run.
 pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
     Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
 }
 
-/// Names that the connections of a process have read, so that accounts of a run cost no statement for
-/// each of their domains.
+/// Domain names read by the connections of a process, so that accounts in runs do not cost one
+/// statement per domain.
 ///
-/// A name is kept for good: the id of one that [`each_odd`] removed is never given to another.
+/// Names are never invalidated: the id of a name that [`each_odd`] removed is not reused.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
-/// Names that are known at most: 20 MB where all are as long as names can be, and 5 MB of usual ones.
+/// Maximum number of names: 5 MB with usual names, 20 MB if all have maximum length.
 const MOST_KNOWN: usize = 65_536;
 
 impl KnownNames {
     /// The names of domains, in the order of their ids.
-    pub fn of(
+    pub fn names(
         &self,
         conn: &mut SqliteConnection,
         ids: impl Iterator<Item = i32>,
@@ -72,7 +72,7 @@ impl KnownNames {
     }
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
-        // An account before this one may be at the same domain.
+        // A previous account may have read the same domain.
         if let Some(name) = self.0.read().get(&id) {
             return Ok(name.to_string());
         }
@@ -88,7 +88,7 @@ impl KnownNames {
     }
 }
 
-/// The known domains below a domain: a range of the index, however many there are.
+/// The known subdomains of a domain, read as one range of the index.
 pub fn below(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
     let start: String = domain.chars().rev().chain(['.']).collect();
     // The character after the dot.
@@ -134,10 +134,10 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Domains that are read at once.
+/// Domains read per query.
 const PAGE: i64 = 10_000;
 
-/// The filed domains behind an id, some thousand of them.
+/// The next few thousand domains after an id.
 pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::id.gt(after))
@@ -147,8 +147,8 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts the filed names that are not domains, and removes those of which no account and no stealer log
-/// is left.
+/// Counts stored names that are not domains, and removes those that no account and no stealer log
+/// uses.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -164,7 +164,7 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     }
 }
 
-/// Removes a domain unless an account of the table or a stealer log is left of it.
+/// Removes a domain unless an account in the table or a stealer log uses it.
 pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     let accounts = account::table.filter(account::domain_id.eq(id));
     let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
@@ -183,7 +183,7 @@ mod tests {
     use crate::store::{MIGRATIONS, stealer_logs};
 
     #[test]
-    fn the_id_of_a_name_that_cleaning_removed_is_given_to_no_other() {
+    fn id_of_a_removed_name_is_not_reused() {
         let database = testkit::Database::new();
         let pools = database.open(&[&MIGRATIONS]);
         let given = pools.write_blocking(|db| {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_website_of_stealer_logs_is_not_cleaned_away() {
+    fn cleaning_keeps_websites_of_stealer_logs() {
         let database = testkit::Database::new();
         let pools = database.open(&[&MIGRATIONS]);
         let left = pools.write_blocking(|db| {
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_known_is_not_read_again() {
+    fn known_name_is_not_read_again() {
         let database = testkit::Database::new();
         let pools = database.open(&[&MIGRATIONS]);
         let known = KnownNames::default();
         let names = pools.write_blocking(|db| {
             let kept = ids(db, &["kept.example"])?["kept.example"];
             let names = |db: &mut Db| match db {
-                Db::Sqlite(conn) => known.of(conn, [kept, kept].into_iter()).map(Some),
+                Db::Sqlite(conn) => known.names(conn, [kept, kept].into_iter()).map(Some),
                 Db::Pg(_) => Ok(None),
             };
             names(db)?;

@@ -1,38 +1,38 @@
-//! Links in mails. Only digests of them are stored.
+//! Mail links. Only their digests are stored.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::mail_token;
 
-/// What links are for that verify a domain.
+/// Purpose of links that verify a domain.
 pub const DOMAIN_LINK: &str = "domain";
 
-/// A link to be stored.
+/// A link to store.
 #[derive(Clone, Copy, Debug, Insertable)]
 #[diesel(table_name = mail_token, treat_none_as_default_value = false)]
 pub struct NewMailToken<'a> {
     /// Digest of the secret in the link.
     pub digest: &'a [u8],
-    /// What it is for.
+    /// Its purpose.
     pub purpose: &'a str,
-    /// Who asked for it, where that matters.
+    /// The subscriber who requested it, if that matters.
     pub subscriber_id: Option<i64>,
-    /// The address or the domain that it is about; empty where the subscriber says it.
+    /// The address or domain that it is about; empty if the subscriber determines it.
     pub subject: &'a str,
-    /// First second at which it is worth nothing.
+    /// First second at which it is expired.
     pub expires_at: i64,
 }
 
-/// A link on file.
+/// A stored link.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = mail_token)]
 pub struct MailToken {
-    /// Who asked for it, where that matters.
+    /// The subscriber who requested it, if that matters.
     pub subscriber_id: Option<i64>,
-    /// The address or the domain that it is about; empty where the subscriber says it.
+    /// The address or domain that it is about; empty if the subscriber determines it.
     pub subject: String,
-    /// First second at which it is worth nothing.
+    /// First second at which it is expired.
     pub expires_at: i64,
     /// When it was used.
     pub used_at: Option<i64>,
@@ -44,7 +44,7 @@ pub fn add(db: &mut Db, new: &NewMailToken<'_>) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The link with a digest, if it is for this purpose.
+/// The link with a digest and a purpose.
 pub fn find(db: &mut Db, digest: &[u8], purpose: &str) -> Result<Option<MailToken>, DatabaseError> {
     Ok(mail_token::table
         .find(digest)
@@ -54,7 +54,8 @@ pub fn find(db: &mut Db, digest: &[u8], purpose: &str) -> Result<Option<MailToke
         .optional()?)
 }
 
-/// Uses a link up; whether it was still unused and worth something. Of two at once, one succeeds.
+/// Consumes a link. Returns false if it was already used or has expired. If two requests race,
+/// exactly one wins.
 pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<bool, DatabaseError> {
     let row = mail_token::table
         .filter(mail_token::digest.eq(digest))
@@ -64,7 +65,7 @@ pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<boo
     Ok(diesel::update(row).set(mail_token::used_at.eq(now)).execute(db)? == 1)
 }
 
-/// How many links about an address there are, used or not.
+/// The number of links about an address, used or not.
 pub fn count(db: &mut Db, address: &str) -> Result<i64, DatabaseError> {
     Ok(mail_token::table.filter(mail_token::subject.eq(address)).count().get_result(db)?)
 }
@@ -75,7 +76,7 @@ pub fn forget_address(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes links that are worth nothing since a second.
+/// Removes links that expired before a second.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let old = mail_token::table.filter(mail_token::expires_at.lt(before));
     Ok(diesel::delete(old).execute(db)?)

@@ -1,4 +1,4 @@
-//! Messages that wait to be delivered by mail or to a webhook.
+//! The outbox: messages to deliver by mail or to a webhook.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use outbound::{Failure, PUT_OFF};
 use super::schema::{outbox, subscriber, webhook};
 use crate::model::notice::{Notice, Recipient};
 
-/// What is noted of a message that this version cannot read.
+/// The stored error of a message that this version cannot decode.
 const UNREADABLE: &str = "this version cannot read the message";
 
-/// Seconds after which a message that no version could read is given up.
+/// Seconds after which an undecodable message is given up.
 const WAITED_LONG: i64 = 30 * 86_400;
 
-/// Puts a message into the outbox, unless one with its key was there before or its recipient is gone.
+/// Adds a message to the outbox, unless its key exists or its recipient was removed.
 pub fn post(
     db: &mut Db,
     key: &str,
@@ -45,8 +45,8 @@ pub fn post(
     Ok(())
 }
 
-/// Keeps others from removing a recipient until this transaction ends; false when it is gone. SQLite
-/// has one writer anyway.
+/// Prevents the removal of a recipient until this transaction ends. Returns false if the recipient
+/// is gone. SQLite has a single writer and needs no lock.
 fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(true) };
     let id = subscriber::table.find(recipient.subscriber).select(subscriber::id);
@@ -58,31 +58,31 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
     Ok(id.for_key_share().first::<i64>(conn).optional()?.is_some())
 }
 
-/// A message that is to be delivered.
+/// A message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
     /// Number.
     pub id: i64,
-    /// Whom it is for.
+    /// Its recipient.
     pub recipient: Recipient,
-    /// What it is about.
+    /// Its content.
     pub notice: Notice,
     /// When it was written.
     pub created_at: i64,
-    /// How many attempts failed.
+    /// Failed attempts.
     pub failed: u32,
 }
 
-/// What was taken from the outbox.
+/// Messages taken from the outbox.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// Messages to be delivered.
+    /// Messages to deliver.
     pub posted: Vec<Posted>,
-    /// Numbers of those that this version cannot read, for the first time.
+    /// Numbers of messages that this version cannot decode and that were not reported before.
     pub unreadable: Vec<i64>,
 }
 
-/// Whether mails are due.
+/// Returns whether mails are due.
 pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.is_null())
@@ -92,7 +92,7 @@ pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     Ok(diesel::select(exists(due)).get_result(db)?)
 }
 
-/// The webhooks for which messages are due.
+/// The webhooks with due messages.
 pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.eq(webhook::id.nullable()))
@@ -105,8 +105,8 @@ pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
 
 type Row = (i64, i64, Option<i64>, String, i64, i32, Option<String>);
 
-/// Takes messages whose time has come, for mails or a webhook, and puts their next attempt off.
-/// Of two replicas at once, one gets a message.
+/// Claims due messages, for mails or a webhook, by postponing their next attempt. If two replicas
+/// race for a message, one gets it.
 pub fn claim(
     db: &mut Db,
     webhook: Option<i64>,
@@ -122,7 +122,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-        // Another replica may have taken some between the two statements.
+        // Another replica may have claimed some between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::sent_at.is_null())
@@ -162,7 +162,7 @@ fn due(db: &mut Db, webhook: Option<i64>, limit: i64, now: i64) -> Result<Vec<Ro
     }
 }
 
-/// Decodes a message. One that cannot be read waits for a version that can.
+/// Decodes a message. One that cannot be decoded waits for a newer version.
 fn read(
     db: &mut Db,
     (id, subscriber, webhook, payload, created_at, tries, error): Row,
@@ -189,19 +189,20 @@ fn read(
     Ok(())
 }
 
-/// Whether a message still waits: it goes with its subscriber, its webhook and its domain.
+/// Returns whether a message is still pending. It is deleted with its subscriber, webhook or
+/// domain.
 pub fn waits(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     let waiting = outbox::table.filter(outbox::id.eq(id)).filter(outbox::sent_at.is_null());
     Ok(diesel::select(exists(waiting.filter(outbox::failed_at.is_null()))).get_result(db)?)
 }
 
-/// Notes that a message was delivered.
+/// Marks a message as delivered.
 pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.find(id)).set(outbox::sent_at.eq(now)).execute(db)?;
     Ok(())
 }
 
-/// Notes that a message was not delivered; without a next attempt it is given up.
+/// Stores a failed attempt. Without a next attempt, the message is given up.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -214,14 +215,14 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
-/// Removes messages that were delivered or given up before a second. The tables of what was told
-/// keep them from being written again.
+/// Removes messages that were delivered or given up before a second. `notified` and `domain_breach`
+/// prevent that they are posted again.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
     Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)
 }
 
-/// Removes what waits about the own address of a subscriber.
+/// Removes pending messages about the subscriber's own address.
 pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     let own = outbox::table
         .filter(outbox::subscriber_id.eq(subscriber))
@@ -232,14 +233,14 @@ pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes everything about the own address of a subscriber, delivered or not.
+/// Removes all messages about the subscriber's own address, delivered or not.
 pub fn forget_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::subscriber_id.eq(subscriber));
     diesel::delete(own.filter(outbox::domain.is_null())).execute(db)?;
     Ok(())
 }
 
-/// Removes a message that waits, by its key.
+/// Removes a pending message by its key.
 pub fn drop_key(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     let waiting = outbox::table.filter(outbox::key.eq(key)).filter(outbox::sent_at.is_null());
     diesel::delete(waiting.filter(outbox::failed_at.is_null())).execute(db)?;

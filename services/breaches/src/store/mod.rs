@@ -38,7 +38,7 @@ pub mod webhooks;
 use database::Migrations;
 use diesel_migrations::embed_migrations;
 
-/// The migrations of this service; those of `auth` come before them.
+/// The migrations of this service, which run after those of `auth`.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: embed_migrations!("migrations/sqlite"),
     postgres: embed_migrations!("migrations/postgres"),

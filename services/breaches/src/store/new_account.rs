@@ -1,6 +1,6 @@
-//! An account that a load brings.
+//! An account that a load adds.
 
-/// An account that a load brings.
+/// An account that a load adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewAccount<'a> {
     /// Key.

@@ -1,17 +1,17 @@
-//! Who wants to be told of news, and what they were told already.
+//! Recipients of notices, and records of posted notices.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::{domain_breach, domain_counted, notified, subscriber};
 
-/// What a subscriber was told of: a breach, by its id.
+/// Kind of a notice about a breach; the reference is its id.
 pub const BREACH: &str = "breach";
-/// What a subscriber was told of: a paste, by its number.
+/// Kind of a notice about a paste; the reference is its number.
 pub const PASTE: &str = "paste";
 
-/// Subscribers who confirmed their address and want notices, in the order of their numbers behind
-/// one: number and address.
+/// Numbers and addresses of subscribers after a number who confirmed their address and want
+/// notices, ordered by number.
 pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::id.gt(after))
@@ -23,7 +23,8 @@ pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String
         .load(db)?)
 }
 
-/// Subscribers who want notices and whose keys are between two, both included: number and address.
+/// Numbers and addresses of subscribers who want notices and whose keys are from `low` to `high`,
+/// both included.
 pub fn listeners_between(
     db: &mut Db,
     low: i64,
@@ -37,8 +38,8 @@ pub fn listeners_between(
         .load(db)?)
 }
 
-/// What a subscriber was told of, by kind and number.
-pub fn told(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, DatabaseError> {
+/// The references of a kind about which a subscriber was notified.
+pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(notified::table
         .filter(notified::subscriber_id.eq(subscriber))
         .filter(notified::kind.eq(kind))
@@ -46,8 +47,8 @@ pub fn told(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, Databa
         .load(db)?)
 }
 
-/// Notes what a subscriber was told of.
-pub fn tell(
+/// Records the references about which a subscriber was notified.
+pub fn record(
     db: &mut Db,
     subscriber: i64,
     kind: &str,
@@ -72,21 +73,22 @@ pub fn tell(
     Ok(())
 }
 
-/// Forgets what a subscriber was told of the own address.
-pub fn forget_told(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
-    let told = notified::table.filter(notified::subscriber_id.eq(subscriber));
-    diesel::delete(told).execute(db)?;
+/// Deletes the record of notices about the subscriber's own address.
+pub fn forget_recorded(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
+    let records = notified::table.filter(notified::subscriber_id.eq(subscriber));
+    diesel::delete(records).execute(db)?;
     Ok(())
 }
 
-/// Forgets that anybody was told of a paste, which is removed.
+/// Deletes the record of notices about a removed paste.
 pub fn forget_paste(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
-    let told = notified::table.filter(notified::kind.eq(PASTE));
-    diesel::delete(told.filter(notified::reference.eq(paste))).execute(db)?;
+    let records = notified::table.filter(notified::kind.eq(PASTE));
+    diesel::delete(records.filter(notified::reference.eq(paste))).execute(db)?;
     Ok(())
 }
 
-/// How many addresses of a domain were in each breach when it was counted last; none before.
+/// The number of addresses of a domain in each breach when they were last counted; `None` if they
+/// never were.
 pub fn counted(db: &mut Db, domain: &str) -> Result<Option<Vec<(i32, i64)>>, DatabaseError> {
     let known: Option<i64> =
         domain_counted::table.find(domain).select(domain_counted::at).first(db).optional()?;
@@ -99,7 +101,7 @@ pub fn counted(db: &mut Db, domain: &str) -> Result<Option<Vec<(i32, i64)>>, Dat
     Ok(Some(rows.load(db)?))
 }
 
-/// Notes how many addresses of a domain are in each breach.
+/// Stores the number of addresses of a domain in each breach.
 pub fn set_counted(
     db: &mut Db,
     domain: &str,

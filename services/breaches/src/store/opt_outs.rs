@@ -1,4 +1,4 @@
-//! Digests of addresses whose owners opted out.
+//! Digests of opted-out addresses.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -8,31 +8,31 @@ use super::schema::opt_out;
 use super::versions;
 use crate::model::{AccountKey, OptOut, OptOutSet};
 
-/// How many digests there are.
+/// The number of digests.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(opt_out::table.count().get_result(db)?)
 }
 
-/// Every digest with its kind.
+/// All digests with their kinds.
 pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
     let rows = opt_out::table.select((opt_out::hash, opt_out::kind)).load::<(Vec<u8>, i16)>(db)?;
     rows.into_iter()
         .map(|(hash, kind)| {
             let hash = <[u8; 20]>::try_from(hash)
-                .map_err(|_| DatabaseError::broken("an opt-out hash has not 20 bytes"))?;
+                .map_err(|_| DatabaseError::broken("an opt-out hash does not have 20 bytes"))?;
             Ok((hash, u8::try_from(kind).map_err(DatabaseError::broken)?))
         })
         .collect()
 }
 
-/// What the owner of an address chose.
+/// The choice of the owner of an address.
 pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
     let kind: Option<i16> =
         opt_out::table.find(&digest.0[..]).select(opt_out::kind).first(db).optional()?;
     Ok(kind.and_then(OptOut::from_kind))
 }
 
-/// Files an opt-out, in place of an earlier one; a deletion leaves no row.
+/// Stores an opt-out, replacing an earlier one. A deletion leaves no row.
 pub fn set(
     db: &mut Db,
     digest: &Sha1Digest,
@@ -51,7 +51,7 @@ pub fn set(
     versions::bump_opt_out(db)
 }
 
-/// The opt-outs: in memory, or in the database where there are too many.
+/// The opt-outs: in memory, or in the database if there are too many.
 #[derive(Debug)]
 pub enum OptOuts {
     /// All of them.
@@ -67,7 +67,7 @@ impl Default for OptOuts {
 }
 
 impl OptOuts {
-    /// Reads them, unless there are more than `max`.
+    /// Reads the opt-outs unless there are more than `max`.
     pub fn load(db: &mut Db, max: i64) -> Result<Self, DatabaseError> {
         if count(db)? > max {
             return Ok(Self::Database);
@@ -75,7 +75,7 @@ impl OptOuts {
         Ok(Self::Memory(OptOutSet::new(all(db)?)))
     }
 
-    /// What the owner of an address chose.
+    /// The choice of the owner of an address.
     pub fn get(&self, db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseError> {
         match self {
             Self::Memory(set) => Ok(set.get(digest)),
@@ -83,7 +83,8 @@ impl OptOuts {
         }
     }
 
-    /// Whether an account with this key may have an opt-out, so that its address has to be hashed.
+    /// Returns whether an account with this key may have an opt-out, so that its address has to be
+    /// hashed.
     pub fn may_hold(&self, key: AccountKey) -> bool {
         match self {
             Self::Memory(set) => set.may_hold(key),

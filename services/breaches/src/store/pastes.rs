@@ -1,4 +1,4 @@
-//! Pastes and the accounts found in them.
+//! Pastes and the accounts in them.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::auto_type;
@@ -39,13 +39,13 @@ impl From<Row> for Paste {
     }
 }
 
-/// The pastes in which an account was found, in no order.
+/// The pastes of an account, unordered.
 pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, DatabaseError> {
     let rows = by_account(k, seq).load::<Row>(db)?;
     Ok(rows.into_iter().map(Paste::from).collect())
 }
 
-/// The same with their numbers.
+/// The pastes of an account with their numbers.
 pub fn numbered_of_account(
     db: &mut Db,
     (k, seq): (i64, i16),
@@ -61,7 +61,7 @@ pub fn numbered_of_account(
     Ok(rows.into_iter().map(|(number, row)| (number, row.into())).collect())
 }
 
-/// Adds or changes a paste by source and id; returns its number.
+/// Adds or changes a paste by source and id. Returns its number.
 pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     let source = source_id(db, &new.source)?;
     let key = paste::source.eq(source).and(paste::paste_id.eq(&new.id));
@@ -85,7 +85,7 @@ pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
     Ok(paste::table.filter(key).select(paste::id).first(db)?)
 }
 
-/// Notes that an account was found in a paste; whether that is new.
+/// Links an account to a paste. Returns whether the link is new.
 pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, DatabaseError> {
     let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
     let rows = on_backend!(db, conn => diesel::insert_into(paste_account::table)
@@ -95,7 +95,7 @@ pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, D
     Ok(rows == 1)
 }
 
-/// Removes a paste, its accounts' links, and what is noted to be told of it or was told.
+/// Removes a paste, its links and its notice state.
 pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> {
     let source = source_id(db, source)?;
     let rows = paste::table.filter(paste::source.eq(source).and(paste::paste_id.eq(id)));
@@ -115,7 +115,7 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Number of pastes.
+/// The number of pastes.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(paste::table.count().get_result(db)?)
 }

@@ -1,4 +1,4 @@
-//! What this service keeps of a plan beside its rate.
+//! The features of a plan, apart from its rate.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -24,7 +24,7 @@ pub struct FeatureRow {
     description: String,
 }
 
-/// The features in a row.
+/// Decodes a row.
 pub fn features(row: FeatureRow) -> Result<Features, DatabaseError> {
     let family = Family::from_word(&row.family)
         .ok_or_else(|| DatabaseError::broken(format!("plan family {}", row.family)))?;

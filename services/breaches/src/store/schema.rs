@@ -1,4 +1,4 @@
-//! The tables of this service, and the columns of those of `auth` that are joined with them.
+//! The tables of this service, and the columns of `auth` tables that are joined with them.
 
 diesel::table! {
     breach (id) {
@@ -53,7 +53,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// SQLite alone; PostgreSQL has an index on `account`.
+    /// SQLite only; PostgreSQL has an index on `account`.
     domain_account (domain_id, k, seq) {
         domain_id -> Integer,
         k -> BigInt,
@@ -62,7 +62,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// SQLite alone.
+    /// SQLite only.
     account_run (id) {
         id -> BigInt,
         accounts -> BigInt,
@@ -73,7 +73,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// SQLite alone.
+    /// SQLite only.
     run_filter (run) {
         run -> BigInt,
         data -> Binary,
@@ -81,7 +81,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// SQLite alone.
+    /// SQLite only.
     account_block (run, first) {
         run -> BigInt,
         first -> BigInt,
@@ -90,7 +90,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    /// SQLite alone.
+    /// SQLite only.
     domain_block (run, first) {
         run -> BigInt,
         first -> BigInt,
@@ -341,8 +341,8 @@ diesel::table! {
     }
 }
 
-// Declared again, because tables of another crate cannot be joined with those of this one. They
-// are read here and written by `auth` alone.
+// Declared again because tables of another crate cannot be joined with tables of this one. Only
+// `auth` writes them.
 diesel::table! {
     plan (code) {
         code -> Text,

@@ -1,11 +1,11 @@
-//! Who is signed in. Only digests of sessions are stored.
+//! Sessions of signed-in subscribers. Only their digests are stored.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::{session, subscriber};
 
-/// Somebody who is signed in.
+/// A signed-in subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct SignedIn {
     /// Number of the subscriber.
@@ -26,7 +26,7 @@ pub fn add(db: &mut Db, digest: &[u8], id: i64, expires_at: i64) -> Result<(), D
     Ok(())
 }
 
-/// Who has a session.
+/// The subscriber of a session.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<SignedIn>, DatabaseError> {
     Ok(session::table
         .inner_join(subscriber::table)
@@ -43,13 +43,13 @@ pub fn end(db: &mut Db, digest: &[u8]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Ends every session of a subscriber.
+/// Ends all sessions of a subscriber.
 pub fn end_all(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(session::table.filter(session::subscriber_id.eq(id))).execute(db)?;
     Ok(())
 }
 
-/// Removes sessions that are over.
+/// Removes expired sessions.
 pub fn prune(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(session::table.filter(session::expires_at.le(now))).execute(db)?)
 }

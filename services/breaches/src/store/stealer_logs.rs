@@ -9,7 +9,7 @@ use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::{account_runs, mail_domains};
 use crate::model::website;
 
-/// A pair as the domain operations read it.
+/// A pair, as read by the domain operations.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
 #[diesel(table_name = pair)]
 pub struct Pair {
@@ -19,11 +19,11 @@ pub struct Pair {
     seq: i16,
     /// Local part as stored.
     pub local: String,
-    /// Domain of the address (by website) or the website (by domain of the address).
+    /// Domain of the address (when reading by website) or the website (when reading by domain).
     pub domain: String,
-    /// Website, filed as a domain.
+    /// Id of the website.
     website_id: i32,
-    /// Breach whose data hold the pair.
+    /// Breach that contains the pair.
     pub breach: i32,
 }
 
@@ -79,7 +79,7 @@ pub fn by_domain(domain_id: i32) -> _ {
         ))
 }
 
-/// The same for PostgreSQL, whose accounts have an index by domain.
+/// Websites of all accounts at one domain on PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table
@@ -116,15 +116,15 @@ diesel::table! {
     }
 }
 
-/// Pairs that are read at once.
+/// Pairs read per query.
 const PAGE: i64 = 5_000;
 
-/// Where a page of pairs begins: behind this account, website and breach.
+/// The last pair of the previous page: account, website and breach.
 type After = (i64, i16, i32, i32);
 
 const START: After = (i64::MIN, -1, i32::MIN, i32::MIN);
 
-/// Visits the accounts captured at a website, some thousand in memory at a time.
+/// Visits the accounts captured at a website, with a few thousand in memory at a time.
 pub fn each_at_website<E: From<DatabaseError>>(
     db: &mut Db,
     website: &str,
@@ -135,7 +135,7 @@ pub fn each_at_website<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
 }
 
-/// Visits the captured accounts at a mail domain, some thousand in memory at a time.
+/// Visits the captured accounts at a mail domain, with a few thousand in memory at a time.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
@@ -161,24 +161,24 @@ fn website_page(
         .load(conn)
 }
 
-/// A page of the captured accounts at a mail domain, in the order in which they are filed.
+/// A page of the captured accounts at a mail domain, in index order.
 fn domain_page(
     conn: &mut SqliteConnection,
     domain_id: i32,
     (k, seq, website, breach): After,
 ) -> QueryResult<Vec<Pair>> {
-    use domain_account as filed;
+    use domain_account as entry;
     let same_site = stealer_log::website_id.eq(website).and(stealer_log::breach_id.gt(breach));
-    let same_account = filed::seq.eq(seq).and(stealer_log::website_id.gt(website).or(same_site));
-    let later = filed::k.gt(k).or(filed::seq.gt(seq)).or(same_account);
+    let same_account = entry::seq.eq(seq).and(stealer_log::website_id.gt(website).or(same_site));
+    let later = entry::k.gt(k).or(entry::seq.gt(seq)).or(same_account);
     by_domain(domain_id)
-        .filter(filed::k.ge(k).and(later))
-        .order((filed::k, filed::seq, stealer_log::website_id, stealer_log::breach_id))
+        .filter(entry::k.ge(k).and(later))
+        .order((entry::k, entry::seq, stealer_log::website_id, stealer_log::breach_id))
         .limit(PAGE)
         .load(conn)
 }
 
-/// What PostgreSQL reads by a cursor: its indexes by website and by domain have no order of keys.
+/// Read by a cursor on PostgreSQL, whose indexes by website and by domain are not in key order.
 const OF_WEBSITE: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
     FROM stealer_log JOIN account ON account.k = stealer_log.k AND account.seq = stealer_log.seq \
@@ -188,7 +188,7 @@ const OF_DOMAIN: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     FROM account JOIN stealer_log ON account.k = stealer_log.k AND account.seq = stealer_log.seq \
     JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
 
-/// Visits pairs as of one moment: page by page on SQLite, by a cursor on PostgreSQL.
+/// Visits pairs on one snapshot: page by page on SQLite, by a cursor on PostgreSQL.
 fn each_pair<E: From<DatabaseError>>(
     db: &mut Db,
     page: impl Fn(&mut SqliteConnection, After) -> QueryResult<Vec<Pair>>,
@@ -216,7 +216,7 @@ fn each_pair<E: From<DatabaseError>>(
     })
 }
 
-/// Number of addresses at a mail domain that were captured, without those of some breaches.
+/// The number of captured addresses at a mail domain, without those of hidden breaches.
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
@@ -241,7 +241,7 @@ pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i
     })
 }
 
-/// A pair to be stored.
+/// A pair to store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Insertable)]
 #[diesel(table_name = stealer_log, treat_none_as_default_value = false)]
 pub struct NewPair {
@@ -249,13 +249,13 @@ pub struct NewPair {
     pub k: i64,
     /// Number of the account within its key.
     pub seq: i16,
-    /// Website, filed as a domain.
+    /// Id of the website.
     pub website_id: i32,
-    /// Breach whose data hold the pair.
+    /// Breach that contains the pair.
     pub breach_id: i32,
 }
 
-/// Adds pairs; returns how many were new.
+/// Adds pairs. Returns the number of new ones.
 pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     let mut added = 0;
     for chunk in pairs.chunks(1_000) {
@@ -267,7 +267,7 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     Ok(added)
 }
 
-/// Removes the pairs that a breach brought between two keys, both included.
+/// Removes the pairs of a breach with keys from `low` to `high`, both included.
 pub fn remove_between(
     db: &mut Db,
     breach: u16,
@@ -280,7 +280,7 @@ pub fn remove_between(
     Ok(diesel::delete(rows).execute(db)?)
 }
 
-/// Removes the pairs that a breach brought for one account.
+/// Removes the pairs of a breach for one account.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)))
@@ -288,8 +288,8 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
     Ok(diesel::delete(rows).execute(db)?)
 }
 
-/// Counts the filed websites that can be none, because a password was taken for one; removes their pairs,
-/// and their names where no account is at them.
+/// Counts stored websites that cannot be websites, because a password was parsed as one. If
+/// `remove`, removes their pairs, and their names unless an account uses them.
 pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -319,7 +319,7 @@ fn is_domain_of_runs(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     }
 }
 
-/// Number of pairs.
+/// The number of pairs.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(stealer_log::table.count().get_result(db)?)
 }

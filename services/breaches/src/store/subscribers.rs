@@ -8,7 +8,7 @@ use domain::EmailAddress;
 use super::schema::{api_key, domain_control, subscriber, subscription, webhook};
 use crate::model::AccountKey;
 
-/// A subscription as the operator sees it.
+/// A subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Subscription {
     /// Plan.
@@ -33,13 +33,13 @@ pub fn email(db: &mut Db, id: i64) -> Result<String, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::email).first(db)?)
 }
 
-/// Adds a subscriber; [`DatabaseError::Conflict`] when there is one with this address.
+/// Adds a subscriber. Returns [`DatabaseError::Conflict`] if the address exists.
 pub fn add(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     add_if_missing(db, email, now)?.ok_or(DatabaseError::Conflict)
 }
 
-/// Adds a subscriber and returns its number, or `None` if there is one with this address. If two
-/// transactions race, exactly one adds.
+/// Adds a subscriber and returns the number, or `None` if the address exists. If two transactions
+/// race, exactly one adds it.
 pub fn add_if_missing(
     db: &mut Db,
     email: &EmailAddress,
@@ -60,8 +60,8 @@ pub fn add_if_missing(
     Ok(added)
 }
 
-/// The number of a subscriber, who is added if there is none with this address. Of two at once, one adds
-/// and both get the number.
+/// Returns the number of a subscriber, who is added if missing. If two requests race, both get the
+/// same number.
 pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     match add_if_missing(db, email, now)? {
         Some(id) => Ok(id),
@@ -69,7 +69,7 @@ pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, Databa
     }
 }
 
-/// Notes that an address belongs to its subscriber, once.
+/// Marks the address of a subscriber as confirmed, once.
 pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let row = subscriber::table.filter(subscriber::id.eq(id));
     diesel::update(row.filter(subscriber::confirmed_at.is_null()))
@@ -78,21 +78,21 @@ pub fn confirm(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Whether a subscriber gets notices.
+/// Returns whether a subscriber gets notices.
 pub fn notifies(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(subscriber::table.find(id).select(subscriber::notify).first(db)?)
 }
 
-/// A subscriber as notices see them.
+/// The columns of a subscriber that notices need.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Listener {
     /// Address.
     pub email: String,
-    /// Whether notices of the own address are wanted.
+    /// True if notices about the own address are wanted.
     pub notify: bool,
 }
 
-/// A subscriber as notices see them, if they are still there.
+/// The recipient of a notice, if the subscriber still exists.
 pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError> {
     Ok(subscriber::table
         .find(id)
@@ -101,8 +101,8 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .optional()?)
 }
 
-/// Whether nothing but an address is known of a subscriber: no subscription, no domain, no webhook
-/// and no key, neither now nor before.
+/// Returns whether a subscriber has only an address: no subscription, domain, webhook or key, now
+/// or before.
 pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(email));
     let paid = subscription::table.filter(subscription::subscriber_id.eq(id));
@@ -114,7 +114,7 @@ pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError>
         && !diesel::select(exists(webhooks)).get_result::<bool>(db)?)
 }
 
-/// Removes a subscriber, with sessions, links in mails and messages.
+/// Removes a subscriber with sessions, mail links and messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(subscriber::table.find(id)).execute(db)?;
     Ok(())
@@ -140,7 +140,8 @@ pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, Dat
         .optional()?)
 }
 
-/// Starts or renews a subscription, which locks the counts of the subscriber's domains in.
+/// Starts or renews a subscription, which fixes the counts of the subscriber's domains for the
+/// period.
 pub fn subscribe(
     db: &mut Db,
     id: i64,

@@ -1,4 +1,4 @@
-//! How many links of a verified domain's addresses loads made without notices.
+//! Counts of links that loads without notices made at verified domains.
 
 use std::collections::BTreeMap;
 

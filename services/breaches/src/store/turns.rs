@@ -1,19 +1,18 @@
-//! Turns on PostgreSQL: whoever counts and then adds does so alone, as on SQLite, which has one writer.
+//! Locks for count-then-insert sequences on PostgreSQL. SQLite has a single writer and needs none.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use domain::Sha1Digest;
 
-/// Makes this transaction the only one that decides about the domains of a subscriber, until it ends.
+/// Locks the domains of a subscriber until the transaction ends.
 pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     take(db, &[&Sha1Digest::of(format!("subscriber {subscriber}")).0])
 }
 
-/// Makes this transaction the only one that counts for some parties, until it ends; each is named by a
-/// digest.
+/// Locks the counts of some parties, each named by a digest, until the transaction ends.
 ///
-/// Their turns are taken in one order, so that no two transactions wait for each other.
+/// Locks are taken in sorted order to avoid deadlocks.
 pub fn take(db: &mut Db, parties: &[&[u8]]) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let starts = parties.iter().filter_map(|party| party.first_chunk::<8>());

@@ -1,27 +1,27 @@
-//! Version numbers by which every replica sees when to reload, and other single values.
+//! Version numbers by which replicas notice changes, and other single values.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::meta;
 
-/// Grows with every change of the catalogue.
+/// Incremented with every change of the catalogue.
 pub const CATALOGUE_VERSION: &str = "catalogue_version";
 /// When the catalogue last changed.
 pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
-/// Grows with every change of the opt-outs.
+/// Incremented with every change of the opt-outs.
 pub const OPTOUT_VERSION: &str = "optout_version";
-/// Grows with every load of pastes.
+/// Incremented with every load of pastes.
 pub const PASTES_VERSION: &str = "pastes_version";
-/// The highest id that a breach ever got.
+/// The highest breach id ever assigned.
 pub const LAST_BREACH_ID: &str = "last_breach_id";
-/// Present once a new database got its plans and test data.
+/// Present once a new database has its plans and test data.
 pub const SEEDED_AT: &str = "seeded_at";
 
-/// Present where other servers hold parts of the accounts.
+/// Present if the accounts are distributed over several servers.
 pub const DISTRIBUTED: &str = "distributed";
 
-/// The numbers that the server polls.
+/// The versions that the server polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Versions {
     /// Catalogue.
@@ -47,7 +47,7 @@ pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Writes a number unless there is one; whether it did.
+/// Writes a number unless it exists. Returns whether it was written.
 pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseError> {
     let row = (meta::key.eq(key), meta::value.eq(value));
     let rows = on_backend!(db, conn => diesel::insert_into(meta::table)
@@ -57,7 +57,7 @@ pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseErro
     Ok(rows == 1)
 }
 
-/// Both polled numbers.
+/// Both polled versions.
 pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     Ok(Versions {
         catalogue: get(db, CATALOGUE_VERSION)?.unwrap_or(0),
@@ -65,7 +65,7 @@ pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     })
 }
 
-/// Adds one to a number; by the database, so that two at once add two.
+/// Increments a number in the database, so that concurrent increments add up.
 fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     on_backend!(db, conn => diesel::insert_into(meta::table)
         .values((meta::key.eq(key), meta::value.eq(1_i64)))
@@ -87,7 +87,7 @@ pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, OPTOUT_VERSION)
 }
 
-/// Publishes that pastes were loaded.
+/// Publishes a load of pastes.
 pub fn bump_pastes(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, PASTES_VERSION)
 }
@@ -106,8 +106,8 @@ pub fn schema_version(db: &mut Db) -> Result<Option<String>, DatabaseError> {
 
 /// Makes this transaction the only one that changes accounts, catalogue or opt-outs.
 ///
-/// Packed lists are read, changed and written back; two loads at once would lose ids. SQLite has
-/// one writer anyway.
+/// Packed lists are read, changed and written back, so concurrent loads would lose ids. SQLite has
+/// a single writer and needs no lock.
 pub fn lock_accounts(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("SELECT pg_advisory_xact_lock(7203591)").execute(conn)?;

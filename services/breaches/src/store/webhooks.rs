@@ -5,17 +5,17 @@ use diesel::prelude::*;
 
 use super::schema::webhook;
 
-/// A webhook. Its secret is stored as it is, because it signs every message.
+/// A webhook. Its secret is stored in plain text because it signs every message.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhook)]
 pub struct Webhook {
     /// Number.
     pub id: i64,
-    /// Where messages go.
+    /// The URL that receives messages.
     pub url: String,
-    /// What signs them.
+    /// The key of the signatures.
     pub secret: String,
-    /// Whether it is called.
+    /// True if it is called.
     pub enabled: bool,
     /// When it was added.
     pub created_at: i64,
@@ -30,7 +30,7 @@ pub fn of_subscriber(db: &mut Db, id: i64) -> Result<Vec<Webhook>, DatabaseError
         .load(db)?)
 }
 
-/// A webhook of a subscriber that is called, by its number.
+/// An enabled webhook of a subscriber by its number.
 pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(webhook::table
         .find(id)
@@ -41,7 +41,7 @@ pub fn enabled(db: &mut Db, id: i64, subscriber: i64) -> Result<Option<Webhook>,
         .optional()?)
 }
 
-/// Adds a webhook; [`DatabaseError::Conflict`] when the subscriber has one with this URL.
+/// Adds a webhook. Returns [`DatabaseError::Conflict`] if the subscriber has one with this URL.
 pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::insert_into(webhook::table)
         .values((
@@ -55,7 +55,7 @@ pub fn add(db: &mut Db, id: i64, url: &str, secret: &str, now: i64) -> Result<()
     Ok(())
 }
 
-/// Removes a webhook with all that waits for it; whether there was one.
+/// Removes a webhook with its pending messages. Returns whether it existed.
 pub fn remove(db: &mut Db, id: i64, url: &str) -> Result<bool, DatabaseError> {
     let row = webhook::table.filter(webhook::subscriber_id.eq(id)).filter(webhook::url.eq(url));
     Ok(diesel::delete(row).execute(db)? > 0)

@@ -1,17 +1,17 @@
-//! Bodies of requests.
+//! Request bodies.
 
 use serde_json::Value;
 
-/// What an operation reads of its body.
+/// The body of an operation.
 pub trait Body {
-    /// What there is once it was read.
+    /// The parsed content.
     type Content;
 
-    /// Reads a body; none when it breaks a rule.
+    /// Parses a body. Returns `None` if it is invalid.
     fn parse(body: &[u8]) -> Option<Self::Content>;
 }
 
-/// The member of a JSON object that has a name in any letter case.
+/// The member of a JSON object with a name, ignoring case.
 pub(super) fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     let mut members = object.as_object()?.iter();
     members.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)

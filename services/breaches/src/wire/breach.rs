@@ -47,10 +47,10 @@ pub struct Breach {
     /// Location of a PNG logo.
     #[schema(example = "https://logos.example/Acmegram.png")]
     pub logo_path: String,
-    /// Attribution that the provider of the data asked for.
+    /// Attribution requested by the provider of the data.
     #[schema(required = true)]
     pub attribution: Option<String>,
-    /// Where the breached party told of it.
+    /// URL of the disclosure by the breached party.
     pub disclosure_url: Option<String>,
     /// Affected classes of data, alphabetical.
     #[schema(example = json!(["Email addresses", "Passwords"]))]
@@ -134,9 +134,9 @@ pub struct AccountBreach {
     /// Location of a PNG logo.
     #[schema(nullable = false)]
     logo_path: Option<String>,
-    /// Attribution that the provider of the data asked for.
+    /// Attribution requested by the provider of the data.
     attribution: Option<String>,
-    /// Where the breached party told of it.
+    /// URL of the disclosure by the breached party.
     disclosure_url: Option<String>,
     /// Affected classes of data, alphabetical.
     #[schema(nullable = false)]

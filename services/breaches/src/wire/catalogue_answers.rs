@@ -1,4 +1,4 @@
-//! The answers of the catalogue operations, rendered once for each version of the catalogue.
+//! The answers of the catalogue operations, rendered once per version of the catalogue.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -11,9 +11,9 @@ use crate::model::{self, Catalogue};
 pub struct CatalogueAnswers {
     /// The breaches.
     pub catalogue: Catalogue,
-    /// The whole answer of the operation `breaches` without filters.
+    /// The answer of the operation `breaches` without filters.
     pub listing: Bytes,
-    /// Names the version: the text of the entity tag.
+    /// The entity tag, made of the version.
     pub version_tag: String,
     full: Vec<String>,
     truncated: Vec<String>,
@@ -29,7 +29,7 @@ impl CatalogueAnswers {
     /// Renders the answers of a catalogue.
     ///
     /// # Errors
-    /// When a breach cannot be written as JSON.
+    /// Returns an error if a breach cannot be written as JSON.
     pub fn new(catalogue: Catalogue) -> Result<Self, serde_json::Error> {
         let breaches = catalogue.all();
         let full = breaches

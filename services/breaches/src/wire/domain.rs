@@ -1,11 +1,11 @@
-//! Domains of a subscription, and names by alias.
+//! Domains of a subscription, and breach names by alias.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Names by alias, both in byte order.
+/// Breach names by alias, both in byte order.
 pub type NamesByAlias = BTreeMap<String, Vec<String>>;
 
 /// A verified domain of the subscription.
@@ -24,10 +24,10 @@ pub struct SubscribedDomain {
     /// Breached addresses at the last search; null before the first.
     #[schema(required = true)]
     pub pwn_count: Option<i64>,
-    /// The same without addresses in spam lists only.
+    /// `PwnCount` without addresses in spam lists only.
     #[schema(required = true)]
     pub pwn_count_excluding_spam_lists: Option<i64>,
-    /// That count when the current subscription began.
+    /// `PwnCountExcludingSpamLists` when the current subscription began.
     #[schema(required = true)]
     pub pwn_count_excluding_spam_lists_at_last_subscription_renewal: Option<i64>,
     /// End of the current subscription, UTC without a zone letter.

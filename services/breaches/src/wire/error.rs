@@ -1,9 +1,9 @@
-//! The body of failures.
+//! The bodies of errors.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A failure.
+/// An error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(rename_all = "camelCase")]
@@ -11,7 +11,7 @@ pub struct ErrorBody {
     /// Status of the answer.
     #[schema(example = 401)]
     pub status_code: u16,
-    /// What went wrong.
+    /// Description of the error.
     #[schema(example = "Access denied due to missing breach-api-key.")]
     pub message: String,
 }
@@ -19,6 +19,6 @@ pub struct ErrorBody {
 /// The body of a failed verification.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 pub struct MessageBody {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
 }

@@ -1,4 +1,4 @@
-//! Query parameters and bodies of answers with their exact JSON names.
+//! Query parameters and response bodies with their exact JSON names.
 
 mod body;
 mod breach;

@@ -10,7 +10,7 @@ use crate::model::{self, instant};
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
 pub struct Paste {
-    /// Where it was posted; an open list of words.
+    /// Site where it was posted; new sources may be added.
     #[schema(example = "Pastebin")]
     pub source: String,
     /// Its id there.

@@ -1,10 +1,10 @@
-//! Query parameters; names are compared ignoring case.
+//! Query parameters. Their names are compared ignoring case.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
 use validator::Validate;
 
-/// Which breaches of an account are wanted, and how they are written.
+/// The wanted breaches of an account and their format.
 #[derive(Clone, Debug, Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachedAccountQuery {
@@ -22,7 +22,7 @@ pub struct BreachedAccountQuery {
     pub include_unverified: Option<bool>,
 }
 
-/// Which breaches of the catalogue are wanted.
+/// The wanted breaches of the catalogue.
 #[derive(Clone, Debug, Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachesQuery {

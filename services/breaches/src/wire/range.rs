@@ -9,12 +9,12 @@ use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 use super::body::{Body, member};
 use crate::model::EmailPrefix;
 
-/// An address with the asked prefix.
+/// An address with the requested prefix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(rename_all = "camelCase")]
 pub struct RangeEntry<'c> {
-    /// The 34 characters of the SHA-1 behind the prefix, upper-case.
+    /// The SHA-1 suffix: the 34 upper-case characters after the prefix.
     #[schema(value_type = String, pattern = "^[0-9A-F]{34}$", example = "22FFBB50B11B0EFD307BE358624A26EE00")]
     pub hash_suffix: HashSuffix,
     /// Names of the breaches, in byte order.
@@ -23,7 +23,7 @@ pub struct RangeEntry<'c> {
     pub websites: Vec<&'c str>,
 }
 
-/// What of an address's SHA-1 stands behind its first six characters.
+/// The SHA-1 suffix: everything after the first six hex digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HashSuffix([u8; 17]);
 
@@ -52,20 +52,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_suffix_is_the_rest_of_the_digest() {
+    fn suffix_is_the_rest_of_the_digest() {
         let digest = Sha1Digest::of("test@example.com");
         let text = serde_json::to_string(&HashSuffix::of(&digest)).unwrap();
         assert_eq!(text, format!("\"{}\"", &digest.to_string()[6..]));
     }
 }
 
-/// The most prefixes of one request.
+/// Maximum number of prefixes in a request.
 const MOST_PREFIXES: usize = 1_000;
 
-/// Prefixes that are searched together.
+/// Prefixes to search.
 #[derive(Clone, Debug, PartialEq, Eq, ToSchema)]
 pub struct RangesRequest {
-    /// 1 to 1,000 prefixes of 6 hexadecimal characters, any case; one that comes again is left out.
+    /// 1 to 1,000 prefixes of 6 hexadecimal characters, any case; duplicates are ignored.
     #[schema(schema_with = prefixes)]
     prefixes: Vec<String>,
 }
@@ -78,13 +78,13 @@ fn prefixes() -> Array {
         .max_items(Some(MOST_PREFIXES))
         .examples([serde_json::json!(["567159", "D622FF"])])
         .description(Some(
-            "1 to 1,000 prefixes of 6 hexadecimal characters, any case; one that comes again is left out.",
+            "1 to 1,000 prefixes of 6 hexadecimal characters, any case; duplicates are ignored.",
         ))
         .build()
 }
 
 impl RangesRequest {
-    /// Reads the list, its name in any letter case.
+    /// Reads the list. Its name is compared ignoring case.
     fn read(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         let prefixes = Vec::<String>::deserialize(member(&object, "prefixes")?).ok()?;

@@ -1,4 +1,4 @@
-//! The state of a subscription.
+//! The subscription of the caller.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ pub struct SubscriptionStatus {
     /// Name and level of the plan.
     #[schema(example = "Core 1")]
     pub subscription_name: String,
-    /// What the plan covers.
+    /// Scope of the plan.
     pub description: String,
     /// End of the subscription, UTC without a zone letter.
     #[schema(pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", example = "2027-03-07T12:30:38")]
@@ -30,7 +30,7 @@ pub struct SubscriptionStatus {
     /// Searches by address per minute.
     #[schema(example = 10)]
     pub rpm: i32,
-    /// Largest searchable domain, without addresses in spam lists only; 2147483647 means any.
+    /// Largest searchable domain, without addresses in spam lists only; 2147483647 means unlimited.
     #[schema(example = 25)]
     pub domain_search_max_breached_accounts: i32,
     /// Number of domains with more than ten breached addresses.
@@ -51,7 +51,7 @@ pub struct SubscriptionStatus {
 }
 
 impl SubscriptionStatus {
-    /// The state of a subscription to `plan` that ends at `until`.
+    /// The status of a subscription to `plan` that ends at `until`.
     pub fn new(plan: &Plan, until: i64) -> Self {
         let features = &plan.features;
         Self {

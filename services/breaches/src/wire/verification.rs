@@ -13,7 +13,7 @@ pub struct DnsToken {
     pub txt_record_value: String,
 }
 
-/// The domain that is to be verified.
+/// The domain to verify.
 #[derive(Clone, Debug, Default, PartialEq, Eq, utoipa::ToSchema)]
 #[schema(rename_all = "PascalCase")]
 pub struct DomainRequest {
@@ -25,7 +25,7 @@ pub struct DomainRequest {
     pub domain_name: String,
 }
 
-/// The domain, and the address at it that gets the mail.
+/// The domain, and the alias at it that receives the mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, utoipa::ToSchema)]
 #[schema(rename_all = "PascalCase")]
 pub struct MailRequest {
@@ -40,7 +40,8 @@ pub struct MailRequest {
     pub email_alias: String,
 }
 
-/// A text of a JSON object, its name in any letter case; empty where it is absent or no text.
+/// The string of a JSON object with a name, ignoring case. A missing member and other types give an
+/// empty string.
 fn text(object: &Value, name: &str) -> String {
     member(object, name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
@@ -48,7 +49,7 @@ fn text(object: &Value, name: &str) -> String {
 impl Body for DomainRequest {
     type Content = Self;
 
-    /// None when it is not JSON. What lacks in it is an empty text.
+    /// Returns `None` for invalid JSON. Missing fields become empty strings.
     fn parse(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         Some(Self { domain_name: text(&object, "DomainName") })
@@ -58,7 +59,7 @@ impl Body for DomainRequest {
 impl Body for MailRequest {
     type Content = Self;
 
-    /// None when it is not JSON. What lacks in it is an empty text.
+    /// Returns `None` for invalid JSON. Missing fields become empty strings.
     fn parse(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         let (domain_name, email_alias) = (text(&object, "DomainName"), text(&object, "EmailAlias"));

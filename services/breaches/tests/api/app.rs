@@ -1,4 +1,4 @@
-//! A running service with its database, its clock and keys.
+//! A running service with its database, clock and keys.
 
 use std::sync::Arc;
 
@@ -18,21 +18,21 @@ use testkit::{Database, DnsPeer, Exchange, Folder, HttpPeer, SmtpPeer, TestServe
 pub const TEST: &str = "breach-integration-tests.example";
 pub const ZERO: &str = "00000000000000000000000000000000";
 pub const UNKNOWN: &str = "0123456789abcdef0123456789ABCDEF";
-/// Where links in mails lead to.
+/// Base of links in mails.
 pub const PUBLIC_URL: &str = "https://breaches.example";
 /// 2026-03-01T12:00:00Z.
 pub const NOW: i64 = 1_772_366_400;
 
-/// Who answers the service; nobody where none is given.
+/// External services that the tested service uses; unavailable unless given.
 #[derive(Default)]
 pub struct Peers {
     pub smtp: Option<SmtpPeer>,
     pub dns: Option<DnsPeer>,
     /// The websites of `example.com`, `www.example.com` and `other.example`.
     pub site: Option<HttpPeer>,
-    /// Whether the service looks where the names of websites lead to, as it does outside of tests.
+    /// Checks the addresses of websites, as in production.
     pub guarded: bool,
-    /// Whether webhooks may be on loopback.
+    /// Allows webhooks on loopback.
     pub webhooks: bool,
 }
 
@@ -83,7 +83,7 @@ impl App {
         Self::on(Database::new(), change, |_| ()).await
     }
 
-    /// A service whose mails, names and websites are those of peers on loopback.
+    /// Starts a service whose mail server, resolver and websites are peers on loopback.
     pub async fn with_peers(peers: Peers) -> Self {
         Self::among(Database::new(), |_| (), |_| (), peers).await
     }
@@ -96,7 +96,7 @@ impl App {
         Self::among(database, change, shell, Peers::default()).await
     }
 
-    /// The same below the path of a public URL.
+    /// Starts a service below the path of a public URL.
     pub async fn with_peers_below(public_url: &str, peers: Peers) -> Self {
         let url = Some(public_url.to_owned());
         Self::among(Database::new(), |_| (), |shell| shell.public_url = url, peers).await
@@ -126,13 +126,13 @@ impl App {
         Self { server, state, context, clock, folder: Folder::new(), database, peers }
     }
 
-    /// A request that names its client.
+    /// A request with a user agent.
     pub fn request(&self, path: &str) -> RequestBuilder {
         self.server.get(path).header("user-agent", "tests")
     }
 
-    /// Request and answer as a snapshot shows them: status, headers that depend on neither time nor
-    /// port, and the body.
+    /// A request and its answer for snapshots: status, headers that do not depend on time or port,
+    /// and body.
     pub async fn shown(&self, key: &str, path: &str) -> String {
         let request = self.request(path).header("breach-api-key", key);
         let headers = [
@@ -159,21 +159,21 @@ impl App {
         response.json().await.unwrap()
     }
 
-    /// Runs something in a transaction and lets the server see it.
+    /// Runs a transaction and reloads the server's snapshot.
     pub async fn change<T>(&self, work: impl FnOnce(&mut Db) -> Result<T, DatabaseError>) -> T {
         let value = self.context.pools.write_blocking(work).unwrap();
         self.state.reload().await.unwrap();
         value
     }
 
-    /// A POST with a key and a JSON body.
+    /// Sends a POST request with a key and a JSON body.
     pub async fn post_with(&self, key: &str, path: &str, body: &Value) -> (u16, String) {
         let request = self.server.post(path).header("user-agent", "tests");
         let request = request.header("breach-api-key", key).body(body.to_string());
         answer(request.send().await.unwrap()).await
     }
 
-    /// A subscriber with a plan and a key.
+    /// Adds a subscriber with a plan and returns a key.
     pub async fn subscriber(&self, email: &str, plan: &str) -> String {
         let email = EmailAddress::parse(email).unwrap();
         self.change(|db| {
@@ -205,7 +205,7 @@ impl App {
         self.load_as(breach, lines, false).await
     }
 
-    /// Loads addresses, one a line, and tells somebody of it or nobody.
+    /// Loads addresses, one a line, with or without notices.
     pub async fn load_as(&self, breach: &str, lines: &str, no_notify: bool) -> Outcome {
         let file = self.folder.write(format!("{breach}.txt"), lines);
         let options = AccountsOptions {
@@ -229,7 +229,7 @@ impl App {
         self.load_pairs_as(breach, text, false).await
     }
 
-    /// The same, telling nobody of it where that is wanted.
+    /// Loads pairs of address and website, with or without notices.
     pub async fn load_pairs_as(&self, breach: &str, text: &str, no_notify: bool) -> Outcome {
         let options = breaches::jobs::StealerLogsOptions {
             breach: breach.into(),
@@ -247,12 +247,12 @@ impl App {
         outcome
     }
 
-    /// Loads pastes, a JSON object a line.
+    /// Loads pastes, one JSON object a line.
     pub async fn load_pastes(&self, text: &str) -> Outcome {
         self.load_pastes_as(text, false).await
     }
 
-    /// The same, telling nobody of it where that is wanted.
+    /// Loads pastes, with or without notices.
     pub async fn load_pastes_as(&self, text: &str, no_notify: bool) -> Outcome {
         let file = self.folder.write("pastes.ndjson", text);
         let options = breaches::jobs::PastesOptions { file, no_notify };
@@ -262,7 +262,7 @@ impl App {
         outcome.await.unwrap().unwrap()
     }
 
-    /// Vouches for a domain.
+    /// Verifies a domain as the operator.
     pub async fn verify(&self, email: &str, domain: &str) {
         let email = EmailAddress::parse(email).unwrap();
         let domain = DomainName::parse(domain).unwrap();
@@ -288,7 +288,7 @@ pub async fn answer(response: Response) -> (u16, String) {
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
-/// The body of a failure as it is sent.
+/// The status and body of an error.
 pub fn failure(status: u16, message: &str) -> (u16, String) {
     (status, format!("{{\"statusCode\":{status},\"message\":\"{message}\"}}"))
 }

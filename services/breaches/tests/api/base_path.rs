@@ -19,10 +19,10 @@ async fn start() -> App {
 }
 
 #[actix_web::test]
-async fn what_a_visitor_sees_stays_below_the_path_of_the_public_url() {
+async fn visitor_links_stay_below_the_path_of_the_public_url() {
     let app = start().await;
     let get = async |path: &str| {
-        // What a proxy sends is without the path that it serves the service below.
+        // The proxy strips the path below which it serves the service.
         app.request(path).header("accept", "text/html").answer().await
     };
     let starts = ["/", "/docs", "/docs/swagger-initializer.js", "/openapi.json", "/account"];
@@ -33,7 +33,7 @@ async fn what_a_visitor_sees_stays_below_the_path_of_the_public_url() {
 }
 
 #[actix_web::test]
-async fn what_a_subscriber_sees_stays_below_the_path_of_the_public_url() {
+async fn subscriber_links_stay_below_the_path_of_the_public_url() {
     let app = start().await;
     app.subscriber(OWNER, "core-1").await;
     let browser = Browser::new(&app);
@@ -44,7 +44,7 @@ async fn what_a_subscriber_sees_stays_below_the_path_of_the_public_url() {
     assert_eq!(done.header("location"), "/breaches/account");
     assert!(done.header("set-cookie").contains("; Path=/breaches/;"));
     app.verify(OWNER, "corp.example").await;
-    let starts = ["/account", "/account/domains/nobody.example", "/notify-me/confirm?token=x"];
+    let starts = ["/account", "/account/domains/unknown.example", "/notify-me/confirm?token=x"];
     let seen = links_below(URL, &starts, async |path| browser.get(path).await).await;
     for path in ["/account/key", "/account/domains/corp.example", "/account/webhooks"] {
         assert!(seen.contains(path), "{path} is not among {seen:?}");

@@ -1,4 +1,4 @@
-//! Operation 1.
+//! Operation 1: breaches of an address.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn path(email: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_loaded_address_is_found_in_its_breaches_truncated_and_full() {
+async fn loaded_address_is_found_truncated_and_in_full() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha"), entry("Beta")])).await;
     app.load("Alpha", "Some.One+Tag@Example.COM\nother@example.com\n").await;
@@ -26,12 +26,12 @@ async fn a_loaded_address_is_found_in_its_breaches_truncated_and_full() {
     assert_eq!(one, json!([{"Name": "Beta"}]));
     let none = app.get_with(&key, &format!("{address}?domain=gamma.example")).await;
     assert_eq!(answer(none).await, (404, String::new()));
-    let absent = app.get_with(&key, &path("nobody@example.com")).await;
+    let absent = app.get_with(&key, &path("unknown@example.com")).await;
     assert_eq!(answer(absent).await, (404, String::new()));
 }
 
 #[actix_web::test]
-async fn paths_queries_and_addresses_are_read_in_any_case() {
+async fn paths_queries_and_addresses_ignore_case() {
     let app = App::start().await;
     let plain = path(&format!("account-exists@{TEST}?truncateResponse=false"));
     let shouted = format!(
@@ -44,7 +44,7 @@ async fn paths_queries_and_addresses_are_read_in_any_case() {
 }
 
 #[actix_web::test]
-async fn international_addresses_are_found_as_they_were_written() {
+async fn international_address_is_found_in_its_written_form() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "Jürgen@Bücher.example\n").await;
@@ -56,7 +56,7 @@ async fn international_addresses_are_found_as_they_were_written() {
 }
 
 #[actix_web::test]
-async fn a_leaked_domain_need_not_be_a_host_name() {
+async fn address_at_a_domain_that_is_not_a_host_name_is_found() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "a@under_score.example\na@192.0.2.1\n").await;
@@ -69,7 +69,7 @@ async fn a_leaked_domain_need_not_be_a_host_name() {
 }
 
 #[actix_web::test]
-async fn unacceptable_addresses_are_400() {
+async fn invalid_address_or_flag_is_400() {
     let app = App::start().await;
     let expected = failure(400, "The email address is not in an acceptable format.");
     let long = format!("{}@{TEST}", "a".repeat(65));
@@ -87,7 +87,7 @@ async fn unacceptable_addresses_are_400() {
 }
 
 #[actix_web::test]
-async fn unverified_breaches_can_be_left_out() {
+async fn unverified_breaches_are_left_out_on_request() {
     let app = App::start().await;
     let address = path(&format!("unverified-breach@{TEST}"));
     let found: Value = app.json_with(UNKNOWN, &address).await;
@@ -97,14 +97,14 @@ async fn unverified_breaches_can_be_left_out() {
 }
 
 #[actix_web::test]
-async fn whole_answers() {
+async fn answers_for_found_missing_and_invalid_addresses_are_unchanged() {
     let app = App::start().await;
     let mut shown = String::new();
     for path in [
         format!("breachedAccount/multiple-breaches@{TEST}"),
         format!("breachedAccount/account-exists@{TEST}?truncateResponse=false"),
-        format!("breachedAccount/nobody@{TEST}"),
-        "breachedAccount/nobody".to_owned(),
+        format!("breachedAccount/unknown@{TEST}"),
+        "breachedAccount/unknown".to_owned(),
     ] {
         shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
     }

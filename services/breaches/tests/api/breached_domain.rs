@@ -14,7 +14,7 @@ fn people(range: std::ops::Range<u32>, domain: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_domain_is_searched_by_whoever_verified_it_without_its_subdomains() {
+async fn verified_domain_is_searched_without_its_subdomains() {
     let app = App::start().await;
     app.import(&json!([entry("beta"), entry("Alpha")])).await;
     app.load("beta", "B@example.com\na@example.com\nc@sub.example.com\n").await;
@@ -34,7 +34,7 @@ async fn a_domain_is_searched_by_whoever_verified_it_without_its_subdomains() {
 }
 
 #[actix_web::test]
-async fn searches_and_commands_that_read_do_not_wait_for_whoever_writes() {
+async fn searches_and_reading_commands_do_not_wait_for_a_writer() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "a@example.com\n").await;
@@ -57,7 +57,7 @@ async fn searches_and_commands_that_read_do_not_wait_for_whoever_writes() {
     breaches::jobs::first_start(&app.context).unwrap();
     end.send(()).unwrap();
     writer.join().unwrap().unwrap();
-    // The note comes when its turn has come.
+    // The count is written once the writer has ended.
     let noted = async || {
         let controls = app.context.pools.read_blocking(domain_controls::with_subscribers).unwrap();
         controls.iter().any(|(_, control)| control.pwn_count == Some(1))
@@ -66,7 +66,7 @@ async fn searches_and_commands_that_read_do_not_wait_for_whoever_writes() {
 }
 
 #[actix_web::test]
-async fn plans_with_automatic_subdomains_get_the_known_ones() {
+async fn plan_with_automatic_subdomains_adds_known_subdomains() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "a@example.com\nb@sub.example.com\nc@notexample.com\n").await;
@@ -79,7 +79,7 @@ async fn plans_with_automatic_subdomains_get_the_known_ones() {
 }
 
 #[actix_web::test]
-async fn a_domain_over_the_plan_shows_subscription_free_breaches_only() {
+async fn domain_larger_than_the_plan_shows_subscription_free_breaches_only() {
     let app = App::start().await;
     let mut free = entry("Free");
     free["IsSubscriptionFree"] = json!(true);
@@ -101,7 +101,7 @@ async fn a_domain_over_the_plan_shows_subscription_free_breaches_only() {
 }
 
 #[actix_web::test]
-async fn a_domain_may_grow_within_a_period_until_the_renewal() {
+async fn grown_domain_is_searched_until_the_renewal() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &people(0..25, "example.com")).await;
@@ -122,7 +122,7 @@ async fn a_domain_may_grow_within_a_period_until_the_renewal() {
 }
 
 #[actix_web::test]
-async fn more_large_domains_than_the_plan_covers_are_refused_and_small_ones_never_count() {
+async fn too_many_large_domains_are_refused_and_small_ones_do_not_count() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     let lists = ["example.com", "example.net", "small.example"];
@@ -141,7 +141,7 @@ async fn more_large_domains_than_the_plan_covers_are_refused_and_small_ones_neve
 }
 
 #[actix_web::test]
-async fn an_unlimited_plan_covers_any_size() {
+async fn unlimited_plan_covers_any_size() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &people(0..600, "example.com")).await;
@@ -155,7 +155,7 @@ async fn an_unlimited_plan_covers_any_size() {
 }
 
 #[actix_web::test]
-async fn whole_answers() {
+async fn answers_for_verified_unverified_and_invalid_domains_are_unchanged() {
     let app = App::start().await;
     let mut shown = String::new();
     for path in [
@@ -169,7 +169,7 @@ async fn whole_answers() {
 }
 
 #[actix_web::test]
-async fn a_large_domain_is_answered_in_pieces_in_the_order_of_its_aliases() {
+async fn large_domain_is_streamed_in_alias_order() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha"), entry("Beta")])).await;
     let lines: String = (0..12_000).map(|n| format!("person.number{n}@example.com\n")).collect();
@@ -192,7 +192,7 @@ async fn a_large_domain_is_answered_in_pieces_in_the_order_of_its_aliases() {
 }
 
 #[actix_web::test]
-async fn an_alias_at_both_spellings_of_a_domain_has_the_breaches_of_both() {
+async fn alias_at_both_spellings_of_a_domain_has_the_breaches_of_both() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha"), entry("Beta")])).await;
     app.load("Alpha", "a@bücher.example\nö.b@bücher.example\n").await;

@@ -4,7 +4,7 @@ use testkit::{Answer, Exchange};
 
 use crate::app::{App, PUBLIC_URL};
 
-/// A browser without scripts: it keeps cookies and sends the hidden fields of forms.
+/// A browser without scripts. It keeps cookies and sends the hidden fields of forms.
 pub struct Browser<'a> {
     app: &'a App,
     cookies: std::cell::RefCell<std::collections::BTreeMap<String, String>>,
@@ -30,7 +30,7 @@ impl<'a> Browser<'a> {
         cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
     }
 
-    /// The value of a cookie whose name has a word in it.
+    /// The value of the cookie whose name contains a word.
     pub fn secret(&self, word: &str) -> String {
         let cookies = self.cookies.borrow();
         let found = cookies.iter().find(|(name, _)| name.contains(word));
@@ -43,7 +43,7 @@ impl<'a> Browser<'a> {
         answer
     }
 
-    /// Sends a form as it stands, with the token of the page that it is on.
+    /// Sends a form with the CSRF token of its page.
     pub async fn post(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Answer {
         let csrf = hidden(self.get(page).await.text(), "csrf");
         let fields = [&[("csrf", csrf.as_str())], fields].concat();
@@ -57,10 +57,10 @@ impl<'a> Browser<'a> {
         answer
     }
 
-    /// Signs in by the link of the last mail.
+    /// Signs in with the link of the last mail.
     pub async fn sign_in(&self, address: &str) {
         let sent = self.post("/sign-in", "/sign-in", &[("email", address)]).await.expect(200);
-        assert!(sent.text().contains("Look into your mails"));
+        assert!(sent.text().contains("Check your mail"));
         let token = self.app.last_token("/sign-in/confirm");
         let link = format!("/sign-in/confirm?token={token}");
         let done = self.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(303);
@@ -69,7 +69,7 @@ impl<'a> Browser<'a> {
 }
 
 pub trait Must {
-    /// The status must be this one.
+    /// Asserts the status.
     fn must(self, status: u16);
 }
 
@@ -88,7 +88,7 @@ pub fn hidden(html: &str, name: &str) -> String {
 }
 
 impl App {
-    /// The token in the link of the last mail, which leads to a page.
+    /// The token in the link of the last mail, which must lead to `path`.
     pub fn last_token(&self, path: &str) -> String {
         let mail = self.peers.smtp.as_ref().unwrap().mails().pop().unwrap();
         let link = mail.find("https://").unwrap();

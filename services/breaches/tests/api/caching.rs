@@ -1,11 +1,11 @@
-//! What shared caches may keep.
+//! The answers that shared caches may store.
 
 use breaches::{Access, Breaches, access};
 
 use crate::app::App;
 
 #[actix_web::test]
-async fn only_operations_without_a_key_may_be_shared() {
+async fn only_keyless_answers_may_be_cached_by_others() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "core1").await;
     let shared =
@@ -16,7 +16,7 @@ async fn only_operations_without_a_key_may_be_shared() {
 }
 
 #[actix_web::test]
-async fn pages_depend_on_the_cookie_and_files_do_not() {
+async fn pages_vary_by_cookie_and_files_do_not() {
     let app = App::start().await;
     let cookie = format!("session={0}; visitor={0}", "0".repeat(64));
     let shared = |operation: &shell::Operation| {

@@ -1,4 +1,4 @@
-//! Operations 8 to 11 and the import that feeds them.
+//! Operations 8 to 11 and the import of the catalogue.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn names(breaches: &Value) -> Vec<&str> {
 }
 
 #[actix_web::test]
-async fn an_imported_entry_is_answered_as_it_came_in_the_order_of_the_model() {
+async fn imported_entry_is_returned_unchanged_in_model_order() {
     let app = without_fixtures().await;
     app.import(&json!([entry("Alpha")])).await;
     let expected = r#"{"Name":"Alpha","Title":"The Alpha","Domain":"alpha.example","BreachDate":"2020-02-20","AddedDate":"2020-05-15T10:20:00Z","ModifiedDate":"2020-05-15T10:20:00Z","PwnCount":3,"Description":"A <em>made-up</em> entry.","LogoPath":"https://logos.example/x.png","Attribution":null,"DisclosureUrl":null,"DataClasses":["Email addresses","Names"],"IsVerified":true,"IsFabricated":false,"IsSensitive":false,"IsRetired":false,"IsSpamList":false,"IsMalware":false,"IsSubscriptionFree":false,"IsStealerLog":false}"#;
@@ -26,7 +26,7 @@ async fn an_imported_entry_is_answered_as_it_came_in_the_order_of_the_model() {
 }
 
 #[actix_web::test]
-async fn an_empty_catalogue_is_an_empty_list_and_has_no_latest_breach() {
+async fn empty_catalogue_is_an_empty_list_without_a_latest_breach() {
     let app = without_fixtures().await;
     assert_eq!(answer(app.get("/api/v3/breaches").await).await, (200, "[]".into()));
     assert_eq!(answer(app.get("/api/v3/dataclasses").await).await, (200, "[]".into()));
@@ -35,7 +35,7 @@ async fn an_empty_catalogue_is_an_empty_list_and_has_no_latest_breach() {
 }
 
 #[actix_web::test]
-async fn breaches_come_by_title_ignoring_case_and_filters_narrow_them() {
+async fn breaches_are_sorted_by_title_and_filtered() {
     let app = without_fixtures().await;
     let mut entries = vec![entry("One"), entry("Two"), entry("Three")];
     entries[0]["Title"] = json!("zebra");
@@ -61,7 +61,7 @@ async fn breaches_come_by_title_ignoring_case_and_filters_narrow_them() {
 }
 
 #[actix_web::test]
-async fn the_latest_breach_is_the_one_added_last_retired_or_not_but_never_an_inactive_one() {
+async fn latest_breach_may_be_retired_but_not_inactive() {
     let app = without_fixtures().await;
     let mut entries = vec![entry("Early"), entry("B"), entry("A"), entry("Later")];
     for (place, date) in
@@ -80,7 +80,7 @@ async fn the_latest_breach_is_the_one_added_last_retired_or_not_but_never_an_ina
 }
 
 #[actix_web::test]
-async fn importing_twice_changes_nothing_and_a_change_moves_the_date() {
+async fn second_import_changes_nothing_and_a_change_updates_the_date() {
     let app = without_fixtures().await;
     let first = app.import(&json!([entry("Alpha")])).await;
     assert_eq!(first.added, ["Alpha"]);
@@ -103,7 +103,7 @@ async fn importing_twice_changes_nothing_and_a_change_moves_the_date() {
 }
 
 #[actix_web::test]
-async fn catalogue_answers_can_be_cached_and_are_open_to_browsers() {
+async fn catalogue_answers_are_cacheable_and_allow_any_origin() {
     let app = App::start().await;
     for path in ["breaches", "breach/Acmegram", "latestBreach", "dataClasses"] {
         let path = format!("/api/v3/{path}");
@@ -131,14 +131,14 @@ async fn catalogue_answers_can_be_cached_and_are_open_to_browsers() {
 }
 
 #[actix_web::test]
-async fn a_large_answer_is_compressed_for_clients_that_accept_it() {
+async fn large_answer_is_compressed_if_accepted() {
     let app = App::start().await;
     let packed = app.request("/api/v3/breaches").header("accept-encoding", "gzip");
     assert_eq!(packed.send().await.unwrap().headers()["content-encoding"], "gzip");
 }
 
 #[actix_web::test]
-async fn whole_answers() {
+async fn catalogue_answers_are_unchanged() {
     let app = App::start().await;
     let mut shown = String::new();
     for path in [
@@ -155,7 +155,7 @@ async fn whole_answers() {
 }
 
 #[actix_web::test]
-async fn a_tag_that_stands_for_several_codings_is_weak_and_still_answers_304() {
+async fn etag_of_a_compressed_answer_is_weak_and_still_matches() {
     let app = App::start().await;
     let ask = async |coding: &str, tag: &str| {
         let request = app.request("/api/v3/breaches").header("accept-encoding", coding);
@@ -172,7 +172,7 @@ async fn a_tag_that_stands_for_several_codings_is_weak_and_still_answers_304() {
 }
 
 #[actix_web::test]
-async fn descriptions_of_older_imports_are_cleaned_on_their_way_out() {
+async fn stored_description_with_active_content_is_cleaned_in_answers() {
     let app = App::start().await;
     let html = "<b>a</b><iframe src=x></iframe><a href='java&#115;cript:a()'>b</a>";
     app.set_breach("Acmegram", |breach| breach.description = html.into()).await;

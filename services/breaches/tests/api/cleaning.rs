@@ -1,4 +1,5 @@
-//! People of whom nothing is left, and what older versions took for people.
+//! `accounts clean` and `doctor`: accounts without data, and text that older versions stored as
+//! addresses.
 
 use breaches::jobs::{Cleaned, clean, examine};
 use breaches::store::{account_links, accounts, breaches as store_breaches};
@@ -26,7 +27,7 @@ async fn app() -> App {
 }
 
 #[actix_web::test]
-async fn nobody_stays_behind_a_breach_that_was_their_only_one() {
+async fn retiring_a_breach_removes_accounts_without_other_data() {
     let app = app().await;
     app.load("Alpha", "alone@example.com\npasted@example.com\ncaptured@example.com\n").await;
     let pairs = "email,website\ncaptured@example.com,shop.example\nonly@example.com,shop.example\n";
@@ -42,7 +43,7 @@ async fn nobody_stays_behind_a_breach_that_was_their_only_one() {
 }
 
 #[test]
-fn a_removed_link_takes_its_account_along() {
+fn removing_the_last_link_removes_the_account() {
     let operator = crate::commands::Operator::new();
     let address = "sensitive-breach@breach-integration-tests.example";
     operator.run(&["address", "remove", address, "--breach", "Duskmatch"]);
@@ -50,7 +51,7 @@ fn a_removed_link_takes_its_account_along() {
 }
 
 #[actix_web::test]
-async fn what_older_versions_left_is_counted_and_cleaned_up() {
+async fn leftovers_of_older_versions_are_counted_and_cleaned() {
     let app = app().await;
     app.load("Alpha", "kept@example.com\nada@corp.example\n").await;
     app.change(|db| {
@@ -97,7 +98,7 @@ struct Number {
     number: i64,
 }
 
-/// How many rows the tables of accounts and domains have, and how many accounts are in runs.
+/// The number of rows in the tables of accounts and domains, and of accounts in runs.
 async fn stored(app: &App) -> Vec<i64> {
     let count = |db: &mut Db| -> Result<Vec<i64>, DatabaseError> {
         let mut wanted =
@@ -117,12 +118,12 @@ async fn stored(app: &App) -> Vec<i64> {
 }
 
 #[actix_web::test]
-async fn a_dry_run_leaves_what_is_in_runs_there_and_counts_what_a_real_one_does() {
+async fn dry_run_of_cleaning_keeps_runs_and_reports_the_real_counts() {
     let app = app().await;
     app.import(&json!([entry("Beta")])).await;
     let lines: String = (0..40).map(|n| format!("user{n}@example.com\n")).collect();
     app.load("Alpha", &lines).await;
-    // Beside the table, on SQLite.
+    // In a run on SQLite.
     app.load("Beta", "ada@odd.example\nbob@odd.example\nuser1@example.com\n").await;
     app.change(|db| {
         let renamed = "UPDATE mail_domain SET name = 'odd.example:x' WHERE name = 'odd.example'";
@@ -142,14 +143,14 @@ async fn a_dry_run_leaves_what_is_in_runs_there_and_counts_what_a_real_one_does(
 }
 
 #[actix_web::test]
-async fn passwords_that_older_versions_took_for_websites_are_found_and_removed() {
+async fn passwords_stored_as_websites_are_removed() {
     let app = app().await;
     app.load_pairs(
         "Logs",
         "email,website\na@example.com,shop.example\nb@example.com,game.example\n",
     )
     .await;
-    // As they would have been stored from the column beside the address.
+    // An older version would have stored this from the column next to the address.
     app.change(|db| {
         let renamed = "UPDATE mail_domain SET name = 'correct.battery' WHERE name = 'game.example'";
         sql_query(renamed).execute(db)?;
@@ -170,6 +171,6 @@ async fn passwords_that_older_versions_took_for_websites_are_found_and_removed()
         })
         .await;
     assert!(!names.contains(&"correct.battery".to_owned()), "{names:?}");
-    // The account stays: its link to the breach is right.
+    // The account stays because its link to the breach is correct.
     assert_eq!(addresses(&app).await, ["a@example.com", "b@example.com"]);
 }

@@ -1,4 +1,4 @@
-//! The binary: operator commands and exit codes.
+//! Operator commands of the binary and their exit codes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -37,7 +37,7 @@ impl Operator {
         self.command(arguments).output().unwrap()
     }
 
-    /// Runs a command that succeeds; its standard output.
+    /// Runs a command, which must succeed, and returns its standard output.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -45,7 +45,7 @@ impl Operator {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Action and subject of every change.
+    /// Action and subject of every recorded change.
     fn trail(&self) -> Vec<(String, String)> {
         use breaches::store::schema::admin_event::dsl::{action, admin_event, subject};
         use diesel::{QueryDsl, RunQueryDsl};
@@ -64,12 +64,12 @@ impl Operator {
 }
 
 #[test]
-fn subscribers_get_subscriptions_keys_and_domains() {
+fn commands_manage_subscribers_keys_domains_and_plans() {
     let operator = Operator::new();
     operator.run(&["subscriber", "add", "Owner@Example.org"]);
     assert_eq!(operator.output(&["subscriber", "add", "owner@example.org"]).status.code(), Some(1));
     operator.run(&["subscriber", "add", "owner@example.org", "--if-missing"]);
-    let absent = operator.output(&["keys", "issue", "nobody@example.org"]);
+    let absent = operator.output(&["keys", "issue", "unknown@example.org"]);
     assert_eq!(absent.status.code(), Some(1));
     let plan = operator.output(&subscription("owner@example.org", "gold"));
     assert!(String::from_utf8_lossy(&plan.stderr).contains("there is no plan gold"));
@@ -132,7 +132,7 @@ fn subscribers_get_subscriptions_keys_and_domains() {
 }
 
 #[test]
-fn breaches_and_addresses_are_changed_and_shown() {
+fn commands_change_and_show_breaches_and_addresses() {
     let operator = Operator::new();
     operator.run(&["breach", "set", "acmegram", "--sensitive", "true", "--title", "Acme"]);
     let export: Value = serde_json::from_str(&operator.run(&["breach", "export"])).unwrap();
@@ -165,15 +165,15 @@ fn breaches_and_addresses_are_changed_and_shown() {
 }
 
 #[test]
-fn a_load_with_skipped_rows_exits_with_3_and_an_import_is_all_or_nothing() {
+fn load_with_skipped_rows_exits_with_3_and_imports_are_atomic() {
     let operator = Operator::new();
     let file = operator.folder.write("list.txt", "a@example.com\nsecret text\n");
     let load =
         operator.output(&["accounts", "load", "--breach", "Inkwell", file.to_str().unwrap()]);
     assert_eq!(load.status.code(), Some(3));
-    let told =
+    let output =
         String::from_utf8_lossy(&load.stderr).into_owned() + &String::from_utf8_lossy(&load.stdout);
-    assert!(told.contains("line 2: address") && !told.contains("secret"), "{told}");
+    assert!(output.contains("line 2: address") && !output.contains("secret"), "{output}");
     let jobs = operator.json(&["job", "list"]);
     assert_eq!(jobs[0]["state"], "done");
     let id = jobs[0]["id"].to_string();
@@ -201,7 +201,7 @@ fn a_load_with_skipped_rows_exits_with_3_and_an_import_is_all_or_nothing() {
 }
 
 #[test]
-fn a_load_reads_from_a_pipe_and_names_the_folder_that_has_no_room() {
+fn load_reads_a_pipe_and_names_an_unusable_temporary_folder() {
     use std::io::Write;
     let operator = Operator::new();
     for path in ["-", "/dev/stdin"] {
@@ -216,13 +216,13 @@ fn a_load_reads_from_a_pipe_and_names_the_folder_that_has_no_room() {
     let mut command =
         operator.command(&["accounts", "load", "--breach", "Inkwell", file.to_str().unwrap()]);
     let output = command.env("LOAD_TMP", &nowhere).env("LOAD_MEMORY_MB", "1").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
     let expected = format!("a temporary file in {}", nowhere.display());
-    assert!(output.status.code() == Some(1) && told.contains(&expected), "{told}");
+    assert!(output.status.code() == Some(1) && errors.contains(&expected), "{errors}");
 }
 
 #[test]
-fn an_unknown_scheme_and_a_wrong_flag_give_one_sentence_and_their_exit_codes() {
+fn unknown_scheme_and_wrong_flag_print_one_line_and_exit() {
     let operator = Operator::new();
     let output = operator.command(&["doctor"]).env("DATABASE_URL", "mysql://x").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -231,7 +231,7 @@ fn an_unknown_scheme_and_a_wrong_flag_give_one_sentence_and_their_exit_codes() {
 }
 
 #[test]
-fn an_import_deactivates_nothing_unasked_and_never_by_an_empty_file() {
+fn import_deactivates_only_on_confirmation_and_not_for_an_empty_file() {
     let operator = Operator::new();
     let active = || operator.json(&["breach", "export"]).as_array().unwrap().len();
     let before = active();
@@ -249,11 +249,11 @@ fn an_import_deactivates_nothing_unasked_and_never_by_an_empty_file() {
 }
 
 #[test]
-fn webhooks_are_added_listed_and_removed_and_their_secret_is_shown_once() {
+fn webhook_is_added_listed_and_removed_and_its_secret_shown_once() {
     let operator = Operator::new();
     let (owner, url) = ("corp@example.org", "https://hooks.example.org/x");
     let stranger = refusal(&operator, &["webhook", "add", owner, url]);
-    assert!(stranger.contains("no subscriber corp@example.org"), "{stranger}");
+    assert!(stranger.contains("the subscriber corp@example.org does not exist"), "{stranger}");
     operator.run(&["subscriber", "add", owner]);
     let added = operator.json(&["webhook", "add", owner, url]);
     let secret = added["secret"].as_str().unwrap();
@@ -289,7 +289,7 @@ fn webhooks_are_added_listed_and_removed_and_their_secret_is_shown_once() {
     assert!(!format!("{trail:?}").contains("whsec_"));
 }
 
-/// What a command that fails says.
+/// The error output of a command, which must fail.
 fn refusal(operator: &Operator, arguments: &[&str]) -> String {
     let output = operator.output(arguments);
     assert!(!output.status.success(), "{arguments:?}");
@@ -297,7 +297,7 @@ fn refusal(operator: &Operator, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_change_that_changes_nothing_publishes_nothing() {
+fn change_without_effect_keeps_the_catalogue_version() {
     let operator = Operator::new();
     let version = || {
         let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
@@ -323,7 +323,7 @@ fn a_change_that_changes_nothing_publishes_nothing() {
 }
 
 #[test]
-fn a_hidden_plan_is_renewed_for_its_own_subscribers_alone() {
+fn hidden_plan_is_renewed_only_for_its_subscribers() {
     let operator = Operator::new();
     for owner in ["old@example.org", "new@example.org"] {
         operator.run(&["subscriber", "add", owner]);
@@ -336,7 +336,7 @@ fn a_hidden_plan_is_renewed_for_its_own_subscribers_alone() {
 }
 
 #[test]
-fn a_load_that_was_killed_is_listed_as_interrupted() {
+fn job_without_a_heartbeat_is_listed_as_interrupted() {
     let operator = Operator::new();
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
@@ -352,7 +352,7 @@ fn a_load_that_was_killed_is_listed_as_interrupted() {
 }
 
 #[test]
-fn a_mistyped_path_makes_no_database() {
+fn mistyped_database_path_creates_no_file() {
     let folder = Folder::new();
     let path = folder.join("mistyped.db");
     for arguments in [&["doctor"][..], &["job", "list"], &["account", "export", "--breach", "A"]] {
@@ -360,13 +360,15 @@ fn a_mistyped_path_makes_no_database() {
         command.args(arguments).env("DATABASE_URL", format!("sqlite://{}", path.display()));
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("there is no database"));
+        assert!(
+            String::from_utf8_lossy(&output.stderr).contains("does not exist; nothing was created")
+        );
         assert!(!path.exists());
     }
 }
 
 #[test]
-fn an_export_ends_well_when_its_reader_has_seen_enough() {
+fn export_succeeds_when_its_reader_closes_the_pipe() {
     let operator = Operator::new();
     for arguments in [&["account", "export", "--breach", "Acmegram"][..], &["breach", "export"]] {
         let mut command = operator.command(arguments);
@@ -380,7 +382,7 @@ fn an_export_ends_well_when_its_reader_has_seen_enough() {
 }
 
 #[test]
-fn a_usage_line_lists_what_is_required_alone() {
+fn usage_line_lists_required_arguments_only() {
     let operator = Operator::new();
     let words = ["subscription", "set"];
     for (arguments, expected) in [

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::app::{App, TEST, ZERO};
 
 #[test]
-fn the_document_in_the_tree_is_what_the_code_says() {
+fn openapi_file_matches_the_code() {
     testkit::assert_openapi_matches::<Breaches>(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/openapi.json"
@@ -19,7 +19,7 @@ const ALL: [&str; 5] = ["blocked", "internal", "methodNotAllowed", "rateLimit", 
 /// Failures of all operations with a key.
 const KEYED: [&str; 5] = ["keyInvalid", "keyMalformed", "keyMissing", "notInPlan", "unavailable"];
 
-/// Failures of single operations.
+/// Failures specific to single operations.
 fn own_failures(id: &str) -> &'static [&'static str] {
     match id {
         "breachedAccount" => {
@@ -57,7 +57,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&str, &Value)> {
     operations.map(|operation| (operation["operationId"].as_str().unwrap(), operation))
 }
 
-/// Whether an operation needs a key; those without one name an empty list.
+/// Returns whether an operation needs a key. Keyless operations have an empty list.
 fn is_keyed(operation: &Value) -> bool {
     operation["security"].as_array().is_some_and(|schemes| !schemes.is_empty())
 }
@@ -66,14 +66,14 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().into_iter().flat_map(|members| members.keys().map(String::as_str)).collect()
 }
 
-/// What a reference among the components points at.
+/// The target of a reference to a component.
 fn referred<'d>(document: &'d Value, reference: &Value) -> &'d Value {
     let path = reference["$ref"].as_str().unwrap().strip_prefix('#').unwrap();
     document.pointer(path).unwrap_or_else(|| panic!("{path} is not in the document"))
 }
 
 #[test]
-fn every_operation_is_documented_with_its_answers() {
+fn every_operation_documents_its_statuses() {
     let document = document();
     for (id, operation) in operations(&document) {
         assert!(operation["summary"].is_string(), "{id}");
@@ -88,7 +88,7 @@ fn every_operation_is_documented_with_its_answers() {
 }
 
 #[test]
-fn every_failure_of_an_operation_has_an_example_with_its_message() {
+fn every_failure_of_an_operation_has_an_example() {
     let document = document();
     for (id, operation) in operations(&document) {
         let mut found = Vec::new();
@@ -98,7 +98,7 @@ fn every_failure_of_an_operation_has_an_example_with_its_message() {
                 assert!(status == "200" || media.is_null(), "{status} of {id}");
                 continue;
             }
-            // What is wrong with a domain has a body of its own.
+            // Errors about a domain have a body of their own.
             if media["schema"]["$ref"] == "#/components/schemas/MessageBody" {
                 assert_eq!((status.as_str(), media["example"].is_object()), ("400", true), "{id}");
                 continue;
@@ -120,7 +120,7 @@ fn every_failure_of_an_operation_has_an_example_with_its_message() {
 }
 
 #[test]
-fn the_error_table() {
+fn error_examples_are_unchanged() {
     let document = document();
     let examples = document["components"]["examples"].as_object().unwrap().values();
     let mut bodies: Vec<_> = examples.map(|example| example["value"].to_string()).collect();
@@ -129,7 +129,7 @@ fn the_error_table() {
 }
 
 #[test]
-fn operations_need_a_key_where_the_document_says_so() {
+fn documented_security_matches_the_required_key() {
     let document = document();
     for (path, item) in document["paths"].as_object().unwrap() {
         let keyed = matches!(breaches::access(path), Access::Keyed(_));
@@ -147,7 +147,7 @@ fn filled(path: &str) -> String {
 }
 
 #[actix_web::test]
-async fn answers_have_the_headers_that_the_document_tells_of() {
+async fn answers_have_the_documented_headers() {
     let document = document();
     let app = App::start().await;
     let paths = document["paths"].as_object().unwrap().iter();
@@ -169,7 +169,7 @@ async fn answers_have_the_headers_that_the_document_tells_of() {
             for (name, header) in documented.as_object().unwrap() {
                 let sent = response.headers().get(name).map(|value| value.to_str().unwrap());
                 match name.as_str() {
-                    // Sent for domains that are over the plan.
+                    // Only sent for domains that are larger than the plan.
                     "x-domain-search-limited" => {}
                     "etag" | "last-modified" | "link" => assert!(sent.is_some(), "{name} {path}"),
                     _ => {
@@ -183,7 +183,7 @@ async fn answers_have_the_headers_that_the_document_tells_of() {
 }
 
 #[test]
-fn one_type_reads_truncated_and_full_answers() {
+fn one_schema_describes_truncated_and_full_answers() {
     let document = document();
     let schemas = &document["components"]["schemas"];
     assert_eq!(schemas["AccountBreach"]["required"], json!(["Name"]));

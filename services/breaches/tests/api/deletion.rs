@@ -1,5 +1,5 @@
-//! What is left of an address that its owner had deleted: nothing, unless a plan or notices that were
-//! asked for need it.
+//! Deletion of an address at its owner's request. Only data that a plan or requested notices need
+//! is kept.
 
 use breaches::model::OptOut;
 use breaches::store::schema::{admin_event, mail_token, outbox, session, subscriber};
@@ -23,7 +23,7 @@ async fn start() -> App {
 }
 
 impl App {
-    /// Texts that may hold an address.
+    /// All texts that may contain an address.
     async fn texts(&self) -> Vec<String> {
         self.change(|db| {
             let mut texts: Vec<String> = mail_token::table.select(mail_token::subject).load(db)?;
@@ -38,12 +38,12 @@ impl App {
 }
 
 #[actix_web::test]
-async fn nothing_of_a_deleted_address_is_left() {
+async fn deletion_removes_every_trace_of_an_address() {
     for (kind, choice) in [("breaches", OptOut::Breaches), ("delete", OptOut::Delete)] {
         let app = start().await;
         let browser = Browser::new(&app);
         let email = EmailAddress::parse(OWNER).unwrap();
-        // The operator added them, they signed in, and asked for notices without confirming.
+        // The operator added the owner, who signed in and requested notices without confirming.
         app.change(|db| {
             breaches::add_subscriber(db, &email, false, NOW).map_err(DatabaseError::broken)
         })
@@ -66,10 +66,10 @@ async fn nothing_of_a_deleted_address_is_left() {
 }
 
 #[actix_web::test]
-async fn notices_that_were_asked_for_outlast_a_deletion_and_can_be_ended() {
+async fn requested_notices_survive_a_deletion_and_can_be_ended() {
     let app = start().await;
     app.listener(OWNER).await;
-    app.tell().await;
+    app.deliver_notices().await;
     let mail = app.mails().remove(0);
     let email = EmailAddress::parse(OWNER).unwrap();
     app.change(|db| {
@@ -77,7 +77,7 @@ async fn notices_that_were_asked_for_outlast_a_deletion_and_can_be_ended() {
     })
     .await;
     app.change(|db| {
-        // The links hold no address, and what was told is forgotten.
+        // The links contain no address, and the record of notices is deleted.
         let links: Vec<String> = mail_token::table.select(mail_token::subject).load(db)?;
         assert_eq!(links, [""]);
         assert_eq!(outbox::table.count().get_result::<i64>(db)?, 0);
@@ -85,16 +85,20 @@ async fn notices_that_were_asked_for_outlast_a_deletion_and_can_be_ended() {
     })
     .await;
     app.load("Beta", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 2);
-    // The link of the first mail still ends them.
+    // The link of the first mail still unsubscribes.
     let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
     let token = link.rsplit('=').next().unwrap();
     let page = format!("/unsubscribe?token={token}");
     let browser = Browser::new(&app);
     let answer = browser.post(&page, "/unsubscribe", &[("token", token)]).await;
-    assert!(answer.text().contains(&format!("{OWNER} gets no more notices")), "{}", answer.text());
-    // Now nothing needs the address any more.
+    assert!(
+        answer.text().contains(&format!("{OWNER} no longer receives notices")),
+        "{}",
+        answer.text()
+    );
+    // The address is no longer needed.
     app.change(|db| {
         breaches::opt_out(db, &email, OptOut::Delete, NOW).map_err(DatabaseError::broken)
     })
@@ -104,7 +108,7 @@ async fn notices_that_were_asked_for_outlast_a_deletion_and_can_be_ended() {
 }
 
 #[actix_web::test]
-async fn an_account_with_a_plan_outlasts_a_deletion() {
+async fn subscriber_with_a_plan_survives_a_deletion() {
     let app = start().await;
     app.subscriber(OWNER, "core1").await;
     let email = EmailAddress::parse(OWNER).unwrap();

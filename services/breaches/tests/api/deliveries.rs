@@ -1,5 +1,4 @@
-//! Deliveries: whatever was removed, hidden or changed since a message was written is asked for again
-//! before it is sent.
+//! Delivery of messages whose subject was removed, hidden or changed after they were posted.
 
 use breaches::State;
 use breaches::store::schema::{domain_control, outbox, webhook};
@@ -31,7 +30,7 @@ fn address(text: &str) -> EmailAddress {
 }
 
 impl App {
-    /// How many messages wait.
+    /// The number of pending messages.
     async fn waiting(&self) -> i64 {
         let waiting = outbox::sent_at.is_null().and(outbox::failed_at.is_null());
         self.change(|db| Ok(outbox::table.filter(waiting).count().get_result(db)?)).await
@@ -48,7 +47,7 @@ impl App {
 }
 
 #[actix_web::test]
-async fn messages_of_a_removed_webhook_reach_nobody_else() {
+async fn removing_a_webhook_deletes_its_messages() {
     let app = start().await;
     let (own, other) = (receiver(500), receiver(204));
     for email in [CORP, "other@example.org"] {
@@ -57,18 +56,18 @@ async fn messages_of_a_removed_webhook_reach_nobody_else() {
     app.verify(CORP, "corp.example").await;
     app.webhook(CORP, &own.url("/x")).await;
     app.load("Alpha", "a@corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((own.requests().len(), app.waiting().await), (1, 1));
     app.remove_webhook(CORP, &own.url("/x")).await;
-    assert_eq!(app.waiting().await, 0, "what waits for a webhook goes with it");
+    assert_eq!(app.waiting().await, 0, "pending messages are deleted with their webhook");
     app.webhook("other@example.org", &other.url("/x")).await;
     app.clock.advance(60);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((own.requests().len(), other.requests().len()), (1, 0));
     // A message that names a webhook of another subscriber is not sent either.
     app.webhook(CORP, &own.url("/y")).await;
     app.load("Beta", "b@corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(own.requests().len(), 2);
     app.change(|db| {
         let url = webhook::url.eq(other.url("/x"));
@@ -78,12 +77,12 @@ async fn messages_of_a_removed_webhook_reach_nobody_else() {
     })
     .await;
     app.clock.advance(60);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((other.requests().len(), app.waiting().await), (0, 0));
 }
 
 #[actix_web::test]
-async fn a_domain_that_was_lost_is_told_of_no_more() {
+async fn lost_domain_gets_no_more_notices() {
     for is_deleted in [true, false] {
         let app = start().await;
         let hook = receiver(500);
@@ -95,7 +94,7 @@ async fn a_domain_that_was_lost_is_told_of_no_more() {
         app.load("Alpha", "a@corp.example\n").await;
         let paste = json!({ "Source": "Pastebin", "Id": "p1", "Emails": ["b@corp.example"] });
         app.load_pastes(&paste.to_string()).await;
-        app.tell().await;
+        app.deliver_notices().await;
         assert_eq!((app.waiting().await, hook.requests().len()), (4, 2));
         if is_deleted {
             let (email, domain) = (address(CORP), DomainName::parse("corp.example").unwrap());
@@ -104,7 +103,7 @@ async fn a_domain_that_was_lost_is_told_of_no_more() {
                 .await;
             assert_eq!(app.waiting().await, 0);
         } else {
-            // Whatever way it was lost: the delivery asks.
+            // However it was lost: the delivery checks the control.
             app.change(|db| {
                 let lost = domain_control::state.eq("pending");
                 Ok(diesel::update(domain_control::table).set(lost).execute(db)?)
@@ -113,20 +112,20 @@ async fn a_domain_that_was_lost_is_told_of_no_more() {
         }
         smtp.refuse(None);
         app.clock.advance(60);
-        app.tell().await;
+        app.deliver_notices().await;
         assert!(app.mails().is_empty());
         assert_eq!((app.waiting().await, hook.requests().len()), (0, 2));
     }
 }
 
 #[actix_web::test]
-async fn own_notices_that_wait_end_with_the_subscription_to_them() {
+async fn turning_notices_off_drops_pending_ones() {
     let app = start().await;
     app.listener(OWNER).await;
     let smtp = app.peers.smtp.as_ref().unwrap();
     smtp.refuse(Some("451 later"));
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.waiting().await, 1);
     let email = address(OWNER);
     app.change(|db| {
@@ -136,12 +135,12 @@ async fn own_notices_that_wait_end_with_the_subscription_to_them() {
     .await;
     smtp.refuse(None);
     app.clock.advance(60);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((app.waiting().await, app.mails().len()), (0, 0));
 }
 
 #[actix_web::test]
-async fn a_breach_that_is_hidden_and_shown_again_is_told_of_once() {
+async fn reactivated_breach_is_announced_once() {
     let app = start().await;
     let hook = receiver(204);
     app.listener(OWNER).await;
@@ -149,55 +148,55 @@ async fn a_breach_that_is_hidden_and_shown_again_is_told_of_once() {
     app.verify(CORP, "corp.example").await;
     app.webhook(CORP, &hook.url("/x")).await;
     app.load("Alpha", &format!("{OWNER}\na@corp.example\nb@corp.example\n")).await;
-    app.tell().await;
-    let told = || (app.mails().len(), hook.requests().len());
-    assert_eq!(told(), (2, 1));
+    app.deliver_notices().await;
+    let sent = || (app.mails().len(), hook.requests().len());
+    assert_eq!(sent(), (2, 1));
     for _ in 0..2 {
         for active in [false, true] {
             app.set_breach("Alpha", |breach| breach.active = active).await;
-            app.tell().await;
-            assert_eq!(told(), (2, 1));
+            app.deliver_notices().await;
+            assert_eq!(sent(), (2, 1));
         }
     }
-    // What came while it was hidden is news, and nothing else.
+    // Only addresses loaded while it was hidden are new.
     app.set_breach("Alpha", |breach| breach.active = false).await;
     app.load("Alpha", "c@corp.example\n").await;
-    app.tell().await;
-    assert_eq!(told(), (2, 1));
+    app.deliver_notices().await;
+    assert_eq!(sent(), (2, 1));
     app.set_breach("Alpha", |breach| breach.active = true).await;
-    app.tell().await;
-    assert_eq!(told(), (3, 2));
+    app.deliver_notices().await;
+    assert_eq!(sent(), (3, 2));
     assert!(hook.requests()[1].body.contains("\"newAccounts\":1"), "{:?}", hook.requests()[1]);
 }
 
 #[actix_web::test]
-async fn a_message_about_a_hidden_breach_waits_until_it_is_shown_again() {
+async fn message_about_a_hidden_breach_waits_for_its_activation() {
     let app = start().await;
     app.listener(OWNER).await;
     let smtp = app.peers.smtp.as_ref().unwrap();
     smtp.refuse(Some("451 later"));
     app.load("Alpha", &format!("{OWNER}\n")).await;
     app.load("Beta", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     smtp.refuse(None);
     app.set_breach("Alpha", |breach| breach.active = false).await;
     app.set_breach("Beta", |breach| breach.flags.retired = true).await;
-    // More often than a message is tried.
+    // More rounds than a message has attempts.
     for _ in 0..10 {
         app.clock.advance(3600);
-        app.tell().await;
+        app.deliver_notices().await;
     }
     assert_eq!((app.waiting().await, app.mails().len()), (1, 0));
     app.set_breach("Alpha", |breach| breach.active = true).await;
     app.clock.advance(3600);
-    app.tell().await;
+    app.deliver_notices().await;
     let mails = app.mails();
     assert_eq!((app.waiting().await, mails.len()), (0, 1));
     assert!(mails[0].plain().contains("the breach of The Alpha"));
 }
 
 #[actix_web::test]
-async fn a_replica_with_an_older_catalogue_loses_no_notice() {
+async fn replica_with_an_older_catalogue_loses_no_notice() {
     let app = start().await;
     app.listener(OWNER).await;
     app.subscriber(CORP, "core1").await;
@@ -225,14 +224,14 @@ async fn a_replica_with_an_older_catalogue_loses_no_notice() {
     subjects.sort();
     assert_eq!(subjects.len(), 4, "{subjects:?}");
     assert_eq!(app.waiting().await, 0);
-    // Neither does it take what was told for untold, nor does it tell anything twice.
+    // It does not repeat notices that the other replica has sent.
     assert!(breaches::jobs::recount_domains(&older, older.snapshot_version()).await.unwrap());
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 4);
 }
 
 #[actix_web::test]
-async fn a_message_of_another_version_waits_and_holds_up_no_other() {
+async fn message_of_another_version_waits_without_delaying_others() {
     let app = start().await;
     app.listener(OWNER).await;
     let email = address(OWNER);
@@ -254,12 +253,12 @@ async fn a_message_of_another_version_waits_and_holds_up_no_other() {
     })
     .await;
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((app.mails().len(), app.waiting().await), (1, 20));
     app.clock.advance(3600);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((app.mails().len(), app.waiting().await), (1, 20));
-    // A version that can read them delivers them.
+    // A version that can decode them delivers them.
     let known = json!({ "kind": "breach", "breach": "Alpha" }).to_string();
     app.change(|db| {
         let waiting = outbox::table.filter(outbox::sent_at.is_null());
@@ -267,12 +266,12 @@ async fn a_message_of_another_version_waits_and_holds_up_no_other() {
     })
     .await;
     app.clock.advance(3600);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!((app.mails().len(), app.waiting().await), (21, 0));
 }
 
 #[actix_web::test]
-async fn a_link_to_verify_a_domain_ends_when_the_domain_is_removed() {
+async fn removing_a_domain_invalidates_its_verification_link() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
@@ -290,7 +289,7 @@ async fn a_link_to_verify_a_domain_ends_when_the_domain_is_removed() {
         breaches::store::domain_inheritance::revoke(db, id, "corp.example")
     })
     .await;
-    // Added again it needs a new proof.
+    // Added again, it needs a new proof.
     add().await;
     let token = link.rsplit('=').next().unwrap();
     browser.post(list, approve, &[("token", token)]).await;

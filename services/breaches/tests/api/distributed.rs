@@ -1,4 +1,4 @@
-//! A database that is distributed over servers by `k` is told by every write where its rows lie.
+//! Every write names the key of its rows, so that a database distributed by `k` can route it.
 
 use breaches::jobs::{AccountsOptions, clean, retire};
 use breaches::model::OptOut;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::app::{App, entry};
 use crate::commands::command;
 
-/// Statements of all connections of this process, those of other tests among them.
+/// Statements of all connections of this process, including those of other tests.
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn recorder() -> Option<Box<dyn Instrumentation>> {
@@ -34,7 +34,8 @@ fn is_distributed_write(statement: &str) -> bool {
     Regex::new(&format!(r"^\s*{write}\s+{tables}")).unwrap().is_match(statement)
 }
 
-/// Whether a write says to which keys its rows belong: an insert by its columns, others by a condition.
+/// Returns whether a write names its keys: an insert in its columns, other statements in a
+/// condition.
 fn names_key(statement: &str) -> bool {
     let columns = Regex::new(r"^\s*insert[^(]*\(([^)]*)\)").unwrap();
     if let Some(found) = columns.captures(statement) {
@@ -45,7 +46,7 @@ fn names_key(statement: &str) -> bool {
 }
 
 #[test]
-fn the_rule_tells_writes_with_a_key_from_those_without() {
+fn writes_without_a_key_are_detected() {
     for (statement, expected) in [
         ("insert into account (seq, k) values ($1, $2)", true),
         ("insert into account (seq, local) values ($1, $2)", false),
@@ -60,16 +61,16 @@ fn the_rule_tells_writes_with_a_key_from_those_without() {
     assert!(!is_distributed_write("insert into domain_account (domain_id, k) values ($1, $2)"));
 }
 
-/// Stands in for the extension and notes what it is asked to lay out.
+/// Replaces the extension and records the tables to distribute.
 const STAND_IN: &str = "
-    CREATE TABLE laid_out (name TEXT, key TEXT, beside TEXT);
+    CREATE TABLE laid_out (name TEXT, key TEXT, colocated TEXT);
     CREATE FUNCTION create_distributed_table(name TEXT, key TEXT, colocate_with TEXT DEFAULT '') RETURNS void
         LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, key, colocate_with)';
     CREATE FUNCTION create_reference_table(name TEXT) RETURNS void
         LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, NULL, NULL)';";
 
 #[test]
-fn migrate_lays_the_tables_out_by_key_where_the_extension_is_and_says_where_it_is_not() {
+fn migrate_distributes_by_key_if_the_extension_exists() {
     #[derive(diesel::QueryableByName)]
     struct LaidOut {
         #[diesel(sql_type = diesel::sql_types::Text)]
@@ -78,14 +79,14 @@ fn migrate_lays_the_tables_out_by_key_where_the_extension_is_and_says_where_it_i
     let (database, folder) = (testkit::Database::new(), testkit::Folder::new());
     let run = |arguments: &[&str]| command(&database, &folder, arguments).output().unwrap();
     let refused = run(&["migrate", "--distributed"]);
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    let errors = told.lines().filter(|line| line.starts_with("error: ")).count();
-    assert_eq!((refused.status.code(), errors), (Some(1), 1), "{told}");
+    let output = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let errors = output.lines().filter(|line| line.starts_with("error: ")).count();
+    assert_eq!((refused.status.code(), errors), (Some(1), 1), "{output}");
     if database.file().is_some() {
-        assert!(told.contains("needs a PostgreSQL database"), "{told}");
+        assert!(output.contains("needs a PostgreSQL database"), "{output}");
         return;
     }
-    assert!(told.contains("lacks the extension citus"), "{told}");
+    assert!(output.contains("lacks the extension citus"), "{output}");
     let execute = |db: &mut database::Db, statement: &str| {
         diesel::connection::SimpleConnection::batch_execute(db, statement)
     };
@@ -93,26 +94,26 @@ fn migrate_lays_the_tables_out_by_key_where_the_extension_is_and_says_where_it_i
     execute(&mut db, STAND_IN).unwrap();
     assert!(run(&["migrate", "--distributed"]).status.success());
     let found: Vec<LaidOut> =
-        diesel::sql_query("SELECT concat_ws(' ', name, key, beside) AS text FROM laid_out")
+        diesel::sql_query("SELECT concat_ws(' ', name, key, colocated) AS text FROM laid_out")
             .load(&mut db)
             .unwrap();
     let found: Vec<&str> = found.iter().map(|row| row.text.trim()).collect();
     let by_key = ["account k", "stealer_log k account", "paste_account k account"];
     assert_eq!(found, [&by_key[..], &["breach", "mail_domain"]].concat());
     assert!(run(&["migrate", "--distributed"]).status.success());
-    // It is a database like others.
+    // It works like any other database.
     let shown = run(&["address", "show", "account-exists@breach-integration-tests.example"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Acmegram"));
-    // One that lies on one server stays there.
+    // A database on one server stays there.
     let single = testkit::Database::new();
     let run = |arguments: &[&str]| command(&single, &folder, arguments).output().unwrap();
     assert!(run(&["migrate"]).status.success());
     let refused = run(&["migrate", "--distributed"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("lie on one server already"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("are on one server already"));
 }
 
 #[actix_web::test]
-async fn pages_of_accounts_have_room_for_longer_lists() {
+async fn account_partitions_leave_space_for_longer_lists() {
     #[derive(diesel::QueryableByName)]
     struct Parts {
         #[diesel(sql_type = diesel::sql_types::BigInt)]
@@ -129,7 +130,7 @@ async fn pages_of_accounts_have_room_for_longer_lists() {
 }
 
 #[actix_web::test]
-async fn every_write_of_a_distributed_table_names_its_key() {
+async fn every_write_to_a_distributed_table_names_its_key() {
     set_default_instrumentation(recorder).unwrap();
     let app = App::start().await;
     let mut logs = entry("Logs");

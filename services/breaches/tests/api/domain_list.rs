@@ -8,7 +8,7 @@ use crate::browser::{Browser, Must};
 
 const OWNER: &str = "owner@example.org";
 
-/// The cells of the table, row by row, without their markup.
+/// The text of the cells of the table, row by row.
 fn cells(html: &str) -> Vec<Vec<String>> {
     let body = html.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
     let text = |cell: &str| {
@@ -18,7 +18,7 @@ fn cells(html: &str) -> Vec<Vec<String>> {
     body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(text).collect()).collect()
 }
 
-/// Whoever signs in on the pages.
+/// Starts a service with a mail server for signing in.
 async fn start() -> App {
     let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
     let mut later = entry("Later");
@@ -28,13 +28,13 @@ async fn start() -> App {
     app
 }
 
-/// Addresses of one domain, a line each.
+/// Addresses of one domain, one a line.
 fn people(count: u32) -> String {
     (0..count).map(|n| format!("user{n}@corp.example\n")).collect()
 }
 
 #[actix_web::test]
-async fn without_a_subscription_a_domain_is_searched_while_it_is_small() {
+async fn small_domain_is_searched_without_a_subscription() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
@@ -42,7 +42,7 @@ async fn without_a_subscription_a_domain_is_searched_while_it_is_small() {
     app.verify(OWNER, "corp.example").await;
     let path = "/account/domains/corp.example";
     assert!(browser.get(path).await.text().contains("<dt>Breached addresses</dt><dd>10</dd>"));
-    // Only a subscription locks the size in.
+    // Only a subscription locks in the size.
     app.load("Alpha", &people(30)).await;
     let page = browser.get(path).await.expect(200);
     assert!(page.text().contains("has 30 breached addresses"), "{}", page.text());
@@ -50,7 +50,7 @@ async fn without_a_subscription_a_domain_is_searched_while_it_is_small() {
 }
 
 #[actix_web::test]
-async fn a_search_shows_those_in_the_latest_breach_alone_where_that_is_wanted() {
+async fn search_is_limited_to_the_latest_breach_on_request() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
@@ -70,7 +70,7 @@ async fn a_search_shows_those_in_the_latest_breach_alone_where_that_is_wanted() 
 }
 
 #[actix_web::test]
-async fn the_list_counts_addresses_and_those_in_stealer_logs() {
+async fn domain_list_counts_addresses_and_stealer_log_addresses() {
     let app = App::with_peers(Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() }).await;
     let logs = |name: &str| {
         let mut logs = entry(name);
@@ -97,7 +97,7 @@ async fn the_list_counts_addresses_and_those_in_stealer_logs() {
     )
     .await;
     app.load_pairs("Hidden", "email,website\nd@corp.example,shop.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     let page = browser.get(list).await.expect(200).text().to_owned();
     assert_eq!(
         cells(&page),
@@ -109,9 +109,9 @@ async fn the_list_counts_addresses_and_those_in_stealer_logs() {
     let detail = "/account/domains/corp.example";
     assert!(browser.get(detail).await.text().contains("<dt>Captured by malware</dt><dd>2</dd>"));
     app.set_breach("Hidden", |breach| breach.active = true).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(cells(browser.get(list).await.text())[0][3], "3");
-    // The operator's recount counts it too; a smaller plan does not show it.
+    // The next recount includes it; a smaller plan does not show it.
     let email = domain::EmailAddress::parse(OWNER).unwrap();
     app.change(|db| {
         let id = breaches::store::subscribers::id(db, &email)?.unwrap();

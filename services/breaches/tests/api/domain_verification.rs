@@ -1,4 +1,4 @@
-//! Operations 3, 4 and 5, and the ways of verification against real peers on loopback.
+//! Operations 3, 4 and 5, and the verification methods with real peers on loopback.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub fn done() -> (u16, String) {
 }
 
 #[actix_web::test]
-async fn a_txt_record_verifies_a_domain_for_good() {
+async fn txt_record_verifies_a_domain_permanently() {
     let app = App::with_peers(peers()).await;
     let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
     let record = token(&app, &key, "Example.COM.").await;
@@ -56,19 +56,19 @@ async fn a_txt_record_verifies_a_domain_for_good() {
     dns.set_txt("example.com", &["v=spf1 -all", &format!("\"{record}\"")]);
     assert_eq!(verify(&app, &key, "example.com").await, done());
     assert_eq!(app.get_with(&key, path).await.status(), 404);
-    // Neither the record nor a look-up is needed any more, and the token stays.
+    // Neither the record nor a look-up is needed any more, and the token is kept.
     dns.set_txt("example.com", &[]);
     let asked = dns.questions();
     assert_eq!(verify(&app, &key, "example.com").await, done());
     assert_eq!(dns.questions(), asked);
     assert_eq!(token(&app, &key, "example.com").await, record);
-    // Another subscriber has a token of their own.
+    // Another subscriber gets another token.
     let other = app.subscriber("other@example.org", "pro1").await;
     assert_ne!(token(&app, &other, "example.com").await, record);
 }
 
 #[actix_web::test]
-async fn a_resolver_that_fails_is_503_and_never_a_verdict() {
+async fn failing_resolver_is_503() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     app.peers.dns.as_ref().unwrap().set_failing(true);
@@ -77,7 +77,7 @@ async fn a_resolver_that_fails_is_503_and_never_a_verdict() {
 }
 
 #[actix_web::test]
-async fn bodies_domains_and_aliases_are_judged_in_order() {
+async fn invalid_body_domain_or_alias_is_400_in_this_order() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     let bad = message("The DomainName field did not contain a valid domain.");
@@ -104,7 +104,7 @@ async fn bodies_domains_and_aliases_are_judged_in_order() {
 }
 
 #[actix_web::test]
-async fn only_plans_with_bulk_domain_add_verify_by_program() {
+async fn verification_by_api_needs_bulk_domain_add() {
     let app = App::with_peers(peers()).await;
     let core = app.subscriber("core@example.org", "core5").await;
     let body = json!({ "DomainName": "example.com" });
@@ -118,7 +118,7 @@ async fn only_plans_with_bulk_domain_add_verify_by_program() {
 }
 
 #[actix_web::test]
-async fn a_mail_goes_to_an_owner_of_the_domain_within_limits() {
+async fn verification_mail_is_sent_to_an_owner_within_limits() {
     let app = App::with_peers(peers()).await;
     let (key, smtp) = (subscriber(&app).await, app.peers.smtp.as_ref().unwrap());
     let send = async |domain: &str, alias: &str| {
@@ -140,7 +140,7 @@ async fn a_mail_goes_to_an_owner_of_the_domain_within_limits() {
     assert_eq!(send("example.net", "hostmaster").await, done());
     app.clock.advance(600);
     assert_eq!(send("example.com", "hostmaster").await, done());
-    // Twenty a day for a domain, whatever the alias.
+    // Twenty a day for a domain, for all aliases together.
     for _ in 0..17 {
         app.clock.advance(600);
         assert_eq!(send("example.com", "admin").await, done());
@@ -156,7 +156,7 @@ async fn a_mail_goes_to_an_owner_of_the_domain_within_limits() {
 }
 
 #[actix_web::test]
-async fn limits_of_mails_and_of_domains_hold_for_requests_at_once() {
+async fn mail_and_domain_limits_hold_for_concurrent_requests() {
     let app = App::with_peers(peers()).await;
     app.import(&json!([entry("Alpha")])).await;
     let domains = ["a.example", "b.example", "c.example", "d.example"];
@@ -189,7 +189,7 @@ pub fn people(count: u32, domain: &str) -> String {
 }
 
 #[actix_web::test]
-async fn larger_domains_are_added_while_the_plan_has_room() {
+async fn larger_domains_are_verified_up_to_the_plan_limit() {
     let app = App::with_peers(peers()).await;
     app.import(&json!([entry("Alpha")])).await;
     let lists = [people(11, "a.example"), people(11, "b.example"), people(10, "c.example")];
@@ -208,7 +208,7 @@ async fn larger_domains_are_added_while_the_plan_has_room() {
     let text = "Access denied, the subscription allows 1 breached domains and 1 are in use.";
     let full = (403, json!({ "message": text }).to_string());
     assert_eq!(verify(&app, &key, "b.example").await, full);
-    // Small domains never count, and the refused one is still pending.
+    // Small domains do not count, and the refused one is still pending.
     assert_eq!(verify(&app, &key, "c.example").await, done());
     let listed = app.json_with(&key, "/api/v3/subscribeddomains").await;
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|row| &row["DomainName"]).collect();
@@ -216,7 +216,7 @@ async fn larger_domains_are_added_while_the_plan_has_room() {
 }
 
 #[actix_web::test]
-async fn subdomains_of_a_verified_domain_need_no_record_where_the_plan_says_so() {
+async fn subdomain_of_a_verified_domain_needs_no_record_if_the_plan_includes_it() {
     let app = App::with_peers(peers()).await;
     let (key, dns) = (subscriber(&app).await, app.peers.dns.as_ref().unwrap());
     dns.set_txt("example.com", &[&token(&app, &key, "example.com").await]);
@@ -233,7 +233,7 @@ async fn subdomains_of_a_verified_domain_need_no_record_where_the_plan_says_so()
 }
 
 #[actix_web::test]
-async fn what_a_domain_brought_leaves_with_it_and_what_was_proved_itself_stays() {
+async fn revoking_a_domain_keeps_subdomains_with_their_own_proof() {
     let app = App::with_peers(peers()).await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "a@own.example.com\nb@pending.example.com\nc@known.example.com\n").await;
@@ -258,7 +258,7 @@ async fn what_a_domain_brought_leaves_with_it_and_what_was_proved_itself_stays()
 }
 
 #[actix_web::test]
-async fn an_earlier_link_stays_worth_something_until_it_is_used() {
+async fn earlier_link_stays_valid_until_it_is_used() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     let mut tokens = Vec::new();
@@ -270,7 +270,7 @@ async fn an_earlier_link_stays_worth_something_until_it_is_used() {
     let browser = crate::browser::Browser::new(&app);
     let approve = async |token: &str| {
         let answer = browser.post("/", "/domainVerification/approve", &[("token", token)]).await;
-        answer.expect(200).text().contains("may search example.com now")
+        answer.expect(200).text().contains("may now search example.com")
     };
     assert!(approve(&tokens[0]).await);
     assert!(!approve(&tokens[0]).await);
@@ -278,7 +278,7 @@ async fn an_earlier_link_stays_worth_something_until_it_is_used() {
 }
 
 #[actix_web::test]
-async fn a_link_that_is_too_old_and_one_that_never_was_are_told_apart() {
+async fn expired_and_unknown_links_have_different_messages() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     let body = json!({ "DomainName": "example.com", "EmailAlias": "admin" });
@@ -292,17 +292,17 @@ async fn a_link_that_is_too_old_and_one_that_never_was_are_told_apart() {
     app.clock.advance(24 * 3600 - 1);
     assert!(look(&token).await.contains("owner@example.org wants to see"));
     app.clock.advance(1);
-    let old = "This link was used already, or it is too old. Ask for a new mail.";
+    let old = "This link was already used or has expired. Request a new mail.";
     assert!(look(&token).await.contains(old));
     let sent = browser.post("/", "/domainVerification/approve", &[("token", &token)]).await;
     assert!(sent.expect(200).text().contains(old));
-    assert!(look(&"0".repeat(64)).await.contains("There is no such link."));
+    assert!(look(&"0".repeat(64)).await.contains("This link does not exist."));
     let path = "/api/v3/breacheddomain/example.com";
     assert_eq!(app.get_with(&key, path).await.status(), 403);
 }
 
 #[actix_web::test]
-async fn a_list_of_ones_own_says_which_domains_are_nobodys() {
+async fn configured_deny_list_replaces_the_built_in_one() {
     let folder = testkit::Folder::new();
     let list = folder.write("deny.txt", "# ours\ncorp.example\n");
     let app = App::with(|settings| settings.verification.verify_deny = Some(list)).await;
@@ -310,6 +310,6 @@ async fn a_list_of_ones_own_says_which_domains_are_nobodys() {
     let bad = message("The DomainName field did not contain a valid domain.");
     let body = json!({ "DomainName": "corp.example" });
     assert_eq!(app.post_with(&key, TOKEN, &body).await, bad);
-    // It stands in place of the list that is built in.
+    // It replaces the built-in list.
     token(&app, &key, "gmail.com").await;
 }

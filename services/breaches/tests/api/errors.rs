@@ -1,11 +1,11 @@
-//! The table of failures, byte by byte.
+//! The table of errors, byte by byte.
 
 use crate::app::{App, NOW, TEST, UNKNOWN, ZERO, answer, failure};
 
 const ACCOUNT: &str = "/api/v3/breachedaccount/account-exists@breach-integration-tests.example";
 
 #[actix_web::test]
-async fn a_missing_key_is_401() {
+async fn missing_key_is_401() {
     let app = App::start().await;
     let expected = failure(401, "Access denied due to missing breach-api-key.");
     assert_eq!(answer(app.get(ACCOUNT).await).await, expected);
@@ -13,7 +13,7 @@ async fn a_missing_key_is_401() {
 }
 
 #[actix_web::test]
-async fn a_malformed_key_is_401_before_its_authenticity_and_the_address_are_looked_at() {
+async fn malformed_key_is_401_before_key_look_up_and_address_check() {
     let app = App::start().await;
     let expected = failure(401, "Access denied due to improperly formed breach-api-key.");
     for key in ["x", "0123", &"g".repeat(32), &"0".repeat(33)] {
@@ -42,7 +42,7 @@ async fn revoked_and_expired_keys_are_invalid_even_for_test_accounts() {
 }
 
 #[actix_web::test]
-async fn further_key_headers_work_and_the_first_is_quoted() {
+async fn every_configured_key_header_works_and_errors_name_the_first() {
     let app = App::with(|settings| {
         settings.api_key_headers = vec!["x-key".into(), "hibp-api-key".into()];
     })
@@ -54,7 +54,7 @@ async fn further_key_headers_work_and_the_first_is_quoted() {
 }
 
 #[actix_web::test]
-async fn a_missing_or_blank_user_agent_is_403_with_open_errors_for_keyless_operations() {
+async fn missing_or_blank_user_agent_is_403() {
     let app = App::start().await;
     let expected = failure(403, "Access denied due to missing user-agent.");
     for path in [ACCOUNT, "/api/v3/breaches", "/nowhere", "/openapi.json"] {
@@ -68,7 +68,7 @@ async fn a_missing_or_blank_user_agent_is_403_with_open_errors_for_keyless_opera
 }
 
 #[actix_web::test]
-async fn unknown_routes_are_404_with_an_empty_body() {
+async fn unknown_route_is_404_with_an_empty_body() {
     let app = App::start().await;
     for path in [
         "/api",
@@ -85,7 +85,7 @@ async fn unknown_routes_are_404_with_an_empty_body() {
 }
 
 #[actix_web::test]
-async fn other_methods_are_405_with_the_allowed_ones() {
+async fn other_method_is_405_with_an_allow_header() {
     let app = App::start().await;
     for path in [ACCOUNT, "/api/v3/breaches", "/API/V3/subscription/STATUS"] {
         let request = app.server.post(path).header("user-agent", "tests");
@@ -96,7 +96,7 @@ async fn other_methods_are_405_with_the_allowed_ones() {
 }
 
 #[actix_web::test]
-async fn blocked_clients_are_503_but_may_see_health() {
+async fn blocked_client_is_503_except_for_health_checks() {
     let app = App::start().await;
     let expected = failure(503, "Request blocked.");
     app.change(|db| breaches::store::blocks::add(db, None, Some("tesT"), Some(NOW + 60), NOW))
@@ -113,7 +113,7 @@ async fn blocked_clients_are_503_but_may_see_health() {
 }
 
 #[actix_web::test]
-async fn test_keys_may_not_leave_the_test_accounts() {
+async fn test_keys_read_test_accounts_only() {
     let app = App::start().await;
     let expected = failure(401, "Access denied due to invalid breach-api-key.");
     for operation in ["breachedaccount", "pasteaccount", "stealerlogsbyemail"] {
@@ -133,14 +133,14 @@ async fn test_keys_may_not_leave_the_test_accounts() {
 }
 
 #[actix_web::test]
-async fn without_test_keys_unknown_keys_are_invalid() {
+async fn unknown_key_is_invalid_if_test_keys_are_off() {
     let app = App::with(|settings| settings.test_keys = shell::Switch::Off).await;
     let expected = failure(401, "Access denied due to invalid breach-api-key.");
     assert_eq!(answer(app.get_with(ZERO, ACCOUNT).await).await, expected);
 }
 
 #[actix_web::test]
-async fn an_ended_subscription_is_403_except_for_its_status() {
+async fn ended_subscription_is_403_except_for_its_status() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "pro1").await;
     app.clock.set(jiff::Timestamp::from_second(NOW + 86_400 * 366).unwrap());
@@ -178,11 +178,11 @@ async fn invalid_addresses_domains_and_prefixes_are_400() {
 }
 
 #[actix_web::test]
-async fn keyed_answers_are_private_and_closed_to_browsers() {
+async fn keyed_answers_are_private_and_allow_no_origin() {
     let app = App::start().await;
     for (path, status) in [
         (ACCOUNT.to_owned(), 200),
-        (format!("/api/v3/breachedaccount/nobody@{TEST}"), 404),
+        (format!("/api/v3/breachedaccount/unknown@{TEST}"), 404),
         ("/api/v3/breachedaccount/".to_owned(), 400),
         ("/api/v3/breachedaccount/range/abcdef".to_owned(), 200),
         (format!("/api/v3/breacheddomain/{TEST}"), 200),
@@ -202,7 +202,7 @@ async fn keyed_answers_are_private_and_closed_to_browsers() {
 }
 
 #[actix_web::test]
-async fn preflights_are_204_for_keyless_operations_and_403_for_keyed_ones() {
+async fn preflight_is_204_for_keyless_and_403_for_keyed_operations() {
     let app = App::start().await;
     let preflight = |path: &str| {
         app.server
@@ -233,7 +233,7 @@ async fn preflights_are_204_for_keyless_operations_and_403_for_keyed_ones() {
 }
 
 #[actix_web::test]
-async fn a_database_that_has_no_connection_free_is_503_with_a_time_to_retry() {
+async fn exhausted_connection_pool_is_503_with_retry_after() {
     let app = App::start().await;
     let settings =
         database::DatabaseSettings { db_pool: 1, db_wait_ms: 20, ..app.database.settings() };

@@ -12,14 +12,14 @@ use crate::app::App;
 
 struct OnSqlite<Q>(Q);
 
-/// What PostgreSQL is asked, word by word.
-struct Asked(String);
+/// A statement for PostgreSQL, as text.
+struct PostgresText(String);
 
 impl<Q> Query for OnSqlite<Q> {
     type SqlType = (Integer, Integer, Integer, Text);
 }
 
-impl Query for Asked {
+impl Query for PostgresText {
     type SqlType = Text;
 }
 
@@ -31,7 +31,7 @@ impl<Q: QueryFragment<Sqlite>> QueryFragment<Sqlite> for OnSqlite<Q> {
     }
 }
 
-impl QueryFragment<Pg> for Asked {
+impl QueryFragment<Pg> for PostgresText {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.unsafe_to_cache_prepared();
         out.push_sql(&self.0);
@@ -44,15 +44,15 @@ impl<Q> QueryId for OnSqlite<Q> {
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl QueryId for Asked {
+impl QueryId for PostgresText {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 impl<Q> RunQueryDsl<SqliteConnection> for OnSqlite<Q> {}
-impl RunQueryDsl<PgConnection> for Asked {}
+impl RunQueryDsl<PgConnection> for PostgresText {}
 
-/// The plan of a query; PostgreSQL's is the one that `serve` has it keep for any values.
+/// The plan of a query. For PostgreSQL, the generic plan that `serve` requests.
 macro_rules! plan {
     ($db:expr, $query:expr, $values:expr) => {
         match $db {
@@ -74,12 +74,13 @@ fn generic_plan(conn: &mut PgConnection, query: &str, values: &str) -> String {
     let query = query.split(" -- binds").next().unwrap();
     diesel::sql_query("SET plan_cache_mode = force_generic_plan").execute(conn).unwrap();
     diesel::sql_query(format!("PREPARE probe AS {query}")).execute(conn).unwrap();
-    let plan = Asked(format!("EXPLAIN EXECUTE probe({values})")).load::<String>(conn).unwrap();
+    let plan =
+        PostgresText(format!("EXPLAIN EXECUTE probe({values})")).load::<String>(conn).unwrap();
     diesel::sql_query("DEALLOCATE probe").execute(conn).unwrap();
     plan.join("\n")
 }
 
-/// What a plan must say on either database, and that it scans no table.
+/// Asserts that a plan contains these texts and scans no table.
 fn assert_uses(plan: &str, sqlite: &[&str], postgres: &[&str]) {
     let wanted = if plan.contains("Plan") || plan.contains("cost=") { postgres } else { sqlite };
     for text in wanted {
@@ -88,7 +89,7 @@ fn assert_uses(plan: &str, sqlite: &[&str], postgres: &[&str]) {
     assert!(!plan.contains("Seq Scan") && !plan.contains("SCAN "), "{plan}");
 }
 
-/// PostgreSQL plans by what it knows of the tables: rows enough for an index to matter.
+/// Fills the tables, because PostgreSQL uses an index only if there are enough rows.
 const FILL: [&str; 7] = [
     "INSERT INTO mail_domain (name, rname) SELECT 'd' || n || '.example', n FROM generate_series(1, 500) n",
     "INSERT INTO account SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, 1 + n % 500, 'user' || n, '\\x0100' \
@@ -116,7 +117,7 @@ async fn every_lookup_uses_the_intended_index() {
     assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
     let range = match db {
         Db::Sqlite(_) => plan!(&mut db, accounts::by_range(7, 9), ""),
-        // The first value is the LIMIT of the domain's query.
+        // The first value is the `LIMIT` of the domain subquery.
         Db::Pg(_) => plan!(&mut db, accounts::by_range_of_any_size(7, 9), "1, 7, 9"),
     };
     assert_uses(&range, &["SEARCH account USING PRIMARY KEY (k>? AND k<?)"], &["_pkey", "k >= "]);
@@ -124,9 +125,9 @@ async fn every_lookup_uses_the_intended_index() {
         Db::Sqlite(_) => plan!(&mut db, accounts::by_domain(7), ""),
         Db::Pg(_) => plan!(&mut db, accounts::by_indexed_domain(7), "7"),
     };
-    let filed = "SEARCH domain_account USING PRIMARY KEY (domain_id=?)";
+    let by_domain = "SEARCH domain_account USING PRIMARY KEY (domain_id=?)";
     let its_account = "SEARCH account USING PRIMARY KEY (k=? AND seq=?)";
-    assert_uses(&domain, &[filed, its_account], &["domain_id_idx"]);
+    assert_uses(&domain, &[by_domain, its_account], &["domain_id_idx"]);
     let websites = plan!(&mut db, stealer_logs::by_account(7, 0), "7, 0::SMALLINT");
     assert_uses(&websites, &["SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)"], &["_pkey"]);
     let website = plan!(&mut db, stealer_logs::by_website(7), "7");
@@ -136,7 +137,7 @@ async fn every_lookup_uses_the_intended_index() {
         Db::Pg(_) => plan!(&mut db, stealer_logs::by_indexed_domain(7), "7"),
     };
     let pairs = "SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)";
-    assert_uses(&captured, &[filed, pairs, its_account], &["domain_id_idx"]);
+    assert_uses(&captured, &[by_domain, pairs, its_account], &["domain_id_idx"]);
     let pastes = plan!(&mut db, pastes::by_account(7, 0), "7, 0::SMALLINT");
     assert_uses(
         &pastes,

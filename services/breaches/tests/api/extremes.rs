@@ -1,4 +1,4 @@
-//! The ends of what is accepted: large numbers, dates with offsets, inputs that break off.
+//! Extreme input: large numbers, dates with offsets, truncated files.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::browser::Browser;
 use crate::commands::{Operator, subscription};
 
 #[actix_web::test]
-async fn counts_whose_sum_is_too_large_break_no_page() {
+async fn counts_whose_sum_overflows_do_not_break_the_home_page() {
     let app = App::start().await;
     let mut entries = [entry("Alpha"), entry("Beta")];
     for entry in &mut entries {
@@ -23,7 +23,7 @@ async fn counts_whose_sum_is_too_large_break_no_page() {
 }
 
 #[test]
-fn numbers_that_mean_nothing_are_refused() {
+fn numbers_out_of_range_are_refused() {
     let operator = Operator::new();
     for flag in [
         "--max-domain-size=-1",
@@ -47,7 +47,7 @@ fn numbers_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn dates_with_an_offset_are_converted_wherever_they_are_read() {
+fn dates_with_an_offset_are_converted_in_every_input() {
     let operator = Operator::new();
     let mut alpha = entry("Alpha");
     alpha["AddedDate"] = json!("2020-01-02T10:00:00+05:00");
@@ -78,7 +78,7 @@ fn dates_with_an_offset_are_converted_wherever_they_are_read() {
 }
 
 #[test]
-fn a_compressed_file_that_breaks_off_is_no_whole_one() {
+fn truncated_compressed_file_fails_and_loads_nothing() {
     let operator = Operator::new();
     let catalogue = operator.folder.write("c.json", json!([entry("Alpha")]).to_string());
     operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);

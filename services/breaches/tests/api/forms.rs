@@ -1,4 +1,4 @@
-//! Forms of the pages: what they refuse.
+//! Forms of the pages: rejected input.
 
 use domain::EmailAddress;
 use futures_util::future::join_all;
@@ -18,7 +18,7 @@ async fn start() -> App {
 }
 
 #[actix_web::test]
-async fn addresses_that_no_mail_can_carry_are_refused_as_invalid_ones() {
+async fn undeliverable_address_is_refused_as_invalid() {
     let app = start().await;
     let browser = Browser::new(&app);
     let invalid = "not in an acceptable format";
@@ -40,16 +40,16 @@ async fn addresses_that_no_mail_can_carry_are_refused_as_invalid_ones() {
         }
     }
     assert!(app.mails().is_empty());
-    // None of them was counted as a mail of this client: 30 an hour.
+    // Refused addresses do not count toward the client's limit of 30 mails an hour.
     browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.must(200);
     assert_eq!(app.mails().len(), 1);
-    // They may be in breaches, and are looked up.
+    // Such addresses may be in breaches, so they can be looked up.
     let found = browser.post("/", "/search", &[("email", "a..b@x.example")]).await.expect(200);
-    assert!(found.text().contains("is in no breach"));
+    assert!(found.text().contains("is not in any breach"));
 }
 
 #[actix_web::test]
-async fn buttons_behind_links_need_the_token_of_their_page() {
+async fn form_of_a_mail_link_needs_the_csrf_token_of_its_page() {
     let app = start().await;
     let asking = Browser::new(&app);
     for (form, path, choice) in [
@@ -72,23 +72,22 @@ async fn buttons_behind_links_need_the_token_of_their_page() {
 }
 
 #[actix_web::test]
-async fn notices_end_by_the_form_of_their_page_alone() {
+async fn unsubscribe_form_needs_the_csrf_token_of_its_page() {
     let app = start().await;
     app.listener(OWNER).await;
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     let mail = app.mails().remove(0);
     let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
     refused(&app, "/unsubscribe", link.rsplit('=').next().unwrap(), None).await;
 }
 
-/// Sends the form behind a link as another site would have it sent, which does nothing, and then as
-/// the page has it.
+/// Sends the form of a link like a foreign site, which has no effect, and then like its page.
 async fn refused(app: &App, path: &str, token: &str, choice: Option<(&str, &str)>) {
     let link = format!("{path}?token={token}");
     let mut fields = vec![("token", token)];
     fields.extend(choice);
-    // Neither without a cookie nor with one, and with no token of somebody else.
+    // Without a cookie, with a cookie, and with the token of another visitor.
     let attacker = Browser::new(app);
     let csrf = hidden(attacker.get(&link).await.expect(200).text(), "csrf");
     let forged = [&[("csrf", csrf.as_str())], fields.as_slice()].concat();
@@ -110,7 +109,7 @@ async fn refused(app: &App, path: &str, token: &str, choice: Option<(&str, &str)
 }
 
 #[actix_web::test]
-async fn webhooks_are_at_addresses_without_control_characters() {
+async fn webhook_url_with_control_characters_is_refused() {
     let app = start().await;
     let email = EmailAddress::parse(OWNER).unwrap();
     let id = app.change(|db| breaches::store::subscribers::add(db, &email, NOW)).await;
@@ -125,12 +124,12 @@ async fn webhooks_are_at_addresses_without_control_characters() {
         "https://hooks.example/\u{7f}",
     ] {
         let page = browser.post(hooks, hooks, &[("url", url)]).await.expect(200);
-        assert!(page.text().contains("Give an http or https address"), "{url:?}");
+        assert!(page.text().contains("Enter an http or https URL"), "{url:?}");
         assert!(!page.text().contains("whsec_"), "{url:?}");
     }
     let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
     assert!(stored.is_empty());
-    // What browsers leave around a text is no part of it.
+    // Blanks and line breaks around the text are ignored.
     let page = browser.post(hooks, hooks, &[("url", " https://hooks.example/x\r\n")]).await;
     assert!(page.expect(200).text().contains("whsec_"));
     let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
@@ -138,7 +137,7 @@ async fn webhooks_are_at_addresses_without_control_characters() {
 }
 
 #[actix_web::test]
-async fn ten_webhooks_are_the_most_also_of_those_that_come_at_once() {
+async fn concurrent_requests_add_at_most_ten_webhooks() {
     let app = start().await;
     let email = EmailAddress::parse(OWNER).unwrap();
     let id = app.change(|db| breaches::store::subscribers::add(db, &email, NOW)).await;

@@ -1,4 +1,4 @@
-//! Subdomains that follow from a domain above them: how far, and for how long.
+//! Subdomains inherited from a verified parent domain.
 
 use breaches::store::{domain_controls, domain_inheritance, plan_features};
 use futures_util::future::join;
@@ -35,7 +35,7 @@ async fn set_max_domains(app: &App, max: i32) {
 }
 
 #[actix_web::test]
-async fn revoking_a_domain_takes_everything_that_was_proved_through_it() {
+async fn revoking_a_domain_revokes_inherited_subdomains() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     prove(&app, &key, "corp.example").await;
@@ -50,12 +50,12 @@ async fn revoking_a_domain_takes_everything_that_was_proved_through_it() {
 }
 
 #[actix_web::test]
-async fn what_a_nearer_proved_domain_brings_stays_when_a_farther_one_is_revoked() {
+async fn subdomain_of_a_nearer_verified_parent_survives_a_revocation() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     prove(&app, &key, "corp.example").await;
     assert_eq!(verify(&app, &key, "b.a.corp.example").await, done());
-    // Already verified: the operator's word makes it a proof of its own.
+    // Already verified; verification by the operator makes it a proof of its own.
     app.verify(OWNER, "a.corp.example").await;
     revoke(&app, "corp.example").await;
     assert_eq!(names(&app, &key).await, ["a.corp.example", "b.a.corp.example"]);
@@ -64,7 +64,7 @@ async fn what_a_nearer_proved_domain_brings_stays_when_a_farther_one_is_revoked(
 }
 
 #[actix_web::test(flavor = "multi_thread")]
-async fn a_proof_by_a_domain_that_is_revoked_meanwhile_leaves_nothing() {
+async fn inheritance_from_a_concurrently_revoked_domain_has_no_effect() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     let context = app.context.clone();
@@ -83,7 +83,7 @@ async fn a_proof_by_a_domain_that_is_revoked_meanwhile_leaves_nothing() {
 }
 
 #[actix_web::test]
-async fn a_link_in_a_mail_proves_nothing_after_its_domain_was_revoked() {
+async fn verification_link_of_a_revoked_domain_has_no_effect() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     let body = serde_json::json!({ "DomainName": "example.com", "EmailAlias": "admin" });
@@ -96,7 +96,7 @@ async fn a_link_in_a_mail_proves_nothing_after_its_domain_was_revoked() {
 }
 
 #[actix_web::test]
-async fn subdomains_that_come_by_themselves_stay_within_the_plan() {
+async fn inherited_subdomains_stay_within_the_plan() {
     let app = App::with_peers(Peers { smtp: Some(testkit::SmtpPeer::start()), ..peers() }).await;
     app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
     let large = ["", "a.", "b.", "c."].map(|name| people(11, &format!("{name}corp.example")));
@@ -111,28 +111,28 @@ async fn subdomains_that_come_by_themselves_stay_within_the_plan() {
     };
     assert_eq!(search("corp.example").await, 200);
     assert_eq!(search("small.corp.example").await, 200);
-    // Nor do they come with the next load, nor does one that grows crowd out the others.
+    // The next load does not add them either, and a growing subdomain does not displace others.
     app.load("Beta", &people(12, "small.corp.example")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     let within = names(&app, &key).await;
     assert_eq!(within.len(), 2, "{within:?}");
     for domain in &within {
         assert_eq!(search(domain).await, 200, "{domain}");
     }
-    // A domain that is proved has the room before them.
+    // A domain with its own proof takes precedence.
     prove(&app, &key, "c.corp.example").await;
     assert_eq!(names(&app, &key).await, ["c.corp.example", "corp.example"]);
     assert_eq!(search("c.corp.example").await, 200);
-    // A larger plan has them come.
+    // A larger plan adds the others.
     set_max_domains(&app, 10).await;
     app.load("Beta", "x@other.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     let all = ["a.", "b.", "c.", "", "small."].map(|name| format!("{name}corp.example"));
     assert_eq!(names(&app, &key).await, all);
 }
 
 #[actix_web::test]
-async fn a_subdomain_that_was_removed_stays_removed_until_its_root_is_verified_anew() {
+async fn removed_subdomain_returns_only_when_its_parent_is_verified_anew() {
     let app = App::with_peers(Peers { smtp: Some(testkit::SmtpPeer::start()), ..peers() }).await;
     app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
     app.load("Alpha", "a@corp.example\nb@sub.corp.example\nc@deep.sub.corp.example\n").await;
@@ -142,16 +142,16 @@ async fn a_subdomain_that_was_removed_stays_removed_until_its_root_is_verified_a
     revoke(&app, "sub.corp.example").await;
     assert_eq!(names(&app, &key).await, ["corp.example"]);
     app.load("Beta", "d@sub.corp.example\ne@new.sub.corp.example\nf@new.corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(names(&app, &key).await, ["corp.example", "new.corp.example"]);
-    // The domain above proves it no more; a proof of its own does.
+    // The parent domain no longer proves it; its own proof would.
     assert_eq!(verify(&app, &key, "sub.corp.example").await.0, 400);
     assert_eq!(verify(&app, &key, "x.sub.corp.example").await.0, 400);
     app.verify(OWNER, "corp.example").await;
     let all =
         ["", "deep.sub.", "new.", "new.sub.", "sub."].map(|name| format!("{name}corp.example"));
     assert_eq!(names(&app, &key).await, all);
-    // Its own domain revoked and proved again is verified anew, too.
+    // Revoking and proving the parent counts as verifying it anew.
     revoke(&app, "sub.corp.example").await;
     revoke(&app, "corp.example").await;
     prove(&app, &key, "corp.example").await;
@@ -159,7 +159,7 @@ async fn a_subdomain_that_was_removed_stays_removed_until_its_root_is_verified_a
 }
 
 #[actix_web::test]
-async fn domains_that_await_their_proof_are_limited() {
+async fn pending_domains_are_limited_to_1000() {
     let app = App::with_peers(peers()).await;
     let key = subscriber(&app).await;
     app.change(|db| {

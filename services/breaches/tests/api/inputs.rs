@@ -1,4 +1,4 @@
-//! Files as the trade has them: combos, delimiters, encodings, compression; and loads that are wrong.
+//! Input files: combo lists, delimiters, encodings, compression, and loads that stop early.
 
 use std::io::Write;
 
@@ -28,7 +28,7 @@ fn options(app: &App, content: impl AsRef<[u8]>) -> AccountsOptions {
 }
 
 #[actix_web::test]
-async fn every_encoding_compression_and_separator_gives_the_same_accounts() {
+async fn encodings_compressions_and_delimiters_give_the_same_accounts() {
     let plain = "ada@bücher.example:hunter2\nbob@corp.example:x\n";
     let latin1: Vec<u8> = plain.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
@@ -56,7 +56,7 @@ async fn every_encoding_compression_and_separator_gives_the_same_accounts() {
 }
 
 #[actix_web::test]
-async fn a_dry_run_tells_what_a_load_would_do_and_does_nothing() {
+async fn dry_run_reports_the_result_of_a_load_and_changes_nothing() {
     let app = with_alpha().await;
     app.load("Alpha", "linked@example.com\n").await;
     app.load("Beta", "known@example.com\n").await;
@@ -68,7 +68,7 @@ async fn a_dry_run_tells_what_a_load_would_do_and_does_nothing() {
     .await;
     let before = (addresses(&app).await, app.change(jobs::all).await.len());
     let text = "linked@example.com\nknown@example.com\nnew@example.com\nNEW@example.com\n\
-                gone@example.com\nnobody\n";
+                gone@example.com\nnot-an-address\n";
     let forecast = breaches::jobs::forecast(&app.context, &options(&app, text)).unwrap();
     let expected = Forecast {
         read: 6,
@@ -86,7 +86,7 @@ async fn a_dry_run_tells_what_a_load_would_do_and_does_nothing() {
 }
 
 #[actix_web::test]
-async fn a_load_stops_when_its_first_rows_are_refused_or_odd_and_says_how_to_go_on() {
+async fn load_stops_if_its_first_rows_are_invalid_or_unusual() {
     let app = with_alpha().await;
     let good: String = (0..4_900).map(|n| format!("user{n}@example.com\n")).collect();
     let refused: String = (0..5_200).map(|n| format!("bad{n}@example.com:hunter2\n")).collect();
@@ -96,7 +96,7 @@ async fn a_load_stops_when_its_first_rows_are_refused_or_odd_and_says_how_to_go_
         (&secrets, "5100 of the first 10000 rows are refused (5100 address)"),
         (
             &(good.clone() + &odd.concat()),
-            "600 of the first 5500 addresses have a domain that is no",
+            "600 of the first 5500 addresses have a domain that is not",
         ),
     ] {
         let options = options(&app, text);
@@ -112,13 +112,13 @@ async fn a_load_stops_when_its_first_rows_are_refused_or_odd_and_says_how_to_go_
     let unchecked = AccountsOptions { unchecked: true, ..options(&app, &secrets) };
     let loaded = breaches::jobs::load_accounts(&app.context, &unchecked).unwrap();
     assert_eq!((loaded.accepted, loaded.skipped, loaded.added), (9_800, 5_200, 4_900));
-    // A few odd ones are what leaks look like.
+    // Real leaks contain a few unusual domains.
     let few = options(&app, good + &odd[..100].concat());
     assert_eq!(breaches::jobs::load_accounts(&app.context, &few).unwrap().added, 100);
 }
 
 #[test]
-fn a_list_with_secrets_is_loaded_by_its_addresses_alone() {
+fn combo_list_is_loaded_without_its_secrets() {
     let operator = crate::commands::Operator::new();
     let catalogue = operator.folder.write("c.json", json!([entry("Alpha")]).to_string());
     operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
@@ -135,7 +135,7 @@ fn a_list_with_secrets_is_loaded_by_its_addresses_alone() {
     operator.run(&[&csv[..], &["--email-column", "kontakt", table.to_str().unwrap()]].concat());
     let wrong =
         operator.output(&[&csv[..], &["--column", "mail", table.to_str().unwrap()]].concat());
-    let told = String::from_utf8(wrong.stderr).unwrap();
-    assert!(told.contains("1 Name, 2 Kontakt"), "{told}");
+    let errors = String::from_utf8(wrong.stderr).unwrap();
+    assert!(errors.contains("1 Name, 2 Kontakt"), "{errors}");
     operator.run(&["accounts", "clean", "--dry-run"]);
 }

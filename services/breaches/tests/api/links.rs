@@ -1,5 +1,5 @@
-//! Links in mails: what looks at them changes nothing, who gets one learns nothing, and no secret is
-//! stored.
+//! Mail links: a scanner that opens them changes nothing, forms reveal nothing about an address,
+//! and secrets are stored as digests.
 
 use breaches::store::schema;
 use diesel::{QueryDsl, RunQueryDsl};
@@ -19,7 +19,7 @@ async fn start() -> App {
     app
 }
 
-/// Opens a link as scanners of mails do, with and without taking the page.
+/// Opens a link like a mail scanner, by GET and HEAD.
 async fn scan(app: &App, path: &str, token: &str) {
     let link = format!("{path}?token={token}");
     for _ in 0..2 {
@@ -31,10 +31,11 @@ async fn scan(app: &App, path: &str, token: &str) {
 }
 
 #[actix_web::test]
-async fn scanners_neither_approve_nor_end_anything() {
+async fn mail_scanner_triggers_no_action() {
     let app = start().await;
     let browser = Browser::new(&app);
-    // Each purpose: the form that sends the mail, the page behind its link, what the button sends.
+    // For each purpose: the form that sends the mail, the page of its link, the fields of its
+    // button, and the result.
     for (form, path, choice, done) in [
         ("/notify-me", "/notify-me/confirm", None, "Notices are on"),
         ("/opt-out", "/opt-out/choose", Some(("kind", "public")), "Done"),
@@ -53,7 +54,7 @@ async fn scanners_neither_approve_nor_end_anything() {
             .await;
         let opted_out =
             app.change(|db| breaches::store::opt_outs::get(db, &email.sha1())).await.is_some();
-        // What the buttons before this one did, and nothing more.
+        // Only the previous buttons had an effect.
         assert_eq!((listening, opted_out), (form != "/notify-me", form == "/sign-in"), "{form}");
         let mut fields = vec![("token", token.as_str())];
         fields.extend(choice);
@@ -78,7 +79,7 @@ async fn scanners_neither_approve_nor_end_anything() {
 }
 
 #[actix_web::test]
-async fn secrets_in_links_and_cookies_are_stored_as_digests() {
+async fn link_and_session_secrets_are_stored_as_digests() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
@@ -102,7 +103,7 @@ async fn secrets_in_links_and_cookies_are_stored_as_digests() {
 }
 
 #[actix_web::test]
-async fn no_form_hints_whether_an_address_is_known() {
+async fn forms_do_not_reveal_whether_an_address_is_known() {
     let app = start().await;
     let email = |text: &str| EmailAddress::parse(text).unwrap();
     app.load("Alpha", "gone@example.org\nhidden@example.org\n").await;
@@ -121,7 +122,7 @@ async fn no_form_hints_whether_an_address_is_known() {
     .await;
     for form in ["/sign-in", "/notify-me", "/opt-out"] {
         let mut first = None;
-        for who in ["owner", "listener", "gone", "hidden", "nobody"] {
+        for who in ["owner", "listener", "gone", "hidden", "unknown"] {
             let before = app.peers.smtp.as_ref().unwrap().mails().len();
             let address = format!("{who}@example.org");
             let browser = Browser::new(&app);
@@ -133,14 +134,14 @@ async fn no_form_hints_whether_an_address_is_known() {
         }
         app.clock.advance(3600);
     }
-    // The public search takes whoever is hidden for nobody.
+    // The public search treats hidden addresses like unknown ones.
     let search = async |who: &str| {
         let address = format!("{who}@example.org");
         let found = Browser::new(&app).post("/", "/search", &[("email", &address)]).await;
         let page = found.expect(200).text().to_owned();
         page.replace(&hidden(&page, "csrf"), "").replace(&address, "")
     };
-    let nobody = search("nobody").await;
-    assert_eq!((search("gone").await, search("hidden").await), (nobody.clone(), nobody.clone()));
-    assert_ne!(search("owner").await, nobody);
+    let unknown = search("unknown").await;
+    assert_eq!((search("gone").await, search("hidden").await), (unknown.clone(), unknown.clone()));
+    assert_ne!(search("owner").await, unknown);
 }

@@ -1,4 +1,4 @@
-//! Input that must cost no more than its own row, however long it is.
+//! Invalid input of any length costs only its own row.
 
 use breaches::jobs::AccountsOptions;
 use breaches::jobs::{Format, SkipReason};
@@ -20,7 +20,7 @@ async fn number_of_accounts(app: &App) -> usize {
     app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await.len()
 }
 
-/// Rows of which the third begins a quote that nothing closes.
+/// Rows of which the third begins a quote that is not closed.
 fn with_a_stray_quote(header: &str, row: impl Fn(usize) -> String) -> String {
     let rows = (2..5_000).map(|line| match line {
         3 => format!("\"{}", row(line)),
@@ -30,7 +30,7 @@ fn with_a_stray_quote(header: &str, row: impl Fn(usize) -> String) -> String {
 }
 
 #[actix_web::test]
-async fn a_stray_quote_in_a_csv_of_accounts_costs_one_row() {
+async fn unclosed_quote_in_an_account_csv_skips_one_row() {
     let app = with_logs().await;
     let text = with_a_stray_quote("email,name", |n| format!("user{n}@example.com,Name {n}"));
     let options = AccountsOptions {
@@ -52,7 +52,7 @@ async fn a_stray_quote_in_a_csv_of_accounts_costs_one_row() {
 }
 
 #[actix_web::test]
-async fn a_stray_quote_in_a_csv_of_stealer_logs_costs_one_row() {
+async fn unclosed_quote_in_a_stealer_log_csv_skips_one_row() {
     let app = with_logs().await;
     let text = with_a_stray_quote("url,email", |n| {
         format!("https://www.site{}.example/login,user{n}@example.com", n % 9)
@@ -64,7 +64,7 @@ async fn a_stray_quote_in_a_csv_of_stealer_logs_costs_one_row() {
 }
 
 #[actix_web::test]
-async fn a_paste_may_take_a_quarter_of_the_memory_and_its_invalid_addresses_do_not_count() {
+async fn paste_may_use_a_quarter_of_the_memory_and_invalid_addresses_do_not_count() {
     let mut app = with_logs().await;
     app.context.settings.load_memory_mb = 1;
     let paste = |id: &str, addresses: usize| {
@@ -85,7 +85,7 @@ async fn a_paste_may_take_a_quarter_of_the_memory_and_its_invalid_addresses_do_n
 }
 
 #[actix_web::test]
-async fn a_secret_behind_an_address_is_refused_and_appears_nowhere() {
+async fn address_with_a_secret_is_refused_and_the_secret_is_not_stored() {
     let operator = crate::commands::Operator::new();
     let catalogue = operator.folder.write("c.json", json!([entry("Alpha")]).to_string());
     operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);

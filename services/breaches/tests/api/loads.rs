@@ -32,7 +32,7 @@ async fn accounts(app: &App) -> Vec<(String, Vec<u8>)> {
 }
 
 #[actix_web::test]
-async fn every_form_of_a_line_is_read_and_bad_ones_are_told_by_number_and_reason() {
+async fn invalid_lines_are_reported_by_number_and_reason() {
     let app = with_alpha().await;
     let mut text =
         b"\xEF\xBB\xBFOne@Example.com\r\n  two@example.com\t\n\"three@example.com\"\n".to_vec();
@@ -56,7 +56,7 @@ async fn every_form_of_a_line_is_read_and_bad_ones_are_told_by_number_and_reason
 }
 
 #[actix_web::test]
-async fn csv_and_text_give_what_lines_give() {
+async fn csv_and_text_load_the_same_accounts_as_lines() {
     for (name, content, format) in [
         ("a.csv", "id,mail\n1,a@example.com\n2,\"b@example.com\"\n", Format::Csv(None)),
         ("b.csv", "1;x,a@example.com\n2;y,b@example.com\n", Format::Csv(Some("2".into()))),
@@ -73,7 +73,7 @@ async fn csv_and_text_give_what_lines_give() {
 }
 
 #[actix_web::test]
-async fn loading_twice_is_loading_once_and_sets_the_published_count() {
+async fn second_load_adds_nothing_and_loads_set_the_published_count() {
     let app = with_alpha().await;
     app.import(&json!([entry("Beta")])).await;
     let lines: String = (0..12_000).map(|n| format!("user{n}@example{}.com\n", n % 7)).collect();
@@ -95,7 +95,7 @@ async fn loading_twice_is_loading_once_and_sets_the_published_count() {
 }
 
 #[actix_web::test]
-async fn a_load_that_does_not_fit_into_memory_gives_the_same_tables() {
+async fn load_larger_than_its_memory_gives_the_same_tables() {
     let lines: String = (0..30_000).map(|n| format!("user{}@example.com\n", n % 20_000)).collect();
     let app = with_alpha().await;
     app.load("Alpha", &lines).await;
@@ -108,7 +108,7 @@ async fn a_load_that_does_not_fit_into_memory_gives_the_same_tables() {
 }
 
 #[actix_web::test]
-async fn addresses_whose_keys_collide_are_told_apart() {
+async fn addresses_with_colliding_keys_are_distinguished() {
     let app = with_alpha().await;
     app.import(&json!([entry("Beta")])).await;
     app.load("Alpha", "someone@example.com\n").await;
@@ -116,7 +116,7 @@ async fn addresses_whose_keys_collide_are_told_apart() {
     let key = AccountKey::of(&address.sha1()).0;
     app.change(move |db| {
         account_links::merge_key(db, AccountKey(key))?;
-        // Another address in the place that hashing would give this one.
+        // Store another address under this one's key.
         diesel::sql_query(format!("UPDATE account SET local = 'another' WHERE k = {key}"))
             .execute(db)?;
         Ok(())
@@ -132,7 +132,7 @@ async fn addresses_whose_keys_collide_are_told_apart() {
     assert_eq!(filed(&app, "example.com").await, ["another", "someone"]);
 }
 
-/// Local parts of the accounts under a domain, after a look whether all are filed.
+/// Local parts of the accounts at a domain, after checking that the index by domain is complete.
 async fn filed(app: &App, domain: &'static str) -> Vec<String> {
     let (rows, unfiled) = app
         .change(move |db| Ok((domain_walk::at_domain(db, domain)?, domain_accounts::unfiled(db)?)))
@@ -144,7 +144,7 @@ async fn filed(app: &App, domain: &'static str) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
+async fn index_by_domain_follows_added_and_removed_accounts() {
     let app = with_alpha().await;
     app.import(&json!([entry("Beta")])).await;
     let lines = |numbers: std::ops::Range<usize>| -> String {
@@ -169,7 +169,7 @@ async fn accounts_are_filed_under_their_domain_however_they_come_and_go() {
 }
 
 #[test]
-fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
+fn migration_fills_the_index_by_domain() {
     let database = testkit::Database::in_file();
     let all = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
     let before = "
@@ -191,7 +191,7 @@ fn an_older_database_has_its_accounts_filed_when_it_is_migrated() {
 }
 
 #[actix_web::test]
-async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_sentence() {
+async fn unknown_breach_missing_file_and_missing_column_are_refused() {
     let app = with_alpha().await;
     let mut options = options(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
     let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
@@ -210,7 +210,7 @@ async fn an_unknown_breach_an_absent_file_and_a_missing_column_are_refused_in_a_
 }
 
 #[actix_web::test]
-async fn loading_activates_a_breach_and_keeps_a_count_when_asked() {
+async fn load_activates_a_breach_and_keeps_its_count_on_request() {
     let app = with_alpha().await;
     app.set_breach("Alpha", |breach| breach.active = false).await;
     let mut options = options(&app, "a.txt", "a@example.com\n", Format::Lines);
@@ -223,7 +223,7 @@ async fn loading_activates_a_breach_and_keeps_a_count_when_asked() {
 }
 
 #[actix_web::test]
-async fn pastes_are_changed_by_source_and_id_and_sorted_newest_first() {
+async fn pastes_are_updated_by_source_and_id_and_sorted_newest_first() {
     let app = with_alpha().await;
     let line = |source: &str, id: &str, date: Value| {
         json!({"Source": source, "Id": id, "Title": null, "Date": date, "Emails": ["A@example.com", "b@example.com"]})

@@ -1,9 +1,9 @@
-//! What the log shows of requests, and what it never shows.
+//! The log of requests contains no secrets.
 
 use testkit::{Program, log_without};
 
 #[actix_web::test]
-async fn the_log_shows_patterns_of_routes_at_any_level() {
+async fn log_shows_route_patterns_only_at_any_level() {
     let program = Program::new(env!("CARGO_BIN_EXE_breaches")).with_database();
     let program = program.setting("RUST_LOG", "trace");
     let served = program.serve(&[]);

@@ -1,4 +1,4 @@
-//! Searches that walk over many rows leave everything else its connections.
+//! Long searches leave connections to other requests.
 
 use std::sync::mpsc;
 
@@ -9,7 +9,7 @@ use crate::app::{App, entry};
 use crate::processes::Cluster;
 
 #[actix_web::test]
-async fn long_searches_wait_for_each_other_and_nobody_waits_for_them() {
+async fn other_requests_do_not_wait_for_long_searches() {
     let app = App::start().await;
     let mut logs = entry("Logs");
     logs["IsStealerLog"] = serde_json::json!(true);
@@ -19,7 +19,7 @@ async fn long_searches_wait_for_each_other_and_nobody_waits_for_them() {
     for domain in ["example.com", "shop.example"] {
         app.verify("owner@example.org", domain).await;
     }
-    // Searches that take all turns of the lane.
+    // Occupy all connections for long searches.
     let mut releases = Vec::new();
     for _ in 0..2 {
         let (release, released) = mpsc::channel::<()>();
@@ -48,7 +48,7 @@ async fn long_searches_wait_for_each_other_and_nobody_waits_for_them() {
     for path in ["subscription/status", "breachedaccount/a@example.com", "subscribeddomains"] {
         app.json_with(&key, &format!("/api/v3/{path}")).await;
     }
-    // Who may not search is told so at once.
+    // Requests without permission are refused at once.
     for path in ["breacheddomain/other.example", "stealerlogsbyemaildomain/other.example"] {
         assert_eq!(app.get_with(&key, &format!("/api/v3/{path}")).await.status(), 403);
     }
@@ -59,7 +59,7 @@ async fn long_searches_wait_for_each_other_and_nobody_waits_for_them() {
     }
 }
 
-/// Accounts at a domain and the website at which each was captured, by the numbers of both.
+/// SQL that inserts accounts at a domain, each captured at a website.
 fn pairs(accounts: usize, sign: &str, domain: u32, website: u32, bytes: &str) -> [String; 2] {
     let numbers = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {accounts})"
@@ -79,7 +79,7 @@ fn pairs(accounts: usize, sign: &str, domain: u32, website: u32, bytes: &str) ->
 }
 
 #[actix_web::test]
-async fn stealer_log_searches_hold_no_more_than_a_part_of_their_pairs() {
+async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
     const PAIRS: usize = 200_000;
     let cluster = Cluster::new();
     cluster.run(&["migrate"]);
@@ -116,10 +116,10 @@ async fn stealer_log_searches_hold_no_more_than_a_part_of_their_pairs() {
     }
     let key = cluster.run(&["keys", "issue", "owner@example.org"]);
     let server = cluster.serve();
-    // What the first search sets up once, it sets up for a small answer.
+    // Do the one-time setup of the first search with a small answer.
     let first = cluster.ask(&server, &key, "stealerlogsbywebsitedomain/z.example").await;
     assert_eq!(first.0, 200, "{}", first.1);
-    // Nor do the pages count that the database keeps of the accounts.
+    // The same for the pages that the database caches.
     for domain in ["corp.example", "x.example"] {
         assert_eq!(cluster.ask(&server, &key, &format!("breacheddomain/{domain}")).await.0, 404);
     }
@@ -130,7 +130,7 @@ async fn stealer_log_searches_hold_no_more_than_a_part_of_their_pairs() {
         let (status, body) = cluster.ask(&server, &key, &format!("stealerlogsby{search}")).await;
         let after = server.peak_memory();
         assert_eq!((status, body.matches(ends).count()), (200, PAIRS), "{search}");
-        // All pairs in memory took more than twice as much.
+        // All pairs in memory would take more than twice as much.
         assert!(after.saturating_sub(before) < 28, "{search}: {before} {after} MiB");
     }
 }

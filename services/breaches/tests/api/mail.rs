@@ -1,4 +1,4 @@
-//! Mails that the program itself sends.
+//! Mails sent by the binary.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use testkit::{Database, Program, SmtpPeer};
 use crate::browser::hidden;
 
 #[actix_web::test]
-async fn the_program_starts_with_a_mail_server_sends_mails_and_stops() {
+async fn binary_sends_mails_through_a_mail_server() {
     let peer = SmtpPeer::start();
     let program = Program::new(env!("CARGO_BIN_EXE_breaches"))
         .with_database()
@@ -38,7 +38,7 @@ async fn the_program_starts_with_a_mail_server_sends_mails_and_stops() {
 }
 
 #[actix_web::test]
-async fn nobody_else_may_read_mails_in_a_folder() {
+async fn mails_in_a_folder_are_readable_by_their_owner_only() {
     let temporary = Database::in_file();
     let mails = temporary.folder().join("data/mail");
     let mailer = FolderMailer::new(&mails, "service@example.org").unwrap();

@@ -1,4 +1,4 @@
-//! What the server does after loads goes on where a part of it fails.
+//! Maintenance after loads continues if a part of it fails.
 
 use breaches::jobs::recount_domains;
 use breaches::store::{domain_controls, versions};
@@ -8,7 +8,7 @@ use diesel::connection::SimpleConnection;
 
 use crate::app::{App, entry};
 
-/// Has the database refuse to note the size of a domain.
+/// Makes the database refuse to store the size of a domain.
 fn refuse(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
     let statements = match db {
         Db::Sqlite(_) => format!(
@@ -25,7 +25,7 @@ fn refuse(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
 }
 
 #[actix_web::test]
-async fn a_domain_that_fails_keeps_neither_the_others_nor_the_next_round_waiting() {
+async fn failing_domain_delays_neither_other_domains_nor_the_next_round() {
     let app = App::start().await;
     app.import(&serde_json::json!([entry("Alpha")])).await;
     app.subscriber("owner@example.org", "pro1").await;
@@ -41,7 +41,7 @@ async fn a_domain_that_fails_keeps_neither_the_others_nor_the_next_round_waiting
     };
     assert!(recount_domains(&app.state, version).await.is_err());
     assert_eq!(sizes(), [1, 0, 1, 1]);
-    // The lease is free at once.
+    // The lease was released at once.
     app.change(|db| {
         let table = if matches!(db, Db::Pg(_)) { " ON domain_control" } else { "" };
         diesel::sql_query(format!("DROP TRIGGER refuse{table}")).execute(db)?;

@@ -1,4 +1,4 @@
-//! Many breaches in one load.
+//! Loads of several breaches by a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ fn load(app: &App, manifest: &str) -> Result<Outcome, JobError> {
     breaches::jobs::load_accounts(&app.context, &options)
 }
 
-/// Addresses in no order; some lines name one twice.
+/// Addresses in pseudo-random order, some of them twice.
 fn lines(seed: u64, people: u64, chosen: u64) -> String {
     let mixed = |n: u64| (n + seed * 1_000).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
     (0..chosen)
@@ -43,7 +43,7 @@ fn lines(seed: u64, people: u64, chosen: u64) -> String {
 }
 
 #[actix_web::test]
-async fn a_manifest_gives_the_tables_of_its_loads_one_by_one() {
+async fn manifest_gives_the_same_tables_as_single_loads() {
     let files = [("Gamma", 1), ("Alpha", 2), ("Beta", 3), ("Gamma", 4)];
     let text = |seed: u64| lines(seed, 6_000, 3_000);
     let one_by_one = with_breaches().await;
@@ -69,13 +69,13 @@ async fn a_manifest_gives_the_tables_of_its_loads_one_by_one() {
 }
 
 #[actix_web::test]
-async fn a_manifest_is_checked_before_anything_is_read() {
+async fn invalid_manifest_is_refused_before_reading() {
     let app = with_breaches().await;
     app.folder.write("a.txt", "a@example.com\n");
     for (manifest, expected) in [
         ("Alpha a.txt\nDelta a.txt\n", "line 2: there is no breach Delta"),
         ("Alpha b.txt\n", "line 1: there is no file "),
-        ("Alpha\n", "line 1: a breach and a file are needed"),
+        ("Alpha\n", "line 1: a breach and a file are required"),
         ("# nothing\n", "no line names a file"),
     ] {
         let error = load(&app, manifest).unwrap_err().to_string();
@@ -89,7 +89,8 @@ async fn a_manifest_is_checked_before_anything_is_read() {
 async fn loads_in_any_order_behave_like_sets() {
     let app = with_breaches().await;
     let mut model: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
-    // The first breach comes again behind the last one: its id goes into the middle of lists.
+    // The first breach is loaded again after the last one, so its id is inserted in the middle of
+    // lists.
     for (round, place) in [1_u16, 2, 0, 1, 0, 2].into_iter().enumerate() {
         let text = lines(round as u64, 3_000, 1_200);
         let fresh: BTreeSet<&str> = text

@@ -1,4 +1,4 @@
-//! Notices: who is told of what, once; webhooks that fail, stall and recover.
+//! Notices: recipients, content, and webhooks that fail, hang and recover.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -22,20 +22,20 @@ async fn start() -> App {
 }
 
 impl App {
-    /// Compares what is known with what was told, and delivers.
-    pub async fn tell(&self) {
+    /// Posts new notices and delivers them.
+    pub async fn deliver_notices(&self) {
         let version = self.state.snapshot_version();
         assert!(breaches::jobs::recount_domains(&self.state, version).await.unwrap());
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
 
-    /// Does after a load of pastes what the server does.
-    pub async fn tell_listeners(&self) {
-        breaches::jobs::tell_listeners(&self.state).await.unwrap();
+    /// Does what the server does after a load of pastes.
+    pub async fn deliver_listener_notices(&self) {
+        breaches::jobs::notify_listeners(&self.state).await.unwrap();
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
 
-    /// Adds a webhook of a subscriber; its secret.
+    /// Adds a webhook of a subscriber and returns its secret.
     pub async fn webhook(&self, email: &str, url: &str) -> WebhookSecret {
         let email = domain::EmailAddress::parse(email).unwrap();
         let secret = WebhookSecret::generate().unwrap();
@@ -67,15 +67,15 @@ impl App {
 }
 
 #[actix_web::test]
-async fn owners_hear_once_of_each_new_breach_of_their_address() {
+async fn owner_is_notified_once_of_each_new_breach() {
     let app = start().await;
     app.listener(OWNER).await;
     app.load("Alpha", "someone@example.net\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert!(app.mails().is_empty());
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
-    app.tell().await;
+    app.deliver_notices().await;
+    app.deliver_notices().await;
     let mail = app.mails().remove(0);
     assert_eq!((app.mails().len(), mail.to[0].as_str()), (1, OWNER));
     let plain = mail.plain();
@@ -89,52 +89,52 @@ async fn owners_hear_once_of_each_new_breach_of_their_address() {
     ] {
         assert!(plain.contains(part), "{part} in {plain}");
     }
-    // Neither the same file again nor a further one into the same breach is news.
+    // Neither the same file nor another address of the same breach is a reason for a notice.
     app.load("Alpha", &format!("{OWNER}\nmore@example.net\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 1);
     app.load("Beta", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 2);
 }
 
 #[actix_web::test]
-async fn an_inactive_breach_is_told_of_when_it_is_activated() {
+async fn inactive_breach_is_announced_when_it_is_activated() {
     let app = start().await;
     app.listener(OWNER).await;
     app.set_breach("Alpha", |breach| breach.active = false).await;
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert!(app.mails().is_empty());
     app.set_breach("Alpha", |breach| breach.active = true).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 1);
 }
 
 #[actix_web::test]
-async fn those_who_control_a_domain_hear_how_many_addresses_are_new() {
+async fn domain_controller_is_notified_of_the_number_of_new_addresses() {
     let app = start().await;
     app.subscriber("corp@example.org", "core1").await;
     app.load("Alpha", "a@corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     app.verify("corp@example.org", "corp.example").await;
-    // What was there when control was proved is no news; the next load is.
+    // Links from before the verification are not new; the next load is.
     app.load("Alpha", "a@corp.example\nb@corp.example\nc@corp.example\n").await;
-    app.tell().await;
-    app.tell().await;
+    app.deliver_notices().await;
+    app.deliver_notices().await;
     let mail = app.mails().remove(0);
     assert_eq!((app.mails().len(), mail.to[0].as_str()), (1, "corp@example.org"));
     let plain = mail.plain();
     assert!(plain.contains("2 addresses at corp.example"), "{plain}");
     assert!(plain.contains("https://breaches.example/account/domains/corp.example"), "{plain}");
     assert!(!plain.contains("b@corp.example"), "{plain}");
-    // The mail carries no link that works without signing in, so none is kept.
+    // The mail has no link that works without signing in, so none is stored.
     let links: i64 = app.change(|db| Ok(mail_token::table.count().get_result(db)?)).await;
     assert_eq!(links, 0);
 }
 
 #[actix_web::test]
-async fn those_who_control_a_domain_hear_of_pastes_when_their_load_ends() {
+async fn domain_controller_is_notified_of_pastes_when_their_load_ends() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start().await;
     app.subscriber("corp@example.org", "core1").await;
@@ -145,7 +145,7 @@ async fn those_who_control_a_domain_hear_of_pastes_when_their_load_ends() {
     let first = paste("Pastebin", "p1", &["a@corp.example"]);
     app.load_pastes(&first).await;
     app.verify("corp@example.org", "corp.example").await;
-    // What was there before is no news, nor is what is loaded again or marks an opt-out.
+    // Earlier links, repeated pastes and opt-out marks are not new.
     let people = ["a@corp.example", "b@corp.example", "c@other.example"];
     let lines = [
         first,
@@ -155,7 +155,7 @@ async fn those_who_control_a_domain_hear_of_pastes_when_their_load_ends() {
     ];
     for _ in 0..2 {
         app.load_pastes(&lines.join("\n")).await;
-        app.tell().await;
+        app.deliver_notices().await;
     }
     let mail = app.mails().remove(0);
     assert_eq!((app.mails().len(), mail.to[0].as_str()), (1, "corp@example.org"));
@@ -185,19 +185,19 @@ async fn those_who_control_a_domain_hear_of_pastes_when_their_load_ends() {
 }
 
 #[actix_web::test]
-async fn pastes_and_stealer_logs_with_an_own_address_are_told_of_too() {
+async fn owner_is_notified_of_pastes_and_stealer_logs() {
     let app = start().await;
     let mut logs = entry("Logs");
     logs["IsStealerLog"] = json!(true);
     app.import(&json!([logs])).await;
     app.subscriber(OWNER, "pro1").await;
     app.verify(OWNER, "example.org").await;
-    app.tell().await;
+    app.deliver_notices().await;
     app.listener(OWNER).await;
     app.load_pairs("Logs", &format!("{OWNER},https://shop.example/login\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     let texts: Vec<String> = app.mails().iter().map(Mail::plain).collect();
-    let page = "See at which websites: https://breaches.example/account/";
+    let page = "See the websites: https://breaches.example/account/";
     for (subject, page) in [
         ("Your address is in the breach of The Logs", format!("{page}stealer-logs")),
         ("example.org is in the breach of The Logs", format!("{page}domains/example.org")),
@@ -207,7 +207,7 @@ async fn pastes_and_stealer_logs_with_an_own_address_are_told_of_too() {
     }
     let paste = json!({ "Source": "Pastebin", "Id": "p1", "Emails": [OWNER] });
     app.load_pastes(&paste.to_string()).await;
-    app.tell_listeners().await;
+    app.deliver_listener_notices().await;
     let texts: Vec<String> = app.mails().iter().skip(2).map(Mail::plain).collect();
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("Subject: Your address is in a paste")));
@@ -217,25 +217,25 @@ async fn pastes_and_stealer_logs_with_an_own_address_are_told_of_too() {
 }
 
 #[actix_web::test]
-async fn mails_wait_for_a_mail_server_that_refuses_them_and_are_sent_once() {
+async fn refused_mail_is_retried_and_sent_once() {
     let app = start().await;
     app.listener(OWNER).await;
     let smtp = app.peers.smtp.as_ref().unwrap();
     smtp.refuse(Some("451 later"));
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     smtp.refuse(None);
-    app.tell().await;
-    assert!(app.mails().is_empty(), "the next attempt is in a minute");
+    app.deliver_notices().await;
+    assert!(app.mails().is_empty(), "the next attempt is after a minute");
     app.clock.advance(60);
-    app.tell().await;
+    app.deliver_notices().await;
     app.clock.advance(3600);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 1);
 }
 
 #[actix_web::test]
-async fn webhooks_are_signed_retried_and_given_up() {
+async fn webhook_call_is_signed_retried_and_given_up() {
     let status = Arc::new(AtomicU16::new(500));
     let shared = Arc::clone(&status);
     let hook = HttpPeer::start(move |_| match shared.load(Ordering::SeqCst) {
@@ -246,20 +246,20 @@ async fn webhooks_are_signed_retried_and_given_up() {
     app.subscriber("corp@example.org", "core1").await;
     app.verify("corp@example.org", "corp.example").await;
     let secret = app.webhook("corp@example.org", &hook.url("/x")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     app.load("Alpha", "a@corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     status.store(0, Ordering::SeqCst);
     app.clock.advance(60);
-    app.tell().await;
+    app.deliver_notices().await;
     status.store(204, Ordering::SeqCst);
     app.clock.advance(299);
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(hook.requests().len(), 2);
     app.clock.advance(1);
-    app.tell().await;
+    app.deliver_notices().await;
     app.clock.advance(86_400);
-    app.tell().await;
+    app.deliver_notices().await;
     let calls = hook.requests();
     assert_eq!(calls.len(), 3);
     for call in &calls {
@@ -276,26 +276,26 @@ async fn webhooks_are_signed_retried_and_given_up() {
             "newAccounts": 1, "catalogueVersion": body["catalogueVersion"],
             "sentAt": "2026-03-01T12:00:00Z"})
     );
-    // The mail about the same went its own way.
+    // The mail about the same breach was sent independently.
     assert_eq!(app.mails().len(), 1);
-    // Six attempts, then it is given up.
+    // After six attempts, the message is given up.
     status.store(500, Ordering::SeqCst);
     app.load("Beta", "a@corp.example\n").await;
     for _ in 0..10 {
-        app.tell().await;
+        app.deliver_notices().await;
         app.clock.advance(12 * 3600);
     }
     assert_eq!(hook.requests().len(), 3 + 6);
 }
 
 #[actix_web::test]
-async fn sizes_and_subdomains_follow_loads_by_themselves() {
+async fn loads_update_sizes_and_add_subdomains() {
     let app = start().await;
     let key = app.subscriber("corp@example.org", "pro1").await;
     app.verify("corp@example.org", "corp.example").await;
     let lines: String = (0..12).map(|n| format!("u{n}@corp.example\n")).collect();
     app.load("Alpha", &format!("{lines}x@deep.corp.example\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     let listed = app.json_with(&key, "/api/v3/subscribeddomains").await;
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|row| &row["DomainName"]).collect();
     assert_eq!(names, ["corp.example", "deep.corp.example"]);
@@ -310,26 +310,30 @@ async fn sizes_and_subdomains_follow_loads_by_themselves() {
     assert_eq!(larger, 1);
     let sizes: Vec<_> = all.iter().map(|control| control.size_now).collect();
     assert_eq!(sizes, [Some(12), Some(1)]);
-    // What was there when the subdomain came along is no news, and what comes later is.
-    let told = app.mails().len();
+    // Links from before the subdomain was added are not new; later ones are.
+    let earlier = app.mails().len();
     app.load("Beta", "y@deep.corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     let mails = app.mails();
-    assert_eq!(mails.len(), told + 1);
-    assert!(mails[told].plain().contains("1 address at deep.corp.example"), "{:?}", mails[told]);
+    assert_eq!(mails.len(), earlier + 1);
+    assert!(
+        mails[earlier].plain().contains("1 address at deep.corp.example"),
+        "{:?}",
+        mails[earlier]
+    );
 }
 
 #[actix_web::test]
-async fn several_replicas_deliver_each_message_once() {
+async fn concurrent_replicas_deliver_each_message_once() {
     let app = start().await;
     let people: Vec<String> = (0..12).map(|n| format!("user{n}@example.org")).collect();
     for email in &people {
         app.listener(email).await;
     }
-    // Its owner hears of a sensitive breach too.
+    // The owner is notified of a sensitive breach too.
     app.set_breach("Alpha", |breach| breach.flags.sensitive = true).await;
     app.load("Alpha", &people.join("\n")).await;
-    breaches::jobs::tell_listeners(&app.state).await.unwrap();
+    breaches::jobs::notify_listeners(&app.state).await.unwrap();
     let deliver = || breaches::jobs::deliver_due(&app.state);
     let (a, b, c) = futures_util::join!(deliver(), deliver(), deliver());
     assert_eq!(a.unwrap() + b.unwrap() + c.unwrap(), 12);
@@ -340,11 +344,11 @@ async fn several_replicas_deliver_each_message_once() {
 }
 
 #[actix_web::test]
-async fn a_mail_ends_its_kind_by_the_button_behind_its_link() {
+async fn unsubscribe_link_ends_notices_only_by_its_button() {
     let app = start().await;
     app.listener(OWNER).await;
     app.load("Alpha", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     let mail = app.mails().remove(0);
     let link = mail.find("https://breaches.example/unsubscribe?token=").unwrap();
     let token = link.rsplit('=').next().unwrap();
@@ -352,11 +356,11 @@ async fn a_mail_ends_its_kind_by_the_button_behind_its_link() {
     let page = format!("/unsubscribe?token={token}");
     browser.get(&page).await.must(200);
     app.load("Beta", &format!("{OWNER}\n")).await;
-    app.tell().await;
-    assert_eq!(app.mails().len(), 2, "looking ends nothing");
+    app.deliver_notices().await;
+    assert_eq!(app.mails().len(), 2, "opening the link has no effect");
     browser.post(&page, "/unsubscribe", &[("token", token)]).await.must(200);
     app.import(&json!([entry("Gamma")])).await;
     app.load("Gamma", &format!("{OWNER}\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(app.mails().len(), 2);
 }

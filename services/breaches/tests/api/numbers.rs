@@ -1,4 +1,4 @@
-//! Numbers that logs, queues and other tables remember are never given to another row.
+//! Numbers that logs, queues and other tables remember are not reused.
 
 use breaches::store::{blocks, breaches as catalogue, domain_controls, schema, subscribers};
 use database::{DatabaseError, Db};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::app::{App, NOW, entry};
 
-/// The highest number of a table.
+/// The highest number in a table.
 macro_rules! last {
     ($db:expr, $table:ident) => {{
         use schema::$table::dsl::{id, $table as table};
@@ -16,7 +16,7 @@ macro_rules! last {
     }};
 }
 
-/// Numbers of rows that are removed, and of those that come after them.
+/// Numbers of removed rows, and of the rows added after them.
 type Numbers = Vec<(&'static str, i64, i64)>;
 
 fn subscriber(db: &mut Db, email: &str) -> Result<i64, DatabaseError> {
@@ -41,42 +41,42 @@ fn message(db: &mut Db, owner: i64) -> Result<i64, DatabaseError> {
     Ok(last!(db, outbox))
 }
 
-fn given(db: &mut Db) -> Result<Numbers, DatabaseError> {
-    let mut given = Vec::new();
+fn assigned(db: &mut Db) -> Result<Numbers, DatabaseError> {
+    let mut assigned = Vec::new();
     let owner = subscriber(db, "owner@example.org")?;
 
     let first = webhook(db, owner)?;
     breaches::store::webhooks::remove(db, owner, "http://hook.example/x")?;
-    given.push(("webhook", first, webhook(db, owner)?));
+    assigned.push(("webhook", first, webhook(db, owner)?));
 
     let first = message(db, owner)?;
     diesel::delete(schema::outbox::table.find(first)).execute(db)?;
-    given.push(("outbox", first, message(db, owner)?));
+    assigned.push(("outbox", first, message(db, owner)?));
 
     domain_controls::begin(db, owner, "corp.example", "code")?;
     let first = last!(db, domain_control);
     diesel::delete(schema::domain_control::table.find(first)).execute(db)?;
     domain_controls::begin(db, owner, "corp.example", "code")?;
-    given.push(("domain_control", first, last!(db, domain_control)));
+    assigned.push(("domain_control", first, last!(db, domain_control)));
 
     let first = subscriber(db, "gone@example.org")?;
     diesel::delete(schema::subscriber::table.find(first)).execute(db)?;
-    given.push(("subscriber", first, subscriber(db, "next@example.org")?));
+    assigned.push(("subscriber", first, subscriber(db, "next@example.org")?));
 
     let first = blocks::add(db, None, Some("bot"), None, NOW)?;
     blocks::remove(db, first)?;
-    given.push(("block", first, blocks::add(db, None, Some("other bot"), None, NOW)?));
-    Ok(given)
+    assigned.push(("block", first, blocks::add(db, None, Some("other bot"), None, NOW)?));
+    Ok(assigned)
 }
 
 #[actix_web::test]
-async fn numbers_of_removed_rows_are_given_to_no_other() {
+async fn numbers_of_removed_rows_are_not_reused() {
     let app = App::start().await;
-    let mut given = app.change(given).await;
+    let mut assigned = app.change(assigned).await;
     let (first, context) = (app.change(|db| Ok(last!(db, paste))).await, &app.context);
     breaches::jobs::remove_test(context).unwrap();
     breaches::jobs::seed_test(context, false).unwrap();
-    given.push(("paste", first, app.change(|db| Ok(last!(db, paste))).await));
+    assigned.push(("paste", first, app.change(|db| Ok(last!(db, paste))).await));
     app.import(&json!([entry("Alpha")])).await;
     let alpha = app.change(|db| {
         let id = catalogue::by_name(db, "Alpha")?.unwrap().id;
@@ -86,8 +86,8 @@ async fn numbers_of_removed_rows_are_given_to_no_other() {
     let alpha = alpha.await;
     app.import(&json!([entry("Beta")])).await;
     let beta = app.change(|db| Ok(catalogue::by_name(db, "Beta")?.unwrap().id)).await;
-    given.push(("breach", alpha.into(), beta.into()));
-    for (table, removed, next) in given {
+    assigned.push(("breach", alpha.into(), beta.into()));
+    for (table, removed, next) in assigned {
         assert!(next > removed, "{table}: {next} after {removed}");
     }
 }

@@ -1,4 +1,4 @@
-//! Pages for people: sign in, opt out, notices, domains, keys, webhooks.
+//! Pages: sign-in, opt-out, notices, domains, keys, webhooks.
 
 use serde_json::json;
 use testkit::{DnsPeer, HttpPeer, PeerAnswer, SmtpPeer};
@@ -23,7 +23,7 @@ async fn start() -> App {
 }
 
 #[actix_web::test]
-async fn the_first_page_tells_what_anybody_may_know() {
+async fn home_page_shows_public_breaches_within_limits() {
     let app = start().await;
     let browser = Browser::new(&app);
     let home = browser.get("/").await.expect(200);
@@ -31,27 +31,27 @@ async fn the_first_page_tells_what_anybody_may_know() {
     assert!(home.header("content-security-policy").contains("script-src 'self'"));
     let found = browser.post("/", "/search", &[("email", &OWNER.to_uppercase())]).await.expect(200);
     assert!(found.text().contains("The Alpha") && !found.text().contains("Secret"));
-    let none = browser.post("/", "/search", &[("email", "nobody@example.org")]).await.expect(200);
-    assert!(none.text().contains("is in no breach"));
+    let none = browser.post("/", "/search", &[("email", "unknown@example.org")]).await.expect(200);
+    assert!(none.text().contains("is not in any breach"));
     let bad = browser.post("/", "/search", &[("email", "<script>")]).await.expect(400);
     assert!(bad.text().contains("not in an acceptable format") && !bad.text().contains("<script>"));
     // Ten a minute for a client: the three above, and seven more.
     for _ in 0..8 {
-        browser.post("/", "/search", &[("email", "nobody@example.org")]).await.must(200);
+        browser.post("/", "/search", &[("email", "unknown@example.org")]).await.must(200);
     }
     let limited = browser.post("/", "/search", &[("email", OWNER)]).await.expect(429);
     assert_eq!(limited.header("retry-after"), "6");
 }
 
 #[actix_web::test]
-async fn forms_of_others_are_refused() {
+async fn form_without_its_csrf_token_is_refused() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.send("/search", &[("email", OWNER)]).await.must(403);
     let csrf = hidden(browser.get("/").await.text(), "csrf");
     browser.send("/search", &[("email", OWNER), ("csrf", "x")]).await.must(403);
     browser.send("/search", &[("email", OWNER), ("csrf", &csrf)]).await.must(200);
-    // A token of one browser is worth nothing in another one.
+    // The token of one browser is invalid in another.
     Browser::new(&app).send("/search", &[("email", OWNER), ("csrf", &csrf)]).await.must(403);
     browser.sign_in(OWNER).await;
     for action in [
@@ -69,14 +69,14 @@ async fn forms_of_others_are_refused() {
 }
 
 #[actix_web::test]
-async fn a_magic_link_signs_in_once_and_only_by_its_button() {
+async fn sign_in_link_works_once_and_only_by_its_button() {
     let app = start().await;
     let browser = Browser::new(&app);
     assert_eq!(browser.get("/account").await.expect(303).header("location"), "/sign-in");
     let known = browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.expect(200);
     let token = app.last_token("/sign-in/confirm");
     let link = format!("/sign-in/confirm?token={token}");
-    // A scanner opens the link twice; nobody is signed in by that.
+    // A scanner opens the link twice, which does not sign in.
     for _ in 0..2 {
         let page = browser.get(&link).await.expect(200);
         assert!(page.text().contains("<button type=\"submit\">Sign in</button>"));
@@ -89,7 +89,7 @@ async fn a_magic_link_signs_in_once_and_only_by_its_button() {
     assert!(again.text().contains("does not work"));
     browser.post("/account", "/sign-out", &[]).await.must(303);
     browser.get("/account").await.must(303);
-    // The answer is the same for an address that is not known.
+    // The answer is the same for an unknown address.
     let other = Browser::new(&app);
     let unknown = other.post("/sign-in", "/sign-in", &[("email", "new@example.org")]).await;
     assert_eq!(unknown.expect(200).text(), known.text());
@@ -103,13 +103,13 @@ async fn a_magic_link_signs_in_once_and_only_by_its_button() {
 }
 
 #[actix_web::test]
-async fn mails_to_an_address_and_for_a_client_are_limited() {
+async fn mails_are_limited_by_address_and_client() {
     let app = start().await;
     let browser = Browser::new(&app);
     for _ in 0..3 {
         browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.must(200);
     }
-    // The limit of an address holds for every kind of mail.
+    // The limit of an address covers all kinds of mails.
     browser.post("/opt-out", "/opt-out", &[("email", OWNER)]).await.must(429);
     for n in 0..27 {
         let address = format!("user{n}@example.org");
@@ -123,7 +123,7 @@ async fn mails_to_an_address_and_for_a_client_are_limited() {
 }
 
 #[actix_web::test]
-async fn owners_choose_what_becomes_of_their_address() {
+async fn owner_can_hide_remove_and_delete_an_address() {
     let app = start().await;
     let browser = Browser::new(&app);
     let search = async || {
@@ -175,7 +175,7 @@ async fn notices_are_confirmed_and_turned_off() {
 }
 
 #[actix_web::test]
-async fn a_domain_is_added_verified_searched_exported_and_removed() {
+async fn domain_is_added_verified_searched_exported_and_removed() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
@@ -207,7 +207,7 @@ async fn a_domain_is_added_verified_searched_exported_and_removed() {
         "Address,Breaches,Sites\nanna@corp.example,2,Alpha Secret\nbert@corp.example,1,Alpha\n"
     );
     assert!(csv.header("content-disposition").contains("corp.example.csv"));
-    // Another subscriber has no part in it.
+    // Another subscriber has no access to it.
     let other = Browser::new(&app);
     other.sign_in("other@example.org").await;
     other.get(path).await.must(404);
@@ -218,7 +218,7 @@ async fn a_domain_is_added_verified_searched_exported_and_removed() {
 }
 
 #[actix_web::test]
-async fn a_link_to_an_owner_verifies_by_its_form_alone() {
+async fn verification_link_works_only_by_its_form() {
     let app = start().await;
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
@@ -237,23 +237,23 @@ async fn a_link_to_an_owner_verifies_by_its_form_alone() {
     }
     assert!(!browser.get(list).await.text().contains("<td data-label=\"State\">verified"));
     let wrong = stranger.post(&link, approve, &[("token", &"0".repeat(64))]).await.expect(200);
-    assert!(wrong.text().contains("There is no such link"));
+    assert!(wrong.text().contains("This link does not exist"));
     let done = stranger.post(&link, approve, &[("token", &token)]).await.expect(200);
     assert!(done.text().contains("Verified"), "{}", done.text());
     assert!(browser.get(list).await.text().contains("<td data-label=\"State\">verified"));
     let again = stranger.post("/", approve, &[("token", &token)]).await.expect(200);
-    assert!(again.text().contains("used already"));
+    assert!(again.text().contains("already used"));
     browser.post(list, list, &[("domain", "late.example")]).await.must(303);
     let path = "/account/domains/late.example";
     browser.post(path, &format!("{path}/verify"), &fields).await.must(200);
     let token = app.last_token("/domainVerification/approve");
     app.clock.advance(24 * 3600);
     let late = stranger.post("/", approve, &[("token", &token)]).await.expect(200);
-    assert!(late.text().contains("too old"));
+    assert!(late.text().contains("has expired"));
 }
 
 #[actix_web::test]
-async fn websites_prove_control_and_lead_nowhere_else() {
+async fn website_proves_control_without_foreign_redirects() {
     let mode = std::sync::Arc::new(parking_lot::Mutex::new((String::new(), String::new())));
     let shared = mode.clone();
     let site = HttpPeer::start(move |request| {
@@ -303,7 +303,7 @@ async fn websites_prove_control_and_lead_nowhere_else() {
     }
     *mode.lock() = ("www".to_owned(), format!("\n{file}\n"));
     browser.post(path, &verify, &[("way", "file")]).await.must(303);
-    // A removed domain gets another code.
+    // A domain that was removed and added gets another code.
     browser.post(path, &format!("{path}/remove"), &[]).await.must(303);
     browser.post(list, list, &[("domain", "example.com")]).await.must(303);
     *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
@@ -316,7 +316,7 @@ async fn websites_prove_control_and_lead_nowhere_else() {
 }
 
 #[actix_web::test]
-async fn websites_at_private_addresses_are_not_asked() {
+async fn website_at_a_private_address_is_not_contacted() {
     let site = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
     let app = App::with_peers(Peers { site: Some(site), guarded: true, ..peers() }).await;
     let browser = Browser::new(&app);
@@ -332,7 +332,7 @@ async fn websites_at_private_addresses_are_not_asked() {
 }
 
 #[actix_web::test]
-async fn keys_and_webhooks_show_their_secrets_once() {
+async fn secrets_of_keys_and_webhooks_are_shown_once() {
     let app = App::with_peers(Peers { webhooks: true, ..peers() }).await;
     let browser = Browser::new(&app);
     let key = app.subscriber(OWNER, "core1").await;
@@ -361,15 +361,15 @@ async fn keys_and_webhooks_show_their_secrets_once() {
     }
     let refused = browser.post("/account/key", "/account/key", &[]).await.expect(429);
     assert!(refused.text().contains("Try again in 24 hours"));
-    // Without a subscription there is no key to be had.
+    // Without a subscription, no key can be created.
     let free = Browser::new(&app);
     free.sign_in("free@example.org").await;
-    assert!(free.get("/account/key").await.text().contains("has no key"));
+    assert!(free.get("/account/key").await.text().contains("does not include a key"));
     free.post("/account", "/account/key", &[]).await.must(403);
 }
 
 #[actix_web::test]
-async fn catalogue_pages_and_feed_show_what_is_listed() {
+async fn catalogue_pages_and_feed_show_listed_breaches() {
     let app = start().await;
     let mut odd = entry("Odd");
     odd["Title"] = json!("A <b> & \"C\"");

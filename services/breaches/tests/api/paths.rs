@@ -1,4 +1,4 @@
-//! Which paths are served: what the table of paths does not have never comes to the router.
+//! Only paths in the table of paths reach the router.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::app::{App, TEST, ZERO, answer};
 
-/// The status of a path that is sent as it is, without the normalisation of a client.
+/// The status of a path that is sent without normalisation by a client.
 fn status(server: SocketAddr, path: &str) -> u16 {
     let headers = format!("host: tests\r\nuser-agent: tests\r\nbreach-api-key: {ZERO}");
     let request = format!("GET {path} HTTP/1.1\r\n{headers}\r\nconnection: close\r\n\r\n");
@@ -16,7 +16,7 @@ fn status(server: SocketAddr, path: &str) -> u16 {
 }
 
 #[actix_web::test]
-async fn slashes_behind_parameters_encoded_words_and_empty_segments_are_unknown() {
+async fn trailing_slashes_encoded_words_and_empty_segments_are_unknown() {
     let app = App::start().await;
     for path in [
         "/api/v3/breachedaccount/range/ABCDEF/",
@@ -40,7 +40,7 @@ async fn slashes_behind_parameters_encoded_words_and_empty_segments_are_unknown(
 }
 
 #[actix_web::test]
-async fn one_slash_may_follow_where_no_parameter_is_expected() {
+async fn one_trailing_slash_is_accepted_after_a_fixed_path() {
     let app = App::start().await;
     for path in [
         "/api/v3/breaches/",
@@ -55,7 +55,7 @@ async fn one_slash_may_follow_where_no_parameter_is_expected() {
     }
 }
 
-/// Words and parameters of the API, whole, in other letter cases, encoded, or spoiled.
+/// Words and parameters of the API: correct, in another case, encoded, or corrupted.
 fn segment() -> impl Strategy<Value = String> {
     let words = "breaches breach latestBreach dataClasses subscription status range docs Acmegram \
         breachedAccount breachedDomain pasteAccount subscribedDomains stealerLogsByEmail";
@@ -97,7 +97,7 @@ fn path() -> impl Strategy<Value = String> {
 }
 
 #[actix_web::test]
-async fn whatever_is_served_is_in_the_table_of_paths() {
+async fn every_served_path_is_in_the_table_of_paths() {
     let app = App::start().await;
     let server = app.server.running().http;
     let run = move || {

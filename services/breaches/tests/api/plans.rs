@@ -1,4 +1,4 @@
-//! Which plan includes which operation.
+//! The operations that each plan includes.
 
 use breaches::store::{plan_features, subscribers};
 use serde_json::json;
@@ -19,7 +19,7 @@ const PATHS: [&str; 9] = [
 ];
 
 #[actix_web::test]
-async fn every_pair_of_plan_and_operation_is_let_through_or_refused() {
+async fn each_plan_allows_exactly_its_operations() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "someone@example.com\n").await;
@@ -42,7 +42,7 @@ async fn every_pair_of_plan_and_operation_is_let_through_or_refused() {
         let key = app.subscriber(&owner, &plan).await;
         app.verify(&owner, "example.com").await;
         for (path, included) in PATHS.iter().zip(expected) {
-            // A full bucket for each request: the free plan has one token.
+            // Refill the quota for each request, because the free plan allows one a minute.
             app.clock.advance(60);
             let (status, body) = answer(app.get_with(&key, &format!("/api/v3/{path}")).await).await;
             if included {
@@ -55,7 +55,7 @@ async fn every_pair_of_plan_and_operation_is_let_through_or_refused() {
 }
 
 #[actix_web::test]
-async fn a_subscriber_without_a_subscription_has_nothing() {
+async fn subscriber_without_a_subscription_is_refused_everything() {
     let app = App::start().await;
     let refused = failure(403, "Access denied, the subscription does not include this resource.");
     let key = app
@@ -74,7 +74,7 @@ async fn a_subscriber_without_a_subscription_has_nothing() {
     }
 }
 
-/// Addresses of one domain, a line each.
+/// Addresses of one domain, one a line.
 fn people(count: u32) -> String {
     (0..count).map(|n| format!("user{n}@example.com\n")).collect()
 }
@@ -82,7 +82,7 @@ fn people(count: u32) -> String {
 const DOMAIN: &str = "/api/v3/breacheddomain/example.com";
 
 #[actix_web::test]
-async fn a_plan_of_size_zero_covers_domains_of_ten_addresses_and_no_larger_ones() {
+async fn plan_of_size_zero_covers_domains_with_up_to_ten_addresses() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &people(10)).await;
@@ -110,7 +110,7 @@ async fn a_plan_of_size_zero_covers_domains_of_ten_addresses_and_no_larger_ones(
 }
 
 #[actix_web::test]
-async fn a_domain_that_outgrew_its_plan_shows_subscription_free_breaches_from_the_renewal_on() {
+async fn domain_larger_than_its_plan_is_limited_from_the_renewal_on() {
     let app = App::start().await;
     let mut free = entry("Free");
     free["IsSubscriptionFree"] = json!(true);

@@ -1,4 +1,4 @@
-//! Logs, metrics, errors and notes of jobs tell nothing of who was searched or loaded.
+//! Logs, metrics, errors and job records contain no searched or loaded addresses.
 
 use std::fs::File;
 use std::process::{Child, Command};
@@ -11,7 +11,7 @@ use crate::app::{App, TEST, ZERO};
 use crate::commands::Operator;
 
 #[actix_web::test]
-async fn metrics_hold_patterns_and_never_an_address_a_prefix_or_a_key() {
+async fn metrics_contain_route_patterns_but_no_address_prefix_or_key() {
     let app = App::start().await;
     for path in [
         format!("/api/v3/breachedaccount/account-exists@{TEST}"),
@@ -28,18 +28,18 @@ async fn metrics_hold_patterns_and_never_an_address_a_prefix_or_a_key() {
     }
 }
 
-/// An address that is loaded, searched and cannot be taken for anything else.
+/// A loaded and searched address that cannot be confused with other text.
 const ADDRESS: &str = "private.person@secret-domain.example";
 const UNKNOWN: &str = "0123456789abcdef0123456789abcdef";
 
-/// Runs a command with everything that it tells going into one file.
-fn told(command: &mut Command, log: &File) -> Option<i32> {
+/// Runs a command with all its output in one file.
+fn logged(command: &mut Command, log: &File) -> Option<i32> {
     command.env("RUST_LOG", "debug");
     command.stdout(log.try_clone().unwrap()).stderr(log.try_clone().unwrap());
     command.status().unwrap().code()
 }
 
-/// Loads good and bad lines in every form.
+/// Loads valid and invalid lines in every format.
 fn load(operator: &Operator, log: &File) {
     let quoted = json!(ADDRESS);
     let catalogue = json!([
@@ -87,7 +87,7 @@ fn load(operator: &Operator, log: &File) {
         ),
     ] {
         let file = operator.folder.write(name, content);
-        assert_eq!(told(operator.command(arguments).arg(&file), log), Some(code), "{name}");
+        assert_eq!(logged(operator.command(arguments).arg(&file), log), Some(code), "{name}");
     }
     for arguments in [
         &["address", "opt-out", ADDRESS, "--kind", "public"][..],
@@ -95,11 +95,11 @@ fn load(operator: &Operator, log: &File) {
         &["doctor"],
         &["job", "list"],
     ] {
-        assert_eq!(told(&mut operator.command(arguments), log), Some(0), "{arguments:?}");
+        assert_eq!(logged(&mut operator.command(arguments), log), Some(0), "{arguments:?}");
     }
 }
 
-/// Asks every operation for good and bad targets, with every kind of key.
+/// Calls every operation with valid and invalid targets and with every kind of key.
 async fn search(base: &str, key: &str) {
     let client = reqwest::Client::builder().user_agent("tests").build().unwrap();
     let hash = Sha1Digest::of(ADDRESS).to_string();
@@ -155,7 +155,7 @@ impl Drop for Serving {
 }
 
 #[actix_web::test]
-async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
+async fn logs_errors_and_jobs_contain_no_address_key_or_hash() {
     let operator = Operator::new();
     let path = operator.folder.join("log.txt");
     let log = File::create(&path).unwrap();
@@ -174,13 +174,13 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     }
     let base = format!("http://{http}");
     search(&base, &key).await;
-    // What clients get wrong is no failure of ours.
+    // Errors of clients are not logged as errors of the service.
     let long = reqwest::get(format!("{base}/{}", "a".repeat(50_000))).await.unwrap();
     assert_eq!(long.status(), 414);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("ERROR"));
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
     let jobs = pools.read_blocking(jobs::all).unwrap();
-    // A database that fails: what it says is logged as well.
+    // Errors of a failing database are logged as well.
     pools
         .write_blocking(|db| -> Result<(), database::DatabaseError> {
             use diesel::RunQueryDsl;
@@ -200,10 +200,10 @@ async fn a_busy_run_writes_no_address_key_or_hash_into_logs_errors_and_jobs() {
     let digest = EmailAddress::parse(ADDRESS).unwrap().sha1();
     let hash = digest.to_string();
     let k = breaches::model::AccountKey::of(&digest).0.to_string();
-    let told = [text, metrics, serde_json::to_string(&jobs).unwrap()].concat().to_lowercase();
+    let written = [text, metrics, serde_json::to_string(&jobs).unwrap()].concat().to_lowercase();
     for secret in
         ["private.person", "secret-domain", &hash[..6], &hash[6..], &k, &key, UNKNOWN, ZERO]
     {
-        assert!(!told.contains(&secret.to_lowercase()), "{secret} is in\n{told}");
+        assert!(!written.contains(&secret.to_lowercase()), "{secret} is in\n{written}");
     }
 }

@@ -1,4 +1,4 @@
-//! Who may read what the program writes.
+//! Permissions of the files that the binary writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use testkit::Program;
 
 #[test]
-fn nothing_in_the_data_folder_is_open_to_others() {
+fn data_folder_is_readable_by_its_owner_only() {
     let program = Program::new(env!("CARGO_BIN_EXE_breaches"));
     let data = program.folder().join("data");
-    // As an earlier version made it.
+    // Created by an earlier version.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     let program = program.setting("DATA_DIR", &data);

@@ -1,4 +1,4 @@
-//! Operation 2.
+//! Operation 2: search by hash prefix.
 
 use diesel::RunQueryDsl;
 use domain::Sha1Digest;
@@ -15,7 +15,7 @@ fn path(prefix: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_thousand_addresses_are_found_by_the_rest_of_their_hash() {
+async fn addresses_are_found_by_prefix_and_suffix_of_their_hash() {
     let app = App::start().await;
     app.import(&json!([entry("beta"), entry("Alpha")])).await;
     let addresses: Vec<String> = (0..1000).map(|n| format!("user{n}@example.com")).collect();
@@ -33,20 +33,20 @@ async fn a_thousand_addresses_are_found_by_the_rest_of_their_hash() {
 }
 
 #[actix_web::test]
-async fn the_first_and_the_last_prefix_may_be_empty_lists() {
+async fn first_and_last_prefix_without_addresses_are_empty_lists() {
     let app = App::start().await;
     for prefix in ["000000", "FFFFFF", "ffffff"] {
         assert_eq!(app.json_with(ZERO, &path(prefix)).await, json!([]));
     }
 }
 
-/// The first addresses `userN@example.com` whose hashes begin with the first and the last prefix,
-/// found by trying all N; with the rest of their hashes.
+/// The first addresses `userN@example.com` with the first and the last prefix, found by trying all
+/// N, and their suffixes.
 const FIRST: (&str, &str) = ("user28142800@example.com", "6CA2C659BAF50C32B088B9A44EB86BB17D");
 const LAST: (&str, &str) = ("user1158913@example.com", "EF129EBA26681E9821F319D84E0E9BBCE9");
 
 #[actix_web::test]
-async fn addresses_at_the_first_and_the_last_prefix_are_found_there_alone() {
+async fn addresses_at_the_first_and_last_prefix_are_found_only_there() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &format!("{}\n{}\n", FIRST.0, LAST.0)).await;
@@ -64,7 +64,7 @@ async fn addresses_at_the_first_and_the_last_prefix_are_found_there_alone() {
 }
 
 #[actix_web::test]
-async fn hidden_addresses_are_absent_and_test_keys_see_test_accounts_only() {
+async fn range_omits_hidden_addresses_and_limits_test_keys_to_test_accounts() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "someone@example.com\n").await;
@@ -93,7 +93,7 @@ async fn hidden_addresses_are_absent_and_test_keys_see_test_accounts_only() {
 }
 
 #[actix_web::test]
-async fn whole_answers() {
+async fn answers_for_empty_filled_and_invalid_prefixes_are_unchanged() {
     let app = App::start().await;
     let mut shown = String::new();
     for path in [
@@ -112,7 +112,7 @@ async fn whole_answers() {
 const RANGES: &str = "/api/v3/breachedaccount/ranges";
 
 #[actix_web::test]
-async fn many_ranges_come_in_one_object_and_cost_what_they_cost_alone() {
+async fn ranges_are_answered_together_and_cost_as_much_as_single_ones() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     let lines: String = (0..200).map(|n| format!("user{n}@example.com\n")).collect();
@@ -130,7 +130,7 @@ async fn many_ranges_come_in_one_object_and_cost_what_they_cost_alone() {
         let path = format!("/api/v3/breachedaccount/range/{prefix}");
         assert_eq!(body[prefix.to_uppercase()], app.json_with(&key, &path).await);
     }
-    // 500 a minute: 62 and 10 are gone, 428 are left.
+    // Of 500 a minute, 62 and 10 are used and 428 are left.
     let distinct = |count: usize| (0..count).map(|n| format!("{n:06x}")).collect::<Vec<_>>();
     let post = async |count| {
         let body = json!({ "prefixes": distinct(count) });
@@ -142,7 +142,7 @@ async fn many_ranges_come_in_one_object_and_cost_what_they_cost_alone() {
 }
 
 #[actix_web::test]
-async fn bodies_of_many_ranges_are_judged() {
+async fn invalid_body_of_ranges_is_400() {
     let app = App::start().await;
     let message = "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters.";
     let many: Vec<_> = (0..1001).map(|n| format!("{n:06x}")).collect();
@@ -166,7 +166,7 @@ async fn bodies_of_many_ranges_are_judged() {
 }
 
 #[actix_web::test]
-async fn the_name_of_the_prefixes_is_read_in_any_letter_case() {
+async fn member_prefixes_is_read_in_any_case() {
     let app = App::start().await;
     for name in ["prefixes", "Prefixes", "PREFIXES", "preFixes"] {
         let body = json!({ name: ["567159"] });
@@ -180,7 +180,7 @@ async fn the_name_of_the_prefixes_is_read_in_any_letter_case() {
 }
 
 #[actix_web::test]
-async fn a_request_for_more_ranges_than_a_full_quota_pays_for_is_refused() {
+async fn more_ranges_than_a_full_quota_are_refused() {
     let app = App::start().await;
     app.change(|db| {
         let mut plan = breaches::store::plan_features::get(db, "highrpm4000")?.unwrap();
@@ -205,11 +205,11 @@ async fn a_request_for_more_ranges_than_a_full_quota_pays_for_is_refused() {
     assert_eq!(post(&key, 1).await.0, 429);
     app.clock.advance(1);
     assert_eq!(post(&key, 1).await.0, 200);
-    // Test keys have the quota of their address.
+    // Test keys have the quota of their client address.
     let message = "The subscription covers at most 600 prefixes in one request.";
     assert_eq!(post(UNKNOWN, 601).await, crate::app::failure(400, message));
     assert_eq!(post(UNKNOWN, 599).await.0, 200);
-    // Without the plan, the plan is what is said.
+    // A plan without the operation is reported first.
     let core = app.subscriber("core@example.org", "core1").await;
     assert_eq!(post(&core, 1_000).await.0, 403);
 }

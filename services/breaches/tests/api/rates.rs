@@ -1,4 +1,4 @@
-//! Rate limits on a clock that stands still.
+//! Rate limits on a manual clock.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::app::{App, NOW, TEST, UNKNOWN, ZERO, answer, entry, failure};
 const ACCOUNT: &str = "/api/v3/breachedaccount/someone@example.com";
 
 #[actix_web::test]
-async fn exactly_rpm_requests_pass_at_once_and_the_next_one_after_its_wait() {
+async fn burst_of_rpm_requests_passes_and_the_next_one_must_wait() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "core1").await;
     for n in 0..10 {
@@ -28,7 +28,7 @@ async fn exactly_rpm_requests_pass_at_once_and_the_next_one_after_its_wait() {
 }
 
 #[actix_web::test]
-async fn direct_and_range_searches_share_a_bucket_at_the_price_of_a_range() {
+async fn address_and_range_searches_share_a_quota() {
     let app = App::with(|settings| settings.kanon_cost = 2).await;
     let key = app.subscriber("owner@example.org", "pro1").await;
     for _ in 0..249 {
@@ -41,7 +41,7 @@ async fn direct_and_range_searches_share_a_bucket_at_the_price_of_a_range() {
 }
 
 #[actix_web::test]
-async fn domain_based_stealer_searches_have_a_lower_limit_of_their_own() {
+async fn stealer_log_searches_by_domain_have_a_separate_lower_limit() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "pro5").await;
     for n in 0..10 {
@@ -59,7 +59,7 @@ async fn domain_based_stealer_searches_have_a_lower_limit_of_their_own() {
 }
 
 #[actix_web::test]
-async fn a_domain_is_searched_ten_times_in_ten_minutes_until_the_catalogue_changes() {
+async fn domain_search_is_limited_until_the_catalogue_changes() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     let key = app.subscriber("owner@example.org", "core1").await;
@@ -85,7 +85,7 @@ async fn a_domain_is_searched_ten_times_in_ten_minutes_until_the_catalogue_chang
 }
 
 #[actix_web::test]
-async fn domains_that_the_caller_does_not_control_share_one_limit() {
+async fn unverified_domains_share_one_limit() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "core1").await;
     let ask = async |n: u32| {
@@ -99,7 +99,7 @@ async fn domains_that_the_caller_does_not_control_share_one_limit() {
 }
 
 #[actix_web::test]
-async fn management_is_120_a_minute() {
+async fn management_is_limited_to_120_a_minute() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "core1").await;
     for n in 0..120 {
@@ -110,7 +110,7 @@ async fn management_is_120_a_minute() {
 }
 
 #[actix_web::test]
-async fn all_unknown_keys_of_an_address_share_one_bucket() {
+async fn unknown_keys_of_a_client_share_one_quota() {
     let app = App::with(|settings| settings.test_keys_rpm = 3).await;
     let path = format!("/api/v3/breachedaccount/account-exists@{TEST}");
     for key in [ZERO, UNKNOWN, "ffffffffffffffffffffffffffffffff"] {
@@ -122,7 +122,7 @@ async fn all_unknown_keys_of_an_address_share_one_bucket() {
 }
 
 #[actix_web::test]
-async fn keyless_operations_have_no_limit_unless_one_is_set() {
+async fn configured_keyless_limit_is_enforced() {
     let app = App::with(|settings| settings.keyless_rpm_per_ip = 2).await;
     for path in ["breaches", "dataclasses"] {
         assert_eq!(app.get(&format!("/api/v3/{path}")).await.status(), 200);
@@ -147,7 +147,7 @@ async fn replicas_share_the_refill_and_keep_the_burst() {
 }
 
 #[actix_web::test]
-async fn a_new_key_does_not_come_with_a_new_quota() {
+async fn new_key_does_not_refill_the_quota() {
     let app = App::start().await;
     let mut key = app.subscriber("owner@example.org", "core1").await;
     let mut answered = 0;

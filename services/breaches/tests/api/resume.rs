@@ -1,4 +1,4 @@
-//! Loads that are killed and go on.
+//! Loads that are killed and resumed.
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
@@ -6,7 +6,6 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use breaches::store::{accounts, breaches as store_breaches, domain_accounts, jobs};
 use database::Pools;
@@ -14,7 +13,7 @@ use diesel::prelude::*;
 use serde_json::json;
 use testkit::{Database, Folder};
 
-/// A database on which the binary works, beside the test.
+/// A database that the binary and the test use.
 struct Bench {
     database: Database,
     folder: Folder,
@@ -39,7 +38,7 @@ impl Bench {
         let mut command = crate::commands::command(&self.database, &self.folder, arguments);
         command
             .env("SEED_TEST_DATA", "false")
-            // The least: small batches, and sorted runs on disk.
+            // The minimum: small batches, and sorted runs on disk.
             .env("LOAD_MEMORY_MB", "1")
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -67,7 +66,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// Every pair of account and website.
+    /// All pairs of account and website.
     fn pairs(&self) -> Vec<(i64, i16, String)> {
         use breaches::store::schema::{mail_domain, stealer_log};
         let query = stealer_log::table
@@ -79,7 +78,7 @@ impl Bench {
         self.pools().read_blocking(read).unwrap()
     }
 
-    /// Every account with a paste.
+    /// All accounts with a paste.
     fn pastes(&self) -> Vec<(i64, i16, String, i64)> {
         use breaches::store::schema::{paste, paste_account};
         let query = paste_account::table
@@ -92,20 +91,20 @@ impl Bench {
     }
 }
 
-/// What a load is at.
+/// The phase of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    /// Not at its input yet.
+    /// Has not opened its input.
     Starting,
-    /// Reads its input, and sorts what does not fit into memory.
+    /// Reads its input and sorts it on disk.
     Reading,
-    /// Merges, and has committed nothing since it was started.
+    /// Merges, and has committed nothing since its start.
     Merging,
     /// Has committed a batch.
     Inserting,
 }
 
-/// A load that runs, and what its job had added before.
+/// A running load, and the number of links that its job had added before.
 struct Watched {
     child: Child,
     input: PathBuf,
@@ -120,7 +119,7 @@ impl Watched {
         Self { child, input, before }
     }
 
-    /// The phase; none at the end.
+    /// The phase; `None` if the load has ended.
     fn phase(&mut self, pools: &Pools) -> Option<Phase> {
         if self.child.try_wait().unwrap().is_some() {
             return None;
@@ -135,29 +134,28 @@ impl Watched {
         if files.contains(&self.input) {
             return Some(Phase::Reading);
         }
-        // The input is also opened for its fingerprint; sorted runs, which have no name, come later.
+        // The input is also opened earlier, for its fingerprint. Sorted runs are files without a name.
         let sorted = files.iter().any(|file| file.to_string_lossy().ends_with(" (deleted)"));
         Some(if sorted { Phase::Merging } else { Phase::Starting })
     }
 
-    /// Stops the load where it is, or lets it go on.
+    /// Sends `STOP` or `CONT` to the load.
     fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Kills the load at a random moment of a phase, and tells in which one it was caught; none when
-    /// it had ended before. It stands still while it is looked at: on a busy machine a short phase
-    /// would be over between two looks.
-    fn kill_in(mut self, wanted: Phase, longest: Duration, pools: &Pools) -> Option<Phase> {
+    /// Kills the load `steps` short time slices after the beginning of a phase. Returns the phase in
+    /// which it was killed, or `None` if it had ended. The load is stopped while it is examined, so
+    /// that no short phase is missed on a busy machine.
+    fn kill_in(mut self, wanted: Phase, steps: u32, pools: &Pools) -> Option<Phase> {
         self.signal("STOP");
         while self.phase(pools)? < wanted {
             self.signal("CONT");
             self.signal("STOP");
         }
-        if !longest.is_zero() {
+        for _ in 0..steps {
             self.signal("CONT");
-            std::thread::sleep(longest.mul_f64(f64::from(random(1_000)) / 1_000.0));
             self.signal("STOP");
         }
         self.phase(pools)
@@ -171,30 +169,30 @@ impl Drop for Watched {
     }
 }
 
-/// Links that the newest job on a file added.
+/// The links added by the newest job on a file.
 fn added(pools: &Pools, file: &Path) -> i64 {
     let name = file.file_name().unwrap().to_str().unwrap();
     let jobs = pools.read_blocking(jobs::all).unwrap();
     jobs.iter().find(|job| job.params.contains(name)).map_or(0, |job| job.added)
 }
 
-/// A number below `end`.
+/// A random number below `end`.
 fn random(end: u32) -> u32 {
     let seed = RandomState::new().build_hasher().finish();
     u32::try_from(seed % u64::from(end)).unwrap()
 }
 
-/// Kills a load at random moments of every phase, `LOAD_KILL_ROUNDS` (2) times each, then lets it
-/// end; tells how often it was caught in which phase.
-fn kill_again_and_again(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<Phase> {
+/// Kills a load at random moments of each phase, `LOAD_KILL_ROUNDS` (default 2) times, and then lets it
+/// end. Returns the phases in which it was killed.
+fn kill_repeatedly(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<Phase> {
     let rounds = std::env::var("LOAD_KILL_ROUNDS").ok().and_then(|text| text.parse().ok());
     let pools = bench.pools();
     let mut caught = Vec::new();
     for phase in [Phase::Starting, Phase::Reading, Phase::Merging, Phase::Inserting] {
-        // The first kill comes at the beginning of the phase, the others anywhere behind it.
+        // The first kill is at the beginning of the phase, the others are later.
         for round in 0..rounds.unwrap_or(2) {
-            let longest = Duration::from_millis(if round == 0 { 0 } else { 150 });
-            caught.extend(Watched::start(bench, arguments, file).kill_in(phase, longest, &pools));
+            let steps = if round == 0 { 0 } else { random(40) };
+            caught.extend(Watched::start(bench, arguments, file).kill_in(phase, steps, &pools));
         }
     }
     assert!(bench.command(arguments).arg(file).status().unwrap().success());
@@ -202,7 +200,7 @@ fn kill_again_and_again(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<P
 }
 
 #[test]
-fn a_load_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
+fn load_killed_repeatedly_gives_the_same_tables_as_one_run() {
     let lines: String = (0..60_000).map(|n| format!("user{n}@example{}.com\n", n % 50)).collect();
     let half: String = lines.lines().step_by(2).flat_map(|line| [line, "\n"]).collect();
     let clean = Bench::new();
@@ -216,20 +214,20 @@ fn a_load_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
 
     let file = broken.folder.write("lines.txt", &lines);
     let arguments = ["accounts", "load", "--breach", "Alpha"];
-    let caught = kill_again_and_again(&broken, &arguments, &file);
+    let caught = kill_repeatedly(&broken, &arguments, &file);
     for phase in [Phase::Reading, Phase::Merging, Phase::Inserting] {
         assert!(caught.contains(&phase), "no load was caught in {phase:?}: {caught:?}");
     }
     assert_eq!(broken.tables(), clean.tables());
     let jobs = broken.pools().read_blocking(jobs::all).unwrap();
     let alpha: Vec<_> = jobs.iter().filter(|job| job.params.contains("Alpha")).collect();
-    // One that was killed behind its last batch is done, and the next run is a job of its own.
+    // If it was killed after its last batch, its job is done and the next run is another job.
     let added: i64 = alpha.iter().map(|job| job.added).sum();
     assert_eq!((alpha[0].state.as_str(), added), ("done", 60_000));
 }
 
 #[test]
-fn a_further_breach_that_is_killed_again_and_again_gives_the_tables_of_one_clean_run() {
+fn further_breach_killed_repeatedly_gives_the_same_tables_as_one_run() {
     let lines = |numbers: std::ops::Range<u32>| -> String {
         numbers.map(|n| format!("user{n}@example{}.com\n", n % 50)).collect()
     };
@@ -237,13 +235,14 @@ fn a_further_breach_that_is_killed_again_and_again_gives_the_tables_of_one_clean
     for bench in [&clean, &broken] {
         let file = bench.folder.write("first.txt", lines(0..80_000));
         assert!(bench.load("Beta", &file).status().unwrap().success());
-        // A quarter, half of it known: on SQLite it goes beside the table, in several transactions.
+        // A quarter of the accounts, half of them known. On SQLite it is written to a run in several
+        // transactions.
         bench.folder.write("further.txt", lines(70_000..90_000));
     }
     let file = clean.folder.join("further.txt");
     assert!(clean.load("Alpha", &file).status().unwrap().success());
     let file = broken.folder.join("further.txt");
-    let caught = kill_again_and_again(&broken, &["accounts", "load", "--breach", "Alpha"], &file);
+    let caught = kill_repeatedly(&broken, &["accounts", "load", "--breach", "Alpha"], &file);
     assert!(caught.contains(&Phase::Reading), "{caught:?}");
     assert_eq!(broken.tables(), clean.tables());
     assert_eq!(broken.tables().0.len(), 90_000);
@@ -251,7 +250,7 @@ fn a_further_breach_that_is_killed_again_and_again_gives_the_tables_of_one_clean
 }
 
 #[test]
-fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
+fn killed_loads_of_stealer_logs_and_pastes_give_the_same_tables_as_one_run() {
     let pairs: String = (0..24_000)
         .map(|n| format!("user{}@example.com,shop{}.example\n", n / 2, n % 90))
         .collect();
@@ -273,7 +272,7 @@ fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
         let file = clean.folder.write(name, content);
         assert!(clean.command(arguments).arg(file).status().unwrap().success());
         let file = broken.folder.write(name, content);
-        let caught = kill_again_and_again(&broken, arguments, &file);
+        let caught = kill_repeatedly(&broken, arguments, &file);
         assert!(caught.contains(&Phase::Inserting), "{name}: {caught:?}");
     }
     assert_eq!(broken.tables(), clean.tables());
@@ -282,7 +281,7 @@ fn killed_loads_of_stealer_logs_and_pastes_give_the_tables_of_one_clean_run() {
 }
 
 #[test]
-fn a_killed_manifest_and_loads_at_once_give_the_tables_of_one_load_after_another() {
+fn killed_manifest_and_concurrent_loads_give_the_same_tables_as_sequential_loads() {
     let file = |bench: &Bench, name: &str, step: usize| {
         let lines: String =
             (0..40_000).step_by(step).map(|n| format!("user{n}@example{}.com\n", n % 50)).collect();
@@ -297,7 +296,7 @@ fn a_killed_manifest_and_loads_at_once_give_the_tables_of_one_load_after_another
         manifest += &format!("{breach} {name}\n");
     }
     let manifest = killed.folder.write("manifest.txt", manifest);
-    let caught = kill_again_and_again(&killed, &["accounts", "load", "--manifest"], &manifest);
+    let caught = kill_repeatedly(&killed, &["accounts", "load", "--manifest"], &manifest);
     assert!(caught.contains(&Phase::Inserting), "{caught:?}");
     let running = loads.map(|(breach, name, step)| {
         crowded.load(breach, &file(&crowded, name, step)).spawn().unwrap()
@@ -311,7 +310,7 @@ fn a_killed_manifest_and_loads_at_once_give_the_tables_of_one_load_after_another
 }
 
 #[test]
-fn a_killed_load_without_notices_goes_on_without_them() {
+fn killed_load_without_notices_resumes_without_them() {
     use breaches::store::schema::suppressed_link;
     let (bench, owner) = (Bench::new(), "corp@example.org");
     for arguments in
@@ -323,24 +322,24 @@ fn a_killed_load_without_notices_goes_on_without_them() {
     let file = bench.folder.write("lines.txt", lines);
     let (pools, silent) = (bench.pools(), ["accounts", "load", "--breach", "Alpha", "--no-notify"]);
     let killed = Watched::start(&bench, &silent, &file);
-    let killed = killed.kill_in(Phase::Inserting, Duration::ZERO, &pools);
+    let killed = killed.kill_in(Phase::Inserting, 0, &pools);
     assert_eq!(killed, Some(Phase::Inserting));
     let id = pools.read_blocking(jobs::all).unwrap()[0].id.to_string();
     let refused = bench.load("Alpha", &file).stderr(Stdio::piped()).output().unwrap();
-    let told = String::from_utf8(refused.stderr).unwrap();
+    let errors = String::from_utf8(refused.stderr).unwrap();
     assert!(
-        refused.status.code() == Some(1) && told.contains(&format!("job resume {id}")),
-        "{told}"
+        refused.status.code() == Some(1) && errors.contains(&format!("job resume {id}")),
+        "{errors}"
     );
     let resumed = bench.command(&["job", "resume", &id]).stdout(Stdio::piped()).output().unwrap();
-    assert!(String::from_utf8(resumed.stdout).unwrap().contains("nobody is told"));
+    assert!(String::from_utf8(resumed.stdout).unwrap().contains("without notices"));
     let noted = |db: &mut database::Db| -> Result<Vec<i64>, database::DatabaseError> {
         Ok(suppressed_link::table.select(suppressed_link::addresses).load(db)?)
     };
     assert_eq!(pools.read_blocking(noted).unwrap(), [60_000]);
 }
 
-/// Peak memory of a process so far, in MiB.
+/// Peak memory of a process, in MiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -348,9 +347,9 @@ fn peak(process: u32) -> Option<u64> {
 }
 
 #[test]
-fn a_load_keeps_within_its_memory() {
+fn load_stays_within_its_memory() {
     let bench = Bench::new();
-    // Twice as much text as a load may hold, and domains enough for their index to be large.
+    // Twice as much text as the memory of the load, and enough domains for a large index.
     let file = bench.folder.join("lines.txt");
     let mut out = BufWriter::new(File::create(&file).unwrap());
     for n in 0..250_000_u64 {
@@ -363,36 +362,11 @@ fn a_load_keeps_within_its_memory() {
     let mut load = bench.load("Alpha", &file);
     let mut child = load.env("LOAD_MEMORY_MB", "8").spawn().unwrap();
     let mut highest = 0;
-    let status = loop {
+    testkit::until_blocking("the load ends", || {
         highest = highest.max(peak(child.id()).unwrap_or(0));
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    assert!(status.success());
+        child.try_wait().unwrap().is_some()
+    });
+    assert!(child.wait().unwrap().success());
     assert_eq!(added(&bench.pools(), &file), 250_000);
     assert!(highest > 0 && highest <= 8 + 100, "{highest} MiB");
-}
-
-#[test]
-fn a_cancelled_load_stops_and_keeps_what_it_committed() {
-    let bench = Bench::new();
-    let lines: String = (0..60_000).map(|n| format!("user{n}@example.com\n")).collect();
-    let file = bench.folder.write("lines.txt", lines);
-    let mut child = bench.load("Alpha", &file).spawn().unwrap();
-    let pools = bench.pools();
-    let cancelled = loop {
-        if child.try_wait().unwrap().is_some() {
-            break false;
-        }
-        let found = pools.read_blocking(jobs::all).unwrap();
-        if let Some(job) = found.first().filter(|job| job.added > 0) {
-            let id = job.id.to_string();
-            break bench.command(&["job", "cancel", &id]).status().unwrap().success();
-        }
-    };
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(i32::from(cancelled)));
-    assert!(!bench.tables().0.is_empty());
 }

@@ -1,5 +1,5 @@
-//! Further breaches, which SQLite keeps in runs beside the table: every way to read and to change
-//! accounts, against a naive model. On PostgreSQL the same holds without runs.
+//! Further breaches, which SQLite stores in runs: reads and changes of accounts, checked against a
+//! simple model. On PostgreSQL the same checks apply without runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ struct Runs {
     number: i64,
 }
 
-/// How many runs there are; 1 in PostgreSQL, which has none.
+/// The number of runs; 1 on PostgreSQL, which has none.
 async fn runs(app: &App) -> i64 {
     let count = |db: &mut Db| -> Result<i64, DatabaseError> {
         let Db::Sqlite(conn) = db else { return Ok(1) };
@@ -54,7 +54,7 @@ fn person(n: u64) -> String {
     }
 }
 
-/// Loads some people of a breach, and more of them for a small number of people.
+/// Loads random people of a breach into the database and the model.
 async fn load(app: &App, model: &mut Model, breach: u16, seed: u64, people: u64) {
     let mut lines = String::new();
     for n in 0..people {
@@ -70,7 +70,7 @@ async fn load(app: &App, model: &mut Model, breach: u16, seed: u64, people: u64)
     assert_eq!(outcome.added, after - before, "B{breach}, seed {seed}");
 }
 
-/// Compares every way to read with the model.
+/// Compares all kinds of reads with the model.
 async fn check(app: &App, model: &Model) {
     let expected: BTreeMap<String, Vec<u16>> = model
         .iter()
@@ -86,7 +86,7 @@ async fn check(app: &App, model: &Model) {
     assert_eq!(rows.len(), expected.len());
     assert_eq!(found, expected);
 
-    // Page by page, each address by itself, ranges of all sizes, domains.
+    // By page, by address, by ranges of all sizes, by domain.
     let checked = expected.clone();
     app.change(move |db| {
         let (mut paged, mut after) = (Vec::new(), (i64::MIN, -1));
@@ -101,7 +101,7 @@ async fn check(app: &App, model: &Model) {
             let row = accounts::find(db, &parse(address)?)?.unwrap();
             assert_eq!(&list(&row.breaches), ids, "{address}");
         }
-        assert_eq!(accounts::find(db, &parse("nobody@example1.com")?)?, None);
+        assert_eq!(accounts::find(db, &parse("unknown@example1.com")?)?, None);
         for shift in [4, 20, 62] {
             let keys =
                 |row: &accounts::AccountRow| (row.k >> shift << shift, row.k | ((1 << shift) - 1));
@@ -143,23 +143,23 @@ async fn check(app: &App, model: &Model) {
 }
 
 #[actix_web::test]
-async fn whatever_happens_to_accounts_in_runs_they_are_what_a_table_would_say() {
+async fn accounts_in_runs_behave_like_accounts_in_one_table() {
     let (app, mut model) = (with_breaches().await, Model::new());
     for breach in 1..=4 {
         load(&app, &mut model, breach, u64::from(breach), 120).await;
     }
     assert!(runs(&app).await > 0);
     check(&app, &model).await;
-    // A breach that has links already, partly the same ones.
+    // A breach that already has links, some of them the same.
     load(&app, &mut model, 2, 2, 90).await;
     load(&app, &mut model, 2, 9, 90).await;
     for breach in 5..=11 {
         load(&app, &mut model, breach, u64::from(breach), 100).await;
     }
-    assert!((1..=8).contains(&runs(&app).await), "runs become one when there are many");
+    assert!((1..=8).contains(&runs(&app).await), "runs are merged when there are many");
     check(&app, &model).await;
 
-    // People leave, by themselves or breach by breach.
+    // Remove people, completely or from one breach.
     let leaving: Vec<String> = model.keys().step_by(29).cloned().collect();
     for (n, address) in leaving.iter().enumerate() {
         let (email, all) = (parse(address).unwrap(), n % 2 == 0);
@@ -182,7 +182,7 @@ async fn whatever_happens_to_accounts_in_runs_they_are_what_a_table_would_say() 
     }
     check(&app, &model).await;
 
-    // Stealer logs and pastes need a row; a breach retires.
+    // Stealer logs and pastes move accounts to the table; a breach is retired.
     let captured: Vec<String> = model.keys().step_by(31).cloned().collect();
     let pairs: String = captured.iter().map(|a| format!("{a},shop.example\n")).collect();
     app.load_pairs("B12", &format!("email,website\n{pairs}")).await;
@@ -203,7 +203,7 @@ async fn whatever_happens_to_accounts_in_runs_they_are_what_a_table_would_say() 
 }
 
 #[actix_web::test]
-async fn what_runs_have_goes_into_the_table_before_a_large_load_and_bit_by_bit() {
+async fn moving_accounts_from_runs_to_the_table_changes_no_read() {
     let (app, mut model) = (with_breaches().await, Model::new());
     for breach in 1..=6 {
         load(&app, &mut model, breach, u64::from(breach), 200).await;
@@ -212,7 +212,7 @@ async fn what_runs_have_goes_into_the_table_before_a_large_load_and_bit_by_bit()
     let middle = rows[rows.len() / 2].k;
     app.change(move |db| account_links::merge_between(db, i64::MIN, middle)).await;
     check(&app, &model).await;
-    // All that is left, as a load of many people would: each group takes its own out of the runs.
+    // The remaining accounts, as a large load would move them.
     let before = app.change(|db| accounts::in_table(db, AccountKey(middle))).await;
     assert_eq!(before.len(), 1);
     app.change(|db| account_links::merge_between(db, i64::MIN, i64::MAX)).await;
@@ -223,7 +223,7 @@ async fn what_runs_have_goes_into_the_table_before_a_large_load_and_bit_by_bit()
 }
 
 #[actix_web::test]
-async fn searches_find_people_in_runs_as_soon_as_a_load_is_done() {
+async fn searches_find_accounts_in_runs_after_a_load() {
     let app = with_breaches().await;
     let key = app.subscriber("owner@example.org", "pro1").await;
     app.verify("owner@example.org", "example.com").await;

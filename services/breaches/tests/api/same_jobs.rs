@@ -1,9 +1,10 @@
-//! One job that several processes run, as schedules that overlap make them.
+//! One job that several processes run, as overlapping schedules may cause.
 
 use std::io::Write;
 use std::ops::Range;
 use std::process::{Child, Stdio};
 
+use breaches::store::accounts;
 use breaches::store::jobs::{self, Job};
 use database::Pools;
 use serde_json::json;
@@ -19,14 +20,14 @@ fn newest(pools: &Pools) -> Option<Job> {
     pools.read_blocking(jobs::all).unwrap().into_iter().next()
 }
 
-/// Starts a command, whose output is for the test.
+/// Starts a command with piped input and output.
 fn start(operator: &Operator, arguments: &[&str]) -> Child {
     let mut command = operator.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
-/// Gives a command a part of its input.
+/// Writes a part of the input of a command.
 fn feed(child: &mut Child, text: &str) {
     child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
 }
@@ -40,15 +41,15 @@ fn pastes(numbers: Range<u32>) -> String {
     numbers.map(paste).collect()
 }
 
-/// Ends the input of a command; its exit code, and what it says.
+/// Closes the input of a command and returns its exit code and output.
 fn end(child: Child) -> (Option<i32>, String) {
-    let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    let ended = child.wait_with_output().unwrap();
+    let output = [ended.stdout, ended.stderr].concat();
+    (ended.status.code(), String::from_utf8_lossy(&output).into_owned())
 }
 
 #[test]
-fn a_load_that_is_started_again_while_it_runs_ends_well_both_times() {
+fn same_load_started_twice_succeeds_both_times() {
     let operator = Operator::new();
     let lines: String = (0..20_000).map(|n| format!("user{n}@load.example\n")).collect();
     let file = operator.folder.write("list.txt", lines);
@@ -57,33 +58,51 @@ fn a_load_that_is_started_again_while_it_runs_ends_well_both_times() {
         start(&operator, &["accounts", "load", "--breach", breach, file.to_str().unwrap()])
     });
     for load in loads {
-        let (code, said) = end(load);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("20000 read, 20000 accepted, 0 skipped"), "{said}");
+        let (code, output) = end(load);
+        assert_eq!(code, Some(0), "{output}");
+        assert!(output.contains("20000 read, 20000 accepted, 0 skipped"), "{output}");
     }
     let exported = operator.run(&["account", "export", "--breach", "Inkwell"]);
     assert_eq!(exported.lines().filter(|line| line.ends_with("@load.example")).count(), 20_000);
 }
 
 #[test]
-fn pastes_that_another_process_has_loaded_meanwhile_are_no_failure() {
+fn load_succeeds_if_another_process_finishes_its_job() {
     let operator = Operator::new();
     let pools = pools(&operator);
     let mut load = start(&operator, &["pastes", "load", "-"]);
     feed(&mut load, &pastes(0..250));
-    // The load has stored its first batch, and waits for more.
+    // The load has committed its first batch and waits for more input.
     until_blocking("a batch is stored", || newest(&pools).is_some_and(|job| job.added == 200));
     let id = newest(&pools).unwrap().id;
     pools.write_blocking(|db| jobs::finish(db, id, 1)).unwrap();
     feed(&mut load, &pastes(250..700));
-    let (code, said) = end(load);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("700 read, 700 accepted, 0 skipped, 200 added"), "{said}");
+    let (code, output) = end(load);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("700 read, 700 accepted, 0 skipped, 200 added"), "{output}");
     assert_eq!(newest(&pools).unwrap().state, "done");
 }
 
 #[test]
-fn a_load_heeds_what_became_of_its_job_while_it_read() {
+fn cancelled_load_stops_and_keeps_committed_batches() {
+    let operator = Operator::new();
+    let pools = pools(&operator);
+    operator.run(&["job", "list"]);
+    let before = pools.read_blocking(accounts::count).unwrap();
+    let mut load = start(&operator, &["pastes", "load", "-"]);
+    feed(&mut load, &pastes(0..250));
+    until_blocking("a batch is stored", || newest(&pools).is_some_and(|job| job.added == 200));
+    operator.run(&["job", "cancel", &newest(&pools).unwrap().id.to_string()]);
+    feed(&mut load, &pastes(250..700));
+    let (code, output) = end(load);
+    assert_eq!(code, Some(1), "{output}");
+    let job = newest(&pools).unwrap();
+    assert_eq!((job.state.as_str(), job.added), ("cancelled", 200), "{output}");
+    assert_eq!(pools.read_blocking(accounts::count).unwrap(), before + 200);
+}
+
+#[test]
+fn load_respects_a_state_change_of_its_job_while_reading() {
     let operator = Operator::new();
     let pools = pools(&operator);
     let cases =
@@ -99,8 +118,8 @@ fn a_load_heeds_what_became_of_its_job_while_it_read() {
             _ => jobs::cancel(db, id, 1),
         });
         noted.unwrap();
-        let (found, said) = end(load);
-        assert_eq!(found, Some(code), "{became}: {said}");
+        let (found, output) = end(load);
+        assert_eq!(found, Some(code), "{became}: {output}");
         let job = newest(&pools).unwrap();
         assert_eq!(
             (job.id, job.state.as_str(), job.read, job.added),
@@ -112,7 +131,7 @@ fn a_load_heeds_what_became_of_its_job_while_it_read() {
 }
 
 #[test]
-fn a_purge_is_listed_with_what_it_removed() {
+fn purge_is_listed_with_its_removed_links() {
     let operator = Operator::new();
     let catalogue = operator.folder.write("c.json", crate::app::entry("Alpha").to_string());
     operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);

@@ -1,4 +1,4 @@
-//! Operations 12 to 14 and the loader that feeds them.
+//! Operations 12 to 14 and the loader of stealer logs.
 
 use breaches::jobs::StealerLogsOptions;
 use serde_json::json;
@@ -47,7 +47,7 @@ async fn pairs_are_loaded_without_passwords_from_csv_and_json() {
 }
 
 #[actix_web::test]
-async fn an_address_captured_only_at_its_own_domain_is_dropped() {
+async fn address_captured_only_at_its_own_domain_is_dropped() {
     let (app, key) = app().await;
     app.load_pairs("Logs", "email,website\na@example.com,https://example.com/\n").await;
     let found = app.get_with(&key, "/api/v3/stealerlogsbyemail/a@example.com").await;
@@ -57,7 +57,7 @@ async fn an_address_captured_only_at_its_own_domain_is_dropped() {
 }
 
 #[actix_web::test]
-async fn unverified_domains_are_refused() {
+async fn stealer_logs_of_unverified_domains_are_refused() {
     let (app, key) = app().await;
     let refused =
         failure(403, "Access denied, the domain has not been verified by this subscription.");
@@ -72,7 +72,7 @@ async fn unverified_domains_are_refused() {
 }
 
 #[actix_web::test]
-async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
+async fn breach_that_is_not_a_stealer_log_accepts_no_pairs() {
     let (app, _) = app().await;
     let options = StealerLogsOptions {
         breach: "Plain".into(),
@@ -85,14 +85,14 @@ async fn a_breach_that_is_no_stealer_log_takes_no_pairs() {
 }
 
 #[actix_web::test]
-async fn whole_answers() {
+async fn answers_of_each_stealer_log_search_are_unchanged() {
     let app = App::start().await;
     let mut shown = String::new();
     for path in [
         format!("stealerLogsByEmail/stealer-log@{TEST}"),
         format!("stealerLogsByWebsiteDomain/shop.{TEST}"),
         format!("stealerLogsByEmailDomain/{TEST}"),
-        format!("stealerLogsByEmail/nobody@{TEST}"),
+        format!("stealerLogsByEmail/unknown@{TEST}"),
     ] {
         shown += &app.shown(ZERO, &format!("/api/v3/{path}")).await;
     }
@@ -100,7 +100,7 @@ async fn whole_answers() {
 }
 
 #[actix_web::test]
-async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
+async fn csv_columns_are_found_by_common_names_or_by_flags() {
     let (app, _) = app().await;
     let load = |name: &str, text: &str, columns: [Option<&str>; 2], delimiter: Option<u8>| {
         let [email_column, website_column] = columns.map(|column| column.map(str::to_owned));
@@ -137,7 +137,7 @@ async fn the_columns_of_a_csv_are_found_by_usual_names_or_named() {
     assert_eq!(held("k2@example.org"), ["two.example"]);
 }
 
-/// What a load of pairs says when it is refused, and what is stored then.
+/// The error of a load of pairs, after checking that nothing was stored.
 async fn refusal(app: &App, text: &str, column: Option<&str>) -> String {
     refusal_of(app, text, column, 1)
 }
@@ -155,28 +155,28 @@ fn refusal_of(app: &App, text: &str, column: Option<&str>, pairs: i64) -> String
 }
 
 #[actix_web::test]
-async fn a_column_of_passwords_is_never_taken_for_websites() {
+async fn password_column_is_not_read_as_websites() {
     let (app, key) = app().await;
     for (text, column, expected) in [
         ("Login Name,Password\na@example.com,my.dog\n", None, " 1 Login Name, 2 Password."),
         (
             "email,password\na@example.com,my.dog\n",
             Some("password"),
-            "column 2 of the CSV file holds secrets",
+            "column 2 of the CSV file contains secrets",
         ),
         (
             "email,my pwd\na@example.com,my.dog\n",
             Some("2"),
-            "column 2 of the CSV file holds secrets",
+            "column 2 of the CSV file contains secrets",
         ),
         ("email,note\na@example.com,my.dog\n", None, " 1 email, 2 note."),
-        ("a@example.com,my.dog\n", None, "names none. --website-column names"),
+        ("a@example.com,my.dog\n", None, "no names. --website-column names"),
     ] {
         let text = refusal(&app, text, column).await;
         assert!(text.contains(expected), "{text}");
         assert!(!text.contains("my.dog"), "{text}");
     }
-    // Exports of password managers and of browsers, and files without a header.
+    // Exports of password managers and browsers, and files without a header.
     for (text, site) in [
         (
             "Account,Login Name,Password,Web Site\nx,a@example.com,my.dog,https://one.example/\n",
@@ -197,7 +197,7 @@ async fn a_column_of_passwords_is_never_taken_for_websites() {
 }
 
 #[actix_web::test]
-async fn a_file_that_is_something_else_is_refused_by_its_first_rows() {
+async fn file_with_invalid_first_rows_is_refused() {
     let (app, _) = app().await;
     let rows: String = (0..1_500).map(|n| format!("user{n},https://shop.example/\n")).collect();
     let text = refusal(&app, &format!("username,url\n{rows}"), None).await;
@@ -233,7 +233,7 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     ] {
         let refused = refusal_of(&app, text, None, 5);
         assert!(
-            refused.contains("more than one column of the CSV file may hold websites"),
+            refused.contains("several columns of the CSV file may contain websites"),
             "{refused}"
         );
         assert!(!refused.contains("secret"), "{refused}");
@@ -241,13 +241,13 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     let mostly = "c@example.com,https://secret.example,x\n".to_owned()
         + &"c@example.com,hunter2,x\n".repeat(3);
     let refused = refusal_of(&app, &mostly, None, 5);
-    assert!(refused.contains("no column known to hold websites"), "{refused}");
+    assert!(refused.contains("no known column of websites"), "{refused}");
 }
 
 #[actix_web::test]
 async fn refusal_of_a_file_with_one_column_names_the_delimiter_flag() {
     let (app, _) = app().await;
     let refused = refusal(&app, "a@example.com;x;https://one.example/\n", None).await;
-    assert!(refused.contains("has 1 columns and names none"), "{refused}");
+    assert!(refused.contains("has 1 column and no names"), "{refused}");
     assert!(refused.contains("--delimiter"), "{refused}");
 }

@@ -1,9 +1,9 @@
-//! What a stop does to requests under way.
+//! Requests under way during a stop.
 
 use testkit::{Program, stop_under_load};
 
 #[test]
-fn a_stop_loses_no_request() {
+fn stop_loses_no_request() {
     let program = Program::new(env!("CARGO_BIN_EXE_breaches")).with_database();
     stop_under_load(&program, "/api/v3/breaches", &[("user-agent", "tests")]);
 }

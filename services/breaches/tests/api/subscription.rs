@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::app::{App, NOW, ZERO, answer, entry};
 
 #[actix_web::test]
-async fn the_status_of_core_1_is_as_published() {
+async fn status_of_core_1_is_as_published() {
     let app = App::start().await;
     let key = app.subscriber("owner@example.org", "core1").await;
     let status = answer(app.get_with(&key, "/api/v3/subscription/status").await).await;
@@ -14,7 +14,7 @@ async fn the_status_of_core_1_is_as_published() {
 }
 
 #[actix_web::test]
-async fn subscribed_domains_come_by_name_with_the_counts_of_their_last_search() {
+async fn subscribed_domains_are_sorted_and_have_the_counts_of_their_last_search() {
     let app = App::start().await;
     let mut spam = entry("Spam");
     spam["IsSpamList"] = json!(true);
@@ -49,7 +49,7 @@ async fn subscribed_domains_come_by_name_with_the_counts_of_their_last_search() 
 }
 
 #[actix_web::test]
-async fn whole_answers() {
+async fn answers_for_the_test_subscription_are_unchanged() {
     let app = App::start().await;
     let mut shown = String::new();
     for path in ["subscribedDomains", "subscription/status"] {

@@ -1,4 +1,4 @@
-//! Loads without notices: nobody hears of what they link, and everybody of what others link.
+//! Loads without notices: their links cause no notices, while links of other loads do.
 
 use serde_json::{Value, json};
 use testkit::{HttpPeer, Mail, PeerAnswer, SmtpPeer};
@@ -8,7 +8,7 @@ use crate::app::{App, Peers, entry};
 const OWNER: &str = "owner@example.org";
 const CORP: &str = "corp@example.org";
 
-/// Somebody who wants notices, and somebody with a domain and a webhook.
+/// Starts a service with a listener, and a subscriber with a domain and a webhook.
 async fn start(hook: &HttpPeer) -> App {
     let peers = Peers { smtp: Some(SmtpPeer::start()), webhooks: true, ..Peers::default() };
     let app = App::with_peers(peers).await;
@@ -19,11 +19,11 @@ async fn start(hook: &HttpPeer) -> App {
     app.subscriber(CORP, "pro1").await;
     app.verify(CORP, "corp.example").await;
     app.webhook(CORP, &hook.url("/x")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     app
 }
 
-/// How many new accounts webhooks were told of.
+/// The numbers of new accounts that the webhook received.
 fn called(hook: &HttpPeer) -> Vec<Value> {
     let bodies = hook.requests().into_iter();
     let bodies = bodies.map(|call| serde_json::from_str::<Value>(&call.body).unwrap());
@@ -31,7 +31,7 @@ fn called(hook: &HttpPeer) -> Vec<Value> {
 }
 
 #[actix_web::test]
-async fn every_kind_of_load_can_be_silent_and_the_next_ones_are_heard_of() {
+async fn load_without_notices_sends_none_and_later_loads_do() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start(&hook).await;
     let people = format!("{OWNER}\na@corp.example\nb@corp.example\n");
@@ -43,55 +43,55 @@ async fn every_kind_of_load_can_be_silent_and_the_next_ones_are_heard_of() {
         json!({ "Source": "Pastebin", "Id": id, "Emails": [OWNER, "a@corp.example"] }).to_string()
     };
     assert!(!app.load_pastes_as(&paste("p1"), true).await.notices);
-    app.tell().await;
-    app.tell_listeners().await;
+    app.deliver_notices().await;
+    app.deliver_listener_notices().await;
     assert!(app.mails().is_empty() && hook.requests().is_empty());
-    // The same files once more bring nothing new; a further address and a further breach do.
+    // Repeating the files adds nothing new; another address and another breach do.
     assert!(app.load("Alpha", &people).await.notices);
     app.load_pairs("Logs", &pairs).await;
     app.load_pastes(&paste("p1")).await;
-    app.tell().await;
-    app.tell_listeners().await;
+    app.deliver_notices().await;
+    app.deliver_listener_notices().await;
     assert!(app.mails().is_empty() && hook.requests().is_empty());
     app.load("Alpha", &format!("{people}c@corp.example\n")).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(called(&hook), [1]);
     app.load("Beta", &people).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(called(&hook), [1, 2]);
     app.load_pastes(&paste("p2")).await;
-    app.tell_listeners().await;
+    app.deliver_listener_notices().await;
     let to = |address: &str| app.mails().iter().filter(|mail| mail.to[0] == address).count();
     assert_eq!((to(OWNER), to(CORP)), (2, 3));
 }
 
 #[actix_web::test]
-async fn what_was_linked_before_is_heard_of_although_a_silent_load_has_it_too() {
+async fn earlier_links_are_announced_despite_a_later_load_without_notices() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start(&hook).await;
-    // The server was not there to tell of the first load.
+    // The server was not running after the first load.
     app.load("Alpha", &format!("{OWNER}\na@corp.example\n")).await;
     app.load_as("Alpha", &format!("{OWNER}\na@corp.example\nb@corp.example\n"), true).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(called(&hook), [1]);
     let to: Vec<String> = app.mails().iter().map(|mail: &Mail| mail.to[0].clone()).collect();
     assert!(to.len() == 2 && to.contains(&OWNER.to_owned()), "{to:?}");
 }
 
 #[actix_web::test]
-async fn what_was_linked_silently_is_no_news_when_its_breach_is_activated() {
+async fn activating_a_breach_does_not_announce_links_without_notices() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start(&hook).await;
     app.set_breach("Alpha", |breach| breach.active = false).await;
     app.load_as("Alpha", &format!("{OWNER}\na@corp.example\n"), true).await;
-    app.tell().await;
+    app.deliver_notices().await;
     app.set_breach("Alpha", |breach| breach.active = true).await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert!(app.mails().is_empty() && hook.requests().is_empty());
 }
 
 #[actix_web::test]
-async fn who_verifies_a_domain_again_hears_of_what_comes_then() {
+async fn domain_verified_again_is_notified_of_later_links() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start(&hook).await;
     let email = domain::EmailAddress::parse(CORP).unwrap();
@@ -102,9 +102,9 @@ async fn who_verifies_a_domain_again_hears_of_what_comes_then() {
     .await;
     app.load("Alpha", "a@corp.example\n").await;
     app.verify(CORP, "corp.example").await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert!(app.mails().is_empty());
     app.load("Alpha", "a@corp.example\nb@corp.example\n").await;
-    app.tell().await;
+    app.deliver_notices().await;
     assert_eq!(called(&hook), [1]);
 }

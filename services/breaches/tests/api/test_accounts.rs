@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, TEST, UNKNOWN, ZERO, answer};
 
-/// Alias, answer of operation 1, whether there is a paste, answer within operation 6.
+/// Alias, answer of operation 1, presence of a paste, answer within operation 6.
 const TABLE: [(&str, &[&str], bool, &[&str]); 16] = [
     ("account-exists", &["Acmegram"], true, &["Acmegram"]),
     (
@@ -46,7 +46,7 @@ const TABLE: [(&str, &[&str], bool, &[&str]); 16] = [
 ];
 
 #[actix_web::test]
-async fn every_test_account_shows_its_breaches_and_pastes() {
+async fn each_test_account_shows_its_breaches_and_pastes() {
     let app = App::start().await;
     let paste = json!([{"Source":"Pastebin","Id":"T3stP4st","Title":"fixture","Date":"2014-11-28T06:11:00Z","EmailCount":245}]);
     for key in [ZERO, UNKNOWN] {
@@ -77,7 +77,7 @@ async fn every_test_account_shows_its_breaches_and_pastes() {
 }
 
 #[actix_web::test]
-async fn the_test_domain_maps_every_alias_to_its_breaches() {
+async fn test_domain_lists_each_alias_with_its_breaches() {
     let app = App::start().await;
     let mut expected = serde_json::Map::new();
     for (alias, _, _, names) in TABLE {
@@ -93,7 +93,7 @@ async fn the_test_domain_maps_every_alias_to_its_breaches() {
 }
 
 #[actix_web::test]
-async fn the_stealer_log_account_is_found_in_all_three_ways() {
+async fn stealer_log_test_account_is_found_by_each_search() {
     let app = App::start().await;
     let shop = format!("shop.{TEST}");
     let address = format!("stealer-log@{TEST}");
@@ -117,7 +117,7 @@ async fn the_stealer_log_account_is_found_in_all_three_ways() {
 }
 
 #[actix_web::test]
-async fn the_zero_key_has_a_built_in_subscription() {
+async fn zero_key_has_a_built_in_subscription() {
     let app = App::start().await;
     let status = answer(app.get_with(ZERO, "/api/v3/subscription/status").await).await;
     let expected = r#"{"SubscriptionName":"Test","Description":"Covers the test accounts only.","SubscribedUntil":"2099-12-31T23:59:59","Rpm":60,"DomainSearchMaxBreachedAccounts":2147483647,"MaxBreachedDomains":1,"IncludesStealerLogs":true,"IncludesBulkDomainAdd":false,"IncludesAutoSubdomainVerification":false,"IncludesCustomerDomains":false,"IncludesKAnon":true}"#;
@@ -130,7 +130,7 @@ async fn the_zero_key_has_a_built_in_subscription() {
 }
 
 #[actix_web::test]
-async fn test_data_can_be_removed_and_made_again() {
+async fn test_data_can_be_removed_and_recreated() {
     let app = App::start().await;
     let path = format!("/api/v3/breachedaccount/account-exists@{TEST}");
     breaches::jobs::remove_test(&app.context).unwrap();
@@ -145,7 +145,7 @@ async fn test_data_can_be_removed_and_made_again() {
 }
 
 #[actix_web::test]
-async fn a_loaded_catalogue_can_play_the_parts_of_the_fixtures() {
+async fn test_accounts_can_use_breaches_of_a_loaded_catalogue() {
     let app = App::with(|settings| settings.seed_test_data = false).await;
     app.import(&json!([crate::app::entry("Adobe")])).await;
     breaches::jobs::seed_test(&app.context, true).unwrap();

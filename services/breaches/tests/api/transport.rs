@@ -1,4 +1,4 @@
-//! 301, TLS and health.
+//! Redirects, TLS and health.
 
 use shell::TlsMode;
 use testkit::Database;
@@ -10,7 +10,7 @@ async fn native() -> App {
 }
 
 #[actix_web::test]
-async fn plain_http_is_301_for_every_method_before_any_other_check() {
+async fn plain_http_is_redirected_before_any_other_check() {
     let app = native().await;
     let target = app.server.running().https.unwrap();
     for (method, path) in [
@@ -30,7 +30,7 @@ async fn plain_http_is_301_for_every_method_before_any_other_check() {
 }
 
 #[actix_web::test]
-async fn health_answers_over_plain_http_without_a_user_agent() {
+async fn health_checks_work_over_plain_http_without_a_user_agent() {
     let app = native().await;
     for path in ["/healthz", "/readyz"] {
         assert_eq!(app.server.get(path).send().await.unwrap().status(), 200);
@@ -40,7 +40,7 @@ async fn health_answers_over_plain_http_without_a_user_agent() {
 }
 
 #[actix_web::test]
-async fn https_answers_carry_strict_transport_security() {
+async fn https_answers_have_strict_transport_security() {
     let proxy = App::on(
         Database::new(),
         |_| (),

@@ -9,8 +9,8 @@ use crate::app::{App, NOW, entry};
 
 const ADDRESS: &str = "someone@example.com";
 
-/// A server whose subscriber controls example.com, which has one address in one stealer log that
-/// also brought a pair.
+/// A server whose subscriber controls example.com. One of its addresses is in a stealer log and a
+/// paste.
 async fn app() -> (App, String) {
     let app = App::start().await;
     let mut alpha = entry("Alpha");
@@ -26,7 +26,8 @@ async fn app() -> (App, String) {
     (app, key)
 }
 
-/// Which of operations 1, 2, 6, 12, 13, 14, 15 tell of the address, and whether 8 lists the breach.
+/// The operations among 1, 2, 6, 12, 13, 14, 15 that show the address, and whether 8 lists the
+/// breach.
 async fn seen(app: &App, key: &str) -> [bool; 8] {
     let prefix = &Sha1Digest::of(ADDRESS).to_string()[..6];
     let mut seen = [false; 8];
@@ -58,7 +59,7 @@ async fn seen(app: &App, key: &str) -> [bool; 8] {
 const EVERYWHERE: [bool; 8] = [true; 8];
 
 #[actix_web::test]
-async fn each_flag_of_a_breach_hides_exactly_what_the_table_says() {
+async fn each_flag_hides_exactly_the_operations_of_the_table() {
     let (app, key) = app().await;
     assert_eq!(seen(&app, &key).await, EVERYWHERE);
     let nowhere_but_paste = [false, false, false, false, false, false, true];
@@ -93,8 +94,8 @@ async fn each_flag_of_a_breach_hides_exactly_what_the_table_says() {
     assert_eq!(app.get_with(&key, &unverified).await.status(), 200);
 }
 
-/// Whether a packed list holds the id of a breach.
-fn holds(list: &[u8], id: u16) -> bool {
+/// Returns whether a packed list contains the id of a breach.
+fn contains(list: &[u8], id: u16) -> bool {
     list.chunks(2).any(|pair| pair == id.to_le_bytes())
 }
 
@@ -105,7 +106,7 @@ async fn choose(app: &App, choice: OptOut) {
 }
 
 #[actix_web::test]
-async fn a_public_opt_out_hides_from_the_public_also_after_a_reload_and_can_be_taken_back() {
+async fn public_opt_out_hides_an_address_until_it_is_reverted() {
     let (app, key) = app().await;
     choose(&app, OptOut::Public).await;
     let hidden = [false, false, true, true, true, true, false, true];
@@ -118,7 +119,7 @@ async fn a_public_opt_out_hides_from_the_public_also_after_a_reload_and_can_be_t
 }
 
 #[actix_web::test]
-async fn a_breach_opt_out_removes_everything_and_keeps_it_from_being_loaded_again() {
+async fn breach_opt_out_removes_an_address_and_prevents_later_loads() {
     let (app, key) = app().await;
     choose(&app, OptOut::Breaches).await;
     let hidden = [false, false, false, false, false, false, false, true];
@@ -136,7 +137,7 @@ async fn a_breach_opt_out_removes_everything_and_keeps_it_from_being_loaded_agai
 }
 
 #[actix_web::test]
-async fn a_deletion_leaves_nothing_and_a_later_load_brings_the_address_back() {
+async fn deleted_address_is_stored_again_by_a_later_load() {
     let (app, key) = app().await;
     choose(&app, OptOut::Delete).await;
     assert!(seen(&app, &key).await[..7].iter().all(|seen| !seen));
@@ -148,7 +149,7 @@ async fn a_deletion_leaves_nothing_and_a_later_load_brings_the_address_back() {
 }
 
 #[actix_web::test]
-async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
+async fn retired_breach_is_hidden_and_removed_from_every_list() {
     let (app, key) = app().await;
     app.import(&json!([entry("Beta")])).await;
     let many: Vec<String> = (0..6000).map(|n| format!("user{n}@example.com")).collect();
@@ -165,7 +166,7 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
             Ok((alpha, rows, breaches::store::stealer_logs::count(db)?))
         })
         .await;
-    assert!(rows.iter().all(|row| !holds(&row.breaches, alpha.id)));
+    assert!(rows.iter().all(|row| !contains(&row.breaches, alpha.id)));
     assert_eq!((alpha.loaded_count, alpha.pwn_count), (0, 6001));
     assert_eq!(pairs, 1, "only the pair of the test accounts is left");
     let listed: Value = app.get("/api/v3/breach/Alpha").await.json().await.unwrap();
@@ -173,7 +174,7 @@ async fn a_retired_breach_is_hidden_at_once_and_purged_from_every_list() {
 }
 
 #[actix_web::test]
-async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
+async fn retired_breach_accepts_no_accounts_and_stays_retired() {
     let (app, key) = app().await;
     breaches::jobs::retire(&app.context, "Alpha").unwrap();
     let options = breaches::jobs::AccountsOptions {
@@ -184,7 +185,7 @@ async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
     };
     let refused = breaches::jobs::load_accounts(&app.context, &options).unwrap_err();
     assert_eq!(refused.to_string(), "the breach Alpha is retired");
-    // The published catalogue of another day.
+    // A catalogue published earlier.
     let mut alpha = entry("Alpha");
     alpha["IsRetired"] = json!(false);
     app.import(&json!([alpha])).await;
@@ -194,7 +195,7 @@ async fn a_retired_breach_takes_no_more_accounts_and_stays_retired() {
 }
 
 #[actix_web::test]
-async fn a_load_meets_a_breach_that_was_retired_while_it_ran() {
+async fn load_fails_if_its_breach_is_retired_meanwhile() {
     let (app, _) = app().await;
     let alpha = app.change(|db| breaches::store::breaches::by_name(db, "Alpha")).await.unwrap();
     let mut linker = breaches::jobs::Linker::new(&app.context, &[alpha]);
@@ -204,7 +205,7 @@ async fn a_load_meets_a_breach_that_was_retired_while_it_ran() {
 }
 
 #[actix_web::test]
-async fn a_load_without_news_leaves_the_catalogue_version_alone() {
+async fn load_without_new_links_keeps_the_catalogue_version() {
     let (app, _) = app().await;
     let mut versions = Vec::new();
     for address in ["new@example.com", "new@example.com", "newer@example.com"] {

@@ -1,5 +1,5 @@
--- Room in each page for the lists that further breaches make longer: an account that moves to another page
--- gets new entries in both indexes. Pages that are full stay as they are.
+-- Leaves space in each page for lists that further breaches make longer. An account that moves to another
+-- page needs new entries in both indexes. Full pages are not rewritten.
 DO $$
 DECLARE
     part REGCLASS;

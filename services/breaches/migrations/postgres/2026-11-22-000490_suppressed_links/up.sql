@@ -1,4 +1,4 @@
--- Links of verified domains' addresses that loads made without notices: nobody is told of them.
+-- Links at verified domains that loads made without notices; notices leave them out.
 CREATE TABLE suppressed_link (
     domain TEXT NOT NULL,
     breach_id INTEGER NOT NULL,

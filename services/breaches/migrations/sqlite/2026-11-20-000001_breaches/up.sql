@@ -1,5 +1,4 @@
--- AUTOINCREMENT where another table, a log or a person remembers the number of a row that may be removed:
--- it is never given to another one.
+-- AUTOINCREMENT prevents the reuse of numbers that another table, a log or a user may remember.
 CREATE TABLE breach (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 1 AND 65535),
     name TEXT NOT NULL,

@@ -1,5 +1,5 @@
--- Accounts by domain. A table in place of an index, because an index is filled row by row in the order
--- of `account`, and this one by each transaction in its own.
+-- Accounts by domain. An index would be filled row by row in the order of `account`; each transaction fills
+-- this table in its own order.
 CREATE TABLE domain_account (
     domain_id INTEGER NOT NULL,
     k BIGINT NOT NULL,

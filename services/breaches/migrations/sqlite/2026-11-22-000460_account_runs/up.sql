@@ -1,5 +1,5 @@
--- Runs: the accounts of further breaches, sorted, in blocks beside `account`. What an address is in is
--- the union of its row there and of its entries here.
+-- Runs: sorted blocks with the accounts of further breaches. The breaches of an address are the union of
+-- its row in `account` and its entries in runs.
 CREATE TABLE account_run (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     accounts BIGINT NOT NULL,
@@ -8,13 +8,13 @@ CREATE TABLE account_run (
     breaches BLOB NOT NULL
 );
 
--- Which keys a run may have; apart, because it is large and its run's row is changed now and then.
+-- The keys that a run may have; a separate table because it is large and rows of `account_run` change.
 CREATE TABLE run_filter (
     run INTEGER PRIMARY KEY,
     data BLOB NOT NULL
 );
 
--- Some accounts in key order, from the one with the key `first` on.
+-- Accounts in key order, starting with the key `first`.
 CREATE TABLE account_block (
     run BIGINT NOT NULL,
     first BIGINT NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE account_block (
     PRIMARY KEY (run, first)
 ) WITHOUT ROWID;
 
--- Where a run has accounts of a domain: domain and upper half of the key, in this order.
+-- The index of a run by domain: domain and upper half of the key, in this order.
 CREATE TABLE domain_block (
     run BIGINT NOT NULL,
     first BIGINT NOT NULL,

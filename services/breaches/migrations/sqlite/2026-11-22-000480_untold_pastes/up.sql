@@ -1,4 +1,4 @@
--- New addresses of verified domains in pastes, until the load that found them ends and tells of them.
+-- New addresses of verified domains in pastes, until the load ends and posts notices.
 CREATE TABLE untold_paste (
     domain TEXT NOT NULL,
     paste_id INTEGER NOT NULL,

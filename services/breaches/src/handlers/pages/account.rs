@@ -1,4 +1,4 @@
-//! What people who are signed in see of themselves.
+//! The pages of a signed-in subscriber.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -35,7 +35,7 @@ pub async fn stealer_logs(
     Ok(visitor.respond(&page("Stealer logs"), &main))
 }
 
-/// Whether notices are on.
+/// Shows whether notices are on.
 pub async fn notifications(
     visitor: SignedIn,
     state: Data<State>,
@@ -55,7 +55,7 @@ pub async fn set_notifications(
     Ok(see_other("/account/notifications"))
 }
 
-/// The plan with its limits and their use.
+/// The plan, its limits and their use.
 pub async fn subscription(
     visitor: SignedIn,
     state: Data<State>,

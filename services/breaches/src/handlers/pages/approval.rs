@@ -1,4 +1,4 @@
-//! The page behind the link that proves control of a domain.
+//! The page of the link that proves control of a domain.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -11,25 +11,25 @@ use crate::app::{self, Approval};
 use crate::pages::{ApprovePage, Message, done};
 use crate::state::State;
 
-/// The navigation has no such page.
+/// The page is not in the navigation.
 const CURRENT: &str = "";
 
 const FAILED: Message<'_> = Message {
     title: "Not verified",
-    text: "This link was used already, or it is too old. Ask for a new mail.",
+    text: "This link was already used or has expired. Request a new mail.",
     kind: "warn",
     next: None,
 };
 
 const INVALID: Message<'_> = Message {
     title: "Not verified",
-    text: "There is no such link. Copy it from the mail as a whole.",
+    text: "This link does not exist. Copy the complete link from the mail.",
     kind: "bad",
     next: None,
 };
 
-/// Looks at a link and asks, by a script that sends the form at once or by its button. Looking does
-/// not verify: scanners of mails open links.
+/// Asks for approval with a form that a script sends at once or its button sends. Opening the link
+/// does not verify the domain, because mail scanners open links.
 pub async fn form(
     visitor: Visitor,
     fields: Fields,
@@ -43,8 +43,8 @@ pub async fn form(
             let main = ApprovePage { owner: &owner, domain: &domain, csrf: &csrf, token };
             visitor.respond(&page, &main)
         }
-        Approval::Closed => visitor.tell(CURRENT, &FAILED),
-        Approval::Unknown => visitor.tell(CURRENT, &INVALID),
+        Approval::Closed => visitor.message(CURRENT, &FAILED),
+        Approval::Unknown => visitor.message(CURRENT, &INVALID),
     })
 }
 
@@ -53,10 +53,10 @@ pub async fn approve(form: Form<Visitor>, state: Data<State>) -> Result<HttpResp
     let Form { sender: visitor, fields } = form;
     Ok(match app::approve(&state, fields.text("token")).await? {
         Approval::Open { owner, domain } => {
-            let text = format!("{owner} may search {domain} now.");
-            visitor.tell(CURRENT, &done("Verified", &text))
+            let text = format!("{owner} may now search {domain}.");
+            visitor.message(CURRENT, &done("Verified", &text))
         }
-        Approval::Closed => visitor.tell(CURRENT, &FAILED),
-        Approval::Unknown => visitor.tell(CURRENT, &INVALID),
+        Approval::Closed => visitor.message(CURRENT, &FAILED),
+        Approval::Unknown => visitor.message(CURRENT, &INVALID),
     })
 }

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::pages::{BreachPage, BreachView, CataloguePage, Feed, views};
 use crate::state::State;
 
-/// How many breaches the feed has.
+/// Maximum number of breaches in the feed.
 const FEED: usize = 50;
 
 /// Lists the breaches.
@@ -24,7 +24,7 @@ pub async fn catalogue(visitor: Visitor, fields: Fields, state: Data<State>) -> 
     let page = Page::new("Breaches")
         .current("breaches")
         .wide()
-        .description("Every breach of the catalogue.")
+        .description("All breaches of the catalogue.")
         .feed("application/rss+xml", "New breaches", "feed.xml");
     visitor.respond(&page, &CataloguePage { text, breaches: &breaches })
 }

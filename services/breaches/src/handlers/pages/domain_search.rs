@@ -16,7 +16,7 @@ use crate::handlers::reply;
 use crate::pages::{DomainPage, DomainTable};
 use crate::state::State;
 
-/// Shows a domain: its addresses, or the ways to prove control of it.
+/// Shows the addresses of a verified domain, or the verification methods of a pending one.
 pub async fn show(
     visitor: SignedIn,
     name: Path<String>,
@@ -37,7 +37,7 @@ pub async fn show(
     Ok(visitor.respond(&page(domain.as_str()).wide(), &main))
 }
 
-/// The addresses of a domain as a file: `json` as the API has them, or `csv`.
+/// The addresses of a domain as a file: `json` as in the API, or `csv`.
 pub async fn export(
     visitor: SignedIn,
     path: Path<(String, String)>,

@@ -1,4 +1,4 @@
-//! The domains of a subscriber: adding, proving, removing.
+//! The domains of a subscriber: adding, verifying, removing.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -36,13 +36,13 @@ async fn answer(
     Ok(visitor.respond(&page("Domains").wide(), &main))
 }
 
-/// Adds a domain and goes on to its proofs.
+/// Adds a domain and redirects to its verification.
 pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, name) = (&form.sender, form.fields.text("domain"));
     match app::add_domain(&state, visitor.subscriber.id, name).await {
         Ok(domain) => Ok(see_other(&path(domain.as_str()))),
         Err(Error::Verification(_)) => {
-            let error = "This is no domain that can be verified: give one of your own, such as \
+            let error = "This domain cannot be verified. Enter a domain that you control, such as \
                          example.com.";
             answer(visitor, &state, name, Some(error)).await
         }
@@ -50,7 +50,7 @@ pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpRespons
     }
 }
 
-/// Shows the four ways to prove control of a domain.
+/// Shows the four verification methods.
 pub fn verify_page(
     visitor: &SignedIn,
     detail: &DomainDetail,
@@ -61,7 +61,7 @@ pub fn verify_page(
     visitor.respond(&page(&detail.row.name), &main)
 }
 
-/// Tries one of the four ways.
+/// Tries one verification method.
 pub async fn verify(
     form: Form<SignedIn>,
     name: Path<String>,
@@ -88,14 +88,14 @@ pub async fn verify(
     let outcome = match tried {
         Ok(()) if method.is_some() => return Ok(see_other(&path(domain.as_str()))),
         Ok(()) => {
-            let text = "The mail is on its way. Its link works once and for 24 hours.".to_owned();
+            let text = "The mail was sent. Its link works once and for 24 hours.".to_owned();
             Outcome { method: word, good: true, text }
         }
         Err(Error::Verification(error)) => {
             Outcome { method: word, good: false, text: error.to_string() }
         }
         Err(Error::Unavailable) => {
-            let text = "The other side gives no answer now. Try again in a minute.".to_owned();
+            let text = "The server did not answer. Try again in a minute.".to_owned();
             Outcome { method: word, good: false, text }
         }
         Err(error) => return Err(error.into()),
@@ -103,7 +103,7 @@ pub async fn verify(
     Ok(verify_page(&visitor, &detail, Some(outcome)))
 }
 
-/// Asks whether a domain is to be removed.
+/// Asks for confirmation before a domain is removed.
 pub async fn remove_form(
     visitor: SignedIn,
     name: Path<String>,

@@ -1,4 +1,4 @@
-//! Failures of pages, as people read them.
+//! Errors of pages.
 
 use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
@@ -12,13 +12,13 @@ use crate::pages::{FailurePage, SITE};
 /// Why a page is not shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// A failure that the API knows as well.
+    /// An error of the API.
     #[error(transparent)]
     Api(#[from] Error),
-    /// Only for people who are signed in.
+    /// The page needs a session.
     #[error("sign in first")]
     SignIn,
-    /// The form is not one of ours, or it is too old.
+    /// The form has no valid CSRF token.
     #[error("the form has no valid token")]
     Forged,
 }
@@ -32,14 +32,14 @@ impl From<VerificationError> for PageError {
 impl PageError {
     fn words(&self) -> (&'static str, String) {
         match self {
-            Self::SignIn => ("Sign in first", "This page is for people who are signed in.".into()),
+            Self::SignIn => ("Sign in first", "You must be signed in to see this page.".into()),
             Self::Forged => (
                 "This form is too old",
-                "Go back, load the page again and send the form once more. Your browser has to \
+                "Go back, reload the page and submit the form again. Your browser has to \
                  accept the cookie of this site."
                     .into(),
             ),
-            Self::Api(Error::NotFound) => ("Not found", "There is nothing at this address.".into()),
+            Self::Api(Error::NotFound) => ("Not found", "This page does not exist.".into()),
             Self::Api(Error::TooMany(seconds)) => {
                 ("Too many requests", format!("Try again in {}.", duration(*seconds)))
             }
@@ -49,7 +49,7 @@ impl PageError {
     }
 }
 
-/// A time to wait, in words.
+/// A waiting time in words.
 fn duration(seconds: u64) -> String {
     match seconds {
         0..=1 => "a second".to_owned(),
@@ -59,7 +59,7 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// Puts the page of a failure in place of an answer that is one.
+/// Replaces an error with its page.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     let failure = response.response().error().and_then(|error| error.as_error::<PageError>());
     let Some(answer) = failure.map(|failure| failure.answer(response.request())) else {
@@ -99,7 +99,7 @@ impl ResponseError for PageError {
         }
     }
 
-    /// Only the status: [`explain`] makes the page, which knows the request.
+    /// Sets only the status. [`explain`], which knows the request, renders the page.
     fn error_response(&self) -> HttpResponse {
         HttpResponse::new(self.status_code())
     }

@@ -9,10 +9,10 @@ use super::failure::PageError;
 use super::visitor::{SignedIn, Visitor};
 use crate::error::Error;
 
-/// Largest form.
+/// Maximum size of a form.
 const LIMIT: usize = 16 * 1024;
 
-/// The fields of a form that was sent, or of a query.
+/// The fields of a submitted form or a query.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(Vec<(String, String)>);
 
@@ -21,18 +21,18 @@ impl Fields {
         Self(url::form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// A field; empty where it is absent.
+    /// The value of a field; empty if it is absent.
     pub fn text(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(key, _)| key == name);
         field.map_or("", |(_, value)| value.as_str())
     }
 
-    /// Whether a field is there.
+    /// Returns whether a field is present.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// The address that somebody typed.
+    /// The entered address.
     ///
     /// # Errors
     /// [`Error::Email`].
@@ -58,17 +58,17 @@ impl FromRequest for Fields {
     }
 }
 
-/// A form with the token that its sender was given: another site cannot have made it.
+/// A form with a valid CSRF token.
 pub struct Form<S> {
-    /// Who sent it.
+    /// The sender.
     pub sender: S,
-    /// What it says.
+    /// The fields.
     pub fields: Fields,
 }
 
-/// Who may send forms.
+/// A sender of forms.
 pub trait Sender: FromRequest<Error = PageError> {
-    /// Whose token a form has.
+    /// The visitor whose token the form must have.
     fn visitor(&self) -> &Visitor;
 }
 

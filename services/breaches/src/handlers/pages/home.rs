@@ -1,4 +1,4 @@
-//! The first page: have I been exposed?
+//! The home page.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -11,20 +11,20 @@ use crate::app;
 use crate::pages::{ExposedPage, HomePage};
 use crate::state::State;
 
-/// How many of the latest breaches the page shows.
+/// Number of latest breaches on the page.
 const LATEST: usize = 5;
 
-/// Asks for an address.
+/// Shows the search form.
 pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     let summary = app::summary(&state, LATEST);
     let page = Page::new("Have I been exposed?")
-        .description("Find out in which data breaches your address appears.")
+        .description("Find the data breaches in which your address appears.")
         .feed("application/rss+xml", "New breaches", "feed.xml");
     visitor.respond(&page, &HomePage::new(&visitor.csrf(), summary))
 }
 
-/// Tells in which breaches an address appears. The form is a POST, so that the address stands in
-/// no history and no log.
+/// Shows the breaches of an address. The form is a POST request, so that the address does not
+/// appear in histories and logs.
 pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;

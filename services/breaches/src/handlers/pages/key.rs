@@ -11,12 +11,12 @@ use crate::app;
 use crate::pages::KeyPage;
 use crate::state::State;
 
-/// What is known of the key.
+/// Shows the key.
 pub async fn show(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
     answer(&visitor, &state, None).await
 }
 
-/// Makes a key, which ends the older one.
+/// Creates a key, which ends the previous one.
 pub async fn issue(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Subscriber { id, email } = &form.sender.subscriber;
     let key = app::issue_key(&state, *id, email).await?;

@@ -7,7 +7,7 @@ use domain::DomainName;
 use super::failure::PageError;
 use crate::error::Error;
 
-/// Goes on to another page, whose path is one of the site; the shell adds that of `PUBLIC_URL`.
+/// Redirects to another page of the site. The shell adds the path of `PUBLIC_URL`.
 pub fn see_other(path: &str) -> HttpResponse {
     let mut response = HttpResponse::SeeOther().finish();
     let path = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));

@@ -1,7 +1,7 @@
-//! Pages for people: rendered on the server, working without scripts.
+//! Pages, rendered on the server and usable without scripts.
 //!
-//! Every form carries a token that belongs to the session, or to the visitor where there is none;
-//! links in mails open a page with a button, because scanners of mails open links.
+//! Every form has a token of the session, or of the visitor without a session. Mail links open a
+//! page with a button, because mail scanners open links.
 
 pub(crate) mod account;
 pub(crate) mod approval;

@@ -1,4 +1,4 @@
-//! Notices of new breaches, for everybody: asked for by mail, ended by a link.
+//! Notices of new breaches: requested by mail, ended by a link.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -14,20 +14,20 @@ use crate::state::State;
 /// The page in the navigation.
 const CURRENT: &str = "notify-me";
 
-/// Asks for an address.
+/// Shows the form.
 pub async fn form(visitor: Visitor) -> HttpResponse {
     let page = Page::new("Notify me").current(CURRENT);
     visitor.respond(&page, &NotifyMePage { csrf: &visitor.csrf() })
 }
 
-/// Sends the link that confirms.
+/// Sends the confirmation link.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_notices(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "Confirm with the link in the mail. It works once and for 24 hours.";
-    Ok(form.sender.tell(CURRENT, &mail_sent(text)))
+    Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 
-/// Shows the button that confirms.
+/// Shows the confirmation button.
 pub async fn confirm_form(
     visitor: Visitor,
     fields: Fields,
@@ -35,9 +35,9 @@ pub async fn confirm_form(
 ) -> Result<HttpResponse, PageError> {
     let token = fields.text("token");
     let Some(address) = app::wants_notices(&state, token).await? else {
-        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
+        return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
-    let text = format!("{address} will get a mail when it appears in a new breach.");
+    let text = format!("{address} will receive a mail when it appears in a new breach.");
     let csrf = visitor.csrf();
     let main = Confirm {
         title: "Confirm notices",
@@ -50,23 +50,23 @@ pub async fn confirm_form(
     Ok(visitor.respond(&Page::new(main.title).current(CURRENT), &main))
 }
 
-/// Confirms.
+/// Confirms notices.
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(address) = app::confirm_notices(&state, fields.text("token")).await? else {
-        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
+        return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
-    let text = format!("{address} will hear of new breaches.");
+    let text = format!("{address} will receive notices about new breaches.");
     let next = Some(("/", "Look it up now"));
-    Ok(visitor.tell(CURRENT, &Message { next, ..done("Notices are on", &text) }))
+    Ok(visitor.message(CURRENT, &Message { next, ..done("Notices are on", &text) }))
 }
 
 /// Shows the button that ends notices.
 pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     let csrf = visitor.csrf();
     let main = Confirm {
-        title: "No more notices",
-        text: "You will get no more mails about new breaches.",
+        title: "Unsubscribe",
+        text: "You will no longer receive mails about new breaches.",
         action: "/unsubscribe",
         csrf: &csrf,
         token: fields.text("token"),
@@ -82,8 +82,8 @@ pub async fn unsubscribe(
 ) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(address) = app::unsubscribe(&state, fields.text("token")).await? else {
-        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
+        return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
-    let text = format!("{address} gets no more notices.");
-    Ok(visitor.tell(CURRENT, &done("Notices are off", &text)))
+    let text = format!("{address} no longer receives notices.");
+    Ok(visitor.message(CURRENT, &done("Notices are off", &text)))
 }

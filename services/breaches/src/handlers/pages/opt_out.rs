@@ -16,7 +16,7 @@ use crate::state::State;
 /// The page in the navigation.
 const CURRENT: &str = "opt-out";
 
-/// Asks for an address.
+/// Shows the form.
 pub async fn form(visitor: Visitor) -> HttpResponse {
     let page = Page::new("Opt out").current(CURRENT);
     visitor.respond(&page, &OptOutPage { csrf: &visitor.csrf() })
@@ -25,8 +25,8 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
 /// Sends the link to the choices.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_opt_out(&state, form.sender.client, &form.fields.email()?).await?;
-    let text = "The mail has a link to your choices. It works once and for 24 hours.";
-    Ok(form.sender.tell(CURRENT, &mail_sent(text)))
+    let text = "The mail contains a link to your options. It works once and for 24 hours.";
+    Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 
 /// Shows the three choices.
@@ -37,7 +37,7 @@ pub async fn choose_form(
 ) -> Result<HttpResponse, PageError> {
     let token = fields.text("token");
     let Some(address) = app::opt_out_link(&state, token).await? else {
-        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
+        return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
     let page = Page::new("Choose").current(CURRENT);
     let csrf = visitor.csrf();
@@ -45,7 +45,7 @@ pub async fn choose_form(
     Ok(visitor.respond(&page, &main))
 }
 
-/// Carries out a choice; after deletion nobody is signed in.
+/// Applies a choice. A deletion ends the session.
 pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let choice = match fields.text("kind") {
@@ -55,16 +55,16 @@ pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpRespo
         _ => return Err(PageError::Api(Error::Unreadable)),
     };
     let Some(address) = app::choose_opt_out(&state, fields.text("token"), choice).await? else {
-        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
+        return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
     let text = match choice {
-        OptOut::Public => format!("Public searches do not find {address} any more."),
+        OptOut::Public => format!("Public searches no longer find {address}."),
         OptOut::Breaches => {
             format!("Everything about {address} was removed, and later breaches will not add it.")
         }
         OptOut::Delete => format!("Everything about {address} was removed."),
     };
-    let mut response = visitor.tell(CURRENT, &done("Done", &text));
+    let mut response = visitor.message(CURRENT, &done("Done", &text));
     if choice == OptOut::Delete {
         visitor.end(&mut response);
     }

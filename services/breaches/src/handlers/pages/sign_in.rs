@@ -1,4 +1,4 @@
-//! Signing in by a link in a mail, and out.
+//! Signing in with a mail link, and signing out.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -15,7 +15,7 @@ use crate::state::State;
 /// The page in the navigation.
 const CURRENT: &str = "account";
 
-/// Asks for an address.
+/// Shows the form.
 pub async fn form(visitor: Visitor) -> HttpResponse {
     if visitor.subscriber.is_some() {
         return see_other("/account");
@@ -24,19 +24,19 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &SignInPage { csrf: &visitor.csrf() })
 }
 
-/// Sends the link; the answer is the same whether the address is known.
+/// Sends the link. The answer is the same for known and unknown addresses.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
-    let text = "A link to sign in is on its way. It works once and for 15 minutes.";
-    Ok(form.sender.tell(CURRENT, &mail_sent(text)))
+    let text = "We sent you a link to sign in. It works once and for 15 minutes.";
+    Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 
-/// Shows the button that uses a link.
+/// Shows the sign-in button of a link.
 pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     let csrf = visitor.csrf();
     let main = Confirm {
         title: "Sign in",
-        text: "One click and you are signed in.",
+        text: "Press the button to sign in.",
         action: "/sign-in/confirm",
         csrf: &csrf,
         token: fields.text("token"),
@@ -45,12 +45,12 @@ pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Uses a link and begins a session. The token of the form keeps another site from signing a
-/// visitor in as somebody else.
+/// Consumes a link and begins a session. The CSRF token prevents another site from signing a
+/// visitor in as someone else.
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(session) = app::sign_in(&state, fields.text("token")).await? else {
-        return Ok(visitor.tell(CURRENT, &DEAD_LINK));
+        return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
     let mut response = see_other("/account");
     visitor.begin(&mut response, &session.token, session.lifetime);

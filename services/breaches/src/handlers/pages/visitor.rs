@@ -1,4 +1,4 @@
-//! Who looks at a page: their session or, without one, a cookie for the tokens of forms.
+//! The visitor of a page: a session, or a cookie for CSRF tokens.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -17,14 +17,14 @@ use crate::error::Error;
 use crate::pages::{Frame, Message, SITE};
 use crate::state::State;
 
-/// The cookie of those who are signed in.
+/// The cookie of a session.
 const SESSION: &str = "session";
-/// The cookie of everybody else.
+/// The cookie of a visitor without a session.
 const VISITOR: &str = "visitor";
 /// Length of the secrets in cookies.
 const SECRET: usize = 64;
 
-/// Somebody who is signed in.
+/// The subscriber of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscriber {
     /// Number.
@@ -33,16 +33,16 @@ pub struct Subscriber {
     pub email: String,
 }
 
-/// Whoever looks at a page.
+/// The visitor of a page.
 pub struct Visitor {
-    /// Their address in the network.
+    /// The client address.
     pub client: IpAddr,
-    /// Who they are, where they are signed in.
+    /// The subscriber, if signed in.
     pub subscriber: Option<Subscriber>,
     secret: String,
     is_new: bool,
     is_https: bool,
-    /// The path of the site, with a slash at its end.
+    /// The path of the site with a trailing slash.
     root: String,
 }
 
@@ -63,12 +63,12 @@ impl Visitor {
         Ok(Self { client, subscriber: None, secret, is_new, is_https, root })
     }
 
-    /// The token of forms.
+    /// The CSRF token of forms.
     pub fn csrf(&self) -> String {
         app::form_token(&self.secret)
     }
 
-    /// Whether a form has the token that it was given.
+    /// Checks the CSRF token of a form.
     ///
     /// # Errors
     /// [`PageError::Forged`].
@@ -77,7 +77,7 @@ impl Visitor {
         if self.is_new || !bool::from(same) { Err(PageError::Forged) } else { Ok(()) }
     }
 
-    /// Answers a page; a new visitor gets the cookie that the tokens of its forms belong to.
+    /// Answers with a page. A new visitor gets the cookie of its CSRF tokens.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         let mut response = SITE.respond(&page.clone().root(&self.root), main);
         if self.is_new {
@@ -86,8 +86,8 @@ impl Visitor {
         response
     }
 
-    /// Answers a message, on the page that the navigation marks as current.
-    pub fn tell(&self, current: &str, message: &Message<'_>) -> HttpResponse {
+    /// Answers with a message. `current` is the page marked in the navigation.
+    pub fn message(&self, current: &str, message: &Message<'_>) -> HttpResponse {
         self.respond(&Page::new(message.title).current(current), message)
     }
 
@@ -101,7 +101,7 @@ impl Visitor {
         self.set_cookie(response, SESSION, "", 0);
     }
 
-    /// What the session is known by.
+    /// The secret of the session.
     pub fn session(&self) -> &str {
         &self.secret
     }
@@ -132,15 +132,15 @@ impl FromRequest for Visitor {
     }
 }
 
-/// A visitor who is signed in; others are sent to sign in.
+/// A signed-in visitor. Others are redirected to the sign-in page.
 pub struct SignedIn {
-    /// Who they are.
+    /// The subscriber.
     pub subscriber: Subscriber,
     visitor: Visitor,
 }
 
 impl SignedIn {
-    /// What every page of the account has.
+    /// The frame of the account pages.
     pub fn frame(&self, current: &'static str) -> Frame {
         Frame { csrf: self.csrf(), email: self.subscriber.email.clone(), current }
     }
@@ -168,7 +168,7 @@ impl FromRequest for SignedIn {
     }
 }
 
-/// A cookie that is a secret of ours.
+/// The value of a cookie, if it is a secret.
 fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
     let lines = request.headers().get_all(header::COOKIE);
     let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));

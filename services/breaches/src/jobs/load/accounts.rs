@@ -19,30 +19,30 @@ use crate::jobs::job::{self, Params, Running};
 use crate::jobs::maintenance::runs;
 use crate::model::Breach;
 
-/// What to load.
+/// The options of a load.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct AccountsOptions {
-    /// Name of the breach, where there is no manifest.
+    /// Name of the breach, if there is no manifest.
     pub breach: String,
-    /// Its files, `-` for standard input.
+    /// Its files; `-` is standard input.
     pub files: Vec<PathBuf>,
-    /// Names breaches with their files.
+    /// A manifest of breaches and their files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<PathBuf>,
-    /// How files hold addresses.
+    /// Format of the files.
     pub format: Format,
-    /// What separates cells, or ends an address.
+    /// The character that separates cells or ends an address.
     pub delimiter: Option<u8>,
-    /// How files are encoded.
+    /// Encoding of the files.
     pub encoding: TextEncoding,
-    /// Loads whatever the first rows are like.
+    /// Skips the check of the first rows.
     pub unchecked: bool,
-    /// Leaves the published count as it is.
+    /// Keeps the published count.
     pub keep_count: bool,
-    /// Activates the breach when done.
+    /// Activates the breach at the end.
     pub activate: bool,
-    /// Tells nobody of what it links.
+    /// Suppresses notices about the new links.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_notify: bool,
 }
@@ -51,7 +51,7 @@ impl AccountsOptions {
     /// The breaches with their files.
     ///
     /// # Errors
-    /// What is wrong with them, in a sentence.
+    /// Returns a message if they are invalid.
     pub fn sources(&self, context: &JobContext) -> Result<Sources, JobError> {
         context.pools.read_blocking(|db| match &self.manifest {
             Some(manifest) => Sources::of_manifest(db, manifest),
@@ -59,7 +59,7 @@ impl AccountsOptions {
         })
     }
 
-    /// How the files are read.
+    /// The options for reading the files.
     pub fn reading(&self) -> Reading<'_> {
         Reading {
             format: &self.format,
@@ -70,13 +70,13 @@ impl AccountsOptions {
     }
 }
 
-/// Addresses of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
+/// Addresses in a SQLite transaction per MiB of `LOAD_MEMORY_MB`.
 const PER_MIB: usize = 4_096;
 
 /// Loads the addresses of files and links them to their breaches.
 ///
 /// # Errors
-/// Why the load ended early.
+/// Returns why the load ended early.
 pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
     let sources = options.sources(context)?;
     let other = AccountsOptions { no_notify: !options.no_notify, ..options.clone() };
@@ -105,7 +105,7 @@ fn run(
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
-/// Links what was sorted; returns how many links the job added.
+/// Links the sorted addresses. Returns the number of links that the job added.
 fn link(
     context: &JobContext,
     options: &AccountsOptions,
@@ -115,8 +115,8 @@ fn link(
     tally: &Tally,
 ) -> Result<i64, JobError> {
     let accounts = tally.counts.accepted;
-    let beside = runs::goes_beside(context, accounts)?;
-    let mut linker = Linker::new(context, breaches).beside_table(beside);
+    let uses_runs = runs::uses_runs(context, accounts)?;
+    let mut linker = Linker::new(context, breaches).into_runs(uses_runs);
     linker = linker.suppress_notices(options.no_notify);
     walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;
     runs::merge_runs(context, accounts)?;

@@ -1,4 +1,4 @@
-//! How many records a load puts into one transaction, so that other writers are not kept waiting.
+//! Adapts the size of a load's transactions, so that other writers do not wait long.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,16 +7,16 @@ use database::{Backend, WRITERS_GAP};
 
 use crate::jobs::context::JobContext;
 
-/// Records of one transaction, at least on SQLite and exactly on PostgreSQL.
+/// Records in a transaction: the minimum on SQLite, the fixed number on PostgreSQL.
 const LEAST: usize = 5_000;
-/// Memory beyond which a SQLite transaction takes no more records, in MiB.
+/// Maximum memory of a SQLite transaction, in MiB.
 const MOST_MIB: usize = 256;
-/// The part of the largest transaction that the first one takes, before anything is known.
+/// The first transaction has the maximum size divided by this number.
 const FIRST: usize = 8;
-/// How long a SQLite transaction should take: other writers wait for it, at most 5 s.
+/// Target duration of a SQLite transaction. Other writers wait for it, at most 5 s.
 const TARGET: Duration = Duration::from_secs(2);
 
-/// The size of the next transaction, by how long the last one took.
+/// The size of the next transaction, based on the duration of the last one.
 #[derive(Debug)]
 pub struct AdaptiveBatch {
     size: usize,
@@ -24,8 +24,9 @@ pub struct AdaptiveBatch {
 }
 
 impl AdaptiveBatch {
-    /// A size of up to `per_mib` records for each MiB of the load's memory on SQLite. PostgreSQL has
-    /// many writers and keeps to small transactions. Quick transactions are the largest at once.
+    /// Allows up to `per_mib` records per MiB of the load's memory on SQLite. PostgreSQL allows
+    /// concurrent writers and gets small transactions. Quick transactions start at the maximum
+    /// size.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
             Backend::Postgres => Self { size: LEAST, most: LEAST },
@@ -41,12 +42,12 @@ impl AdaptiveBatch {
         Self { size: (most / FIRST).max(LEAST), most }
     }
 
-    /// Records of the next transaction.
+    /// Records in the next transaction.
     pub fn records(&self) -> usize {
         self.size
     }
 
-    /// Runs a transaction, learns from the time that it took, and leaves room for other writers.
+    /// Runs a transaction, adapts to its duration, and pauses for other writers.
     pub fn run<E>(&mut self, transaction: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
         transaction()?;
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transactions_grow_and_shrink_towards_their_time() {
+    fn transaction_size_adapts_to_the_target_duration() {
         let mut batch = AdaptiveBatch::up_to(800_000);
         assert_eq!(batch.records(), 100_000);
         batch.learn(Duration::from_millis(10));
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn little_memory_still_fills_a_transaction() {
+    fn little_memory_allows_the_minimum_size() {
         assert_eq!(AdaptiveBatch::up_to(10).records(), LEAST);
     }
 }

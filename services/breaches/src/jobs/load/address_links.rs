@@ -1,11 +1,11 @@
-//! What a load links.
+//! The links of an address that a load adds.
 
-/// An address, and the breaches that it is to be linked to.
+/// An address and the breaches to link it to.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressLinks<'a> {
     /// Key of the account.
     pub k: i64,
-    /// The address as it is sorted.
+    /// The address in its sorted form.
     pub address: &'a str,
     /// Packed ids.
     pub breaches: &'a [u8],

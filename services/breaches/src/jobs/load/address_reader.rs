@@ -1,4 +1,4 @@
-//! Addresses out of files: one a line, in front of each line, a CSV column, or anywhere in a text.
+//! Reads addresses from files: lines, combo lists, CSV columns or free text.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,29 +10,29 @@ use super::csv_records::Record;
 use super::input::LONGEST_LINE;
 use super::skip_reason::SkipReason;
 
-/// How a file holds addresses.
+/// The format of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// One address a line.
     #[default]
     Lines,
-    /// An address in front of each line; what follows a separator is never read.
+    /// An address at the start of each line. Everything after a separator is ignored.
     Combo,
-    /// A column, by name or by number from 1; found by its name when none is given.
+    /// A column, by name or by number from 1. If not given, it is found by its name.
     Csv(Option<String>),
-    /// Wherever the pattern of the paste model finds one.
+    /// Anywhere in the text, found by the pattern of the paste model.
     Text,
 }
 
-/// What a reader reports: line number, and the text found or the reason why there is none.
+/// Receives a line number with the found text or the reason for skipping it.
 pub type Each<'e> = &'e mut dyn FnMut(u64, Result<&str, SkipReason>) -> io::Result<()>;
 
 /// The pattern that finds addresses in pastes.
 const PATTERN: &str = r"(?-u)\b[a-zA-Z0-9\.\-_\+]+@[a-zA-Z0-9\.\-_]+\.[a-zA-Z]+\b";
 
-/// Reads a file in some format. A delimiter separates the cells of CSV, else a comma, and ends the
-/// addresses of combos, else any of `: ; , |` and blanks.
+/// Reads a file. The delimiter separates the cells of CSV (default: comma) and ends the addresses
+/// of combo lists (default: any of `: ; , |` and blanks).
 pub fn read(
     input: impl Read,
     format: &Format,
@@ -64,7 +64,7 @@ fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// No address ends in a quotation mark, so that a pair around it can only be packaging.
+/// Removes a pair of quotation marks. No address ends in one.
 fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
@@ -84,8 +84,8 @@ fn read_csv(
     })
 }
 
-/// Reads the address in front of each line and passes over what follows it, which is a secret more
-/// often than not: it is neither decoded nor copied, however long it is.
+/// Reads the address at the start of each line. The rest, usually a secret, is neither decoded nor
+/// copied.
 fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, LONGEST_LINE);
     while let Some((number, line)) = lines.next_line()? {
@@ -111,7 +111,7 @@ fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io:
     Ok(())
 }
 
-/// Reads a text in pieces that end at a blank or a line end, so that no address is cut.
+/// Reads a text in pieces that end at a blank or line end, so that no address is split.
 fn read_text(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let pattern = Regex::new(PATTERN).map_err(io::Error::other)?;
     let mut piece: Vec<u8> = Vec::new();
@@ -144,8 +144,8 @@ fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Behind the last byte that no address can hold; a run without such a byte is cut where it is too
-/// long to be one.
+/// The position after the last byte that cannot be part of an address. A run without such a byte is
+/// split if it is too long to be an address.
 fn safe_end(piece: &[u8]) -> usize {
     let inside = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_+@".contains(byte);
     match piece.iter().rposition(|byte| !inside(byte)) {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_may_have_blanks_quotes_and_bad_bytes() {
+    fn blanks_and_quotes_are_removed_and_invalid_bytes_reported() {
         let found = all(b" A@b.example \r\n\n\"c@d.example\"\n\xFF@e.example\n", &Format::Lines);
         assert_eq!(
             found,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_found_by_name_by_number_or_by_itself() {
+    fn column_is_found_by_name_number_or_content() {
         let text = b"\xEF\xBB\xBFid,E-Mail,note\n1,a@b.example,\"x, \"\"y\"\"\"\n2\n";
         let expected = [(2, Ok("a@b.example".to_owned())), (3, Err(SkipReason::Column))];
         for column in [None, Some("e-mail".to_owned()), Some("2".to_owned())] {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_an_address_is_passed_over_unread() {
+    fn text_after_an_address_is_ignored_in_combo_lists() {
         let mut text = b"a@b.example:x@y.z\r\n\n \"c@d.example\";\xFF\nE@f.example\tx y\n".to_vec();
         text.extend(b"g@h.example|");
         text.extend(vec![b'x'; 1 << 20]);
@@ -223,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn a_delimiter_separates_cells() {
+    fn delimiter_separates_cells() {
         let text = b"id;mail\n1;\"a;b@c.example\"\n";
         let found = separated(text, &Format::Csv(None), Some(b';'));
         assert_eq!(found, [(2, Ok("a;b@c.example".to_owned()))]);
     }
 
     #[test]
-    fn a_missing_column_names_those_that_are_there() {
+    fn missing_column_error_lists_the_columns() {
         let fail = |column: Option<&str>| {
             let format = Format::Csv(column.map(str::to_owned));
             let text = b"id, Kontakt \n1,2\n".as_slice();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_text_are_numbered_through_all_its_pieces() {
+    fn line_numbers_continue_across_pieces_of_a_text() {
         let lines: Vec<_> = (1..=80_000_u64)
             .map(|n| if n % 3 == 0 { String::new() } else { format!("x, user{n}@d.example; y") })
             .collect();

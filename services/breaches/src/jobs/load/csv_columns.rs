@@ -1,4 +1,4 @@
-//! Which columns of a CSV file hold what.
+//! Finds the columns of CSV files.
 
 use std::io::{self, BufRead};
 
@@ -6,16 +6,16 @@ use super::csv_records::{Record, Records};
 use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 
-/// Which column holds something, and whether the first row is a header.
+/// A column, and the presence of a header.
 pub struct Column {
-    /// Place of the column, from 0.
+    /// Index of the column, from 0.
     pub place: usize,
-    /// Whether the first row names columns.
+    /// True if the first row is a header.
     pub header: bool,
 }
 
-/// Finds a column by what the operator named, else by usual names, the first of them that occurs;
-/// `looks` recognises data cells.
+/// Finds a column by the operator's choice, or else by the first of `names` that occurs. `looks`
+/// recognises data cells.
 pub fn find_column(
     first: &Record,
     wanted: Option<&str>,
@@ -40,17 +40,18 @@ pub fn find_column(
     first.iter().position(looks).map(|place| Column { place, header: false })
 }
 
-/// Whether a cell may hold an address: a URL with a name in front of its host does not.
+/// Returns whether a cell may contain an address. A URL with a user name does not count.
 pub fn looks_like_address(cell: &[u8]) -> bool {
     cell.contains(&b'@') && !looks_like_url(cell)
 }
 
-/// Whether a cell holds a URL with its scheme.
+/// Returns whether a cell contains a URL with a scheme.
 pub fn looks_like_url(cell: &[u8]) -> bool {
     memchr::memmem::find(cell, b"://").is_some()
 }
 
-/// Whether a title is that of a column of secrets, which is never read, whoever names it.
+/// Returns whether a title is that of a column of secrets, which is not read even if the operator
+/// names it.
 pub fn is_secret(title: &str) -> bool {
     const WHOLE: [&str; 8] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd"];
     const PARTS: [&str; 15] = [
@@ -76,16 +77,16 @@ pub fn is_secret(title: &str) -> bool {
     words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
 }
 
-/// Refuses a column whose title says that it holds secrets.
+/// Refuses a column whose title denotes secrets.
 ///
 /// # Errors
-/// The message for the operator.
+/// Returns the message for the operator.
 pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn> {
     let title = String::from_utf8_lossy(first.get(place).unwrap_or_default());
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
-/// Finds the column of addresses. A file of logins has them where its header says `username`.
+/// Finds the column of addresses. In a file of logins, it may be called `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     const NAMES: [&str; 14] = [
         "email",
@@ -111,11 +112,11 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
     Ok(column)
 }
 
-/// What a reader of CSV reports: line number, and the record with the columns that were found.
+/// Receives a line number with the record and the found columns.
 type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
 
-/// Reads the records of a CSV file. `find` finds the columns by the first record and says whether
-/// that is a header.
+/// Reads the records of a CSV file. `find` determines the columns from the first record, and
+/// whether that is a header.
 pub fn each_row<C>(
     input: impl BufRead,
     delimiter: u8,
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_secrets_are_known_by_their_titles() {
+    fn columns_of_secrets_are_recognised_by_title() {
         for title in [
             "password",
             "Pass",

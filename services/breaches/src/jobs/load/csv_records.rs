@@ -1,8 +1,8 @@
-//! Records of CSV files (RFC 4180) in bounded memory.
+//! Reads records of CSV files (RFC 4180) in bounded memory.
 //!
-//! The published parsers read until a quote is closed: one stray quote would make the rest of a file
-//! a single cell. Here a record ends within [`LONGEST_LINE`] bytes, or its first line is skipped and
-//! reading continues after that line.
+//! Other CSV parsers read until a quote is closed, so one stray quote turns the rest of a file into
+//! a single cell. Here a record must end within [`LONGEST_LINE`] bytes; otherwise its first line is
+//! skipped and reading continues after it.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -16,12 +16,12 @@ use super::skip_reason::SkipReason;
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     text: Vec<u8>,
-    /// Where each cell ends.
+    /// End of each cell.
     ends: Vec<usize>,
 }
 
 impl Record {
-    /// A cell by its place, from 0.
+    /// A cell by its index, from 0.
     pub fn get(&self, place: usize) -> Option<&[u8]> {
         let start = match place.checked_sub(1) {
             Some(before) => *self.ends.get(before)?,
@@ -40,9 +40,9 @@ impl Record {
         self.ends.clear();
     }
 
-    /// Adds a line that begins inside a quoted cell, or else with a new cell. Whether it ends inside
-    /// one. A quote elsewhere than at the start of a cell is a character like others, and so is what
-    /// follows a closed quote.
+    /// Adds a line that begins inside a quoted cell or with a new cell. Returns whether it ends
+    /// inside one. A quote that is not at the start of a cell is an ordinary character, and so is
+    /// text after a closing quote.
     fn add(&mut self, line: &[u8], delimiter: u8, mut inside: bool) -> bool {
         let mut rest = line;
         loop {
@@ -58,9 +58,9 @@ impl Record {
                 self.text.extend_from_slice(&rest[..quote]);
                 rest = &rest[quote + 1..];
                 match rest.strip_prefix(b"\"") {
-                    Some(behind) => {
+                    Some(tail) => {
                         self.text.push(b'"');
-                        rest = behind;
+                        rest = tail;
                     }
                     None => inside = false,
                 }
@@ -80,26 +80,26 @@ impl Record {
     }
 }
 
-/// Reads records: rows may differ in length, blank lines are skipped.
+/// Reads records. Rows may differ in length; blank lines are skipped.
 pub struct Records<R> {
     lines: BoundedLines<R>,
     delimiter: u8,
-    /// Lines behind the current one that were read to find the end of a quote; none for a line that is
-    /// too long.
+    /// Lines after the current one, read to find the end of a quote; `None` for a line that is too
+    /// long.
     ahead: VecDeque<Option<Vec<u8>>>,
-    /// Bytes of the lines ahead.
+    /// Bytes in `ahead`.
     size: usize,
-    /// How many of the lines ahead are known to close no quote, so that none is looked at twice.
+    /// Number of lines in `ahead` known not to close the quote, so that none is scanned twice.
     open: usize,
-    /// Number of the line read last.
+    /// Number of the last line read.
     number: u64,
     record: Record,
-    /// Takes lines that are only looked at.
+    /// Buffer for lines that are only scanned.
     spare: Record,
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads from an input whose cells are separated by a delimiter.
+    /// Reads an input whose cells are separated by `delimiter`.
     pub fn new(input: R, delimiter: u8) -> Self {
         Self {
             lines: BoundedLines::new(input, LONGEST_LINE),
@@ -113,7 +113,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// The next record, or the reason why there is none, with the number of its first line.
+    /// The next record or the reason for skipping it, with the number of its first line.
     pub fn next_record(&mut self) -> io::Result<Option<(u64, Result<&Record, SkipReason>)>> {
         loop {
             let Some(first) = self.first_line()? else { return Ok(None) };
@@ -132,7 +132,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Puts the next line into the record.
+    /// Reads the next line into the record.
     fn first_line(&mut self) -> io::Result<Option<First>> {
         self.record.clear();
         let first = if let Some(line) = self.ahead.pop_front() {
@@ -152,8 +152,8 @@ impl<R: BufRead> Records<R> {
         Ok(Some(first))
     }
 
-    /// Reads ahead until the quote that is open behind the first line, which has `first` bytes, is
-    /// closed. The line that closes it is the last of those ahead.
+    /// Reads ahead until the quote left open by the first line (`first` bytes) is closed. The
+    /// closing line is the last one in `ahead`.
     fn find_end(&mut self, first: usize) -> io::Result<bool> {
         loop {
             if self.open == self.ahead.len() {
@@ -177,7 +177,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Adds all lines ahead to the record.
+    /// Appends all lines in `ahead` to the record.
     fn join(&mut self) {
         for line in self.ahead.drain(..).flatten() {
             self.record.text.push(b'\n');
@@ -188,13 +188,13 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// What the first line of a record is.
+/// The kind of the first line of a record.
 enum First {
     Blank,
     TooLong,
-    /// The whole record.
+    /// A complete record.
     Whole,
-    /// A start that leaves a quote open, of so many bytes.
+    /// A start that leaves a quote open, with its size in bytes.
     Open(usize),
 }
 
@@ -210,7 +210,7 @@ impl First {
     }
 }
 
-/// Bytes that a line ahead adds to a record.
+/// Bytes that a line in `ahead` adds to a record.
 fn size(line: Option<&[u8]>) -> usize {
     line.map_or(0, <[u8]>::len) + 1
 }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn records_keep_quotes_line_ends_and_the_numbers_of_their_first_lines() {
+    fn records_keep_quotes_line_ends_and_line_numbers() {
         let text =
             b"\xEF\xBB\xBF\"a\",b\r\n\r\n\"x \"\"y\"\"\r\n\nz\",,\r\nin \"it\"\n\"in\"side\n\"\"";
         let expected = [
@@ -254,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_quote_costs_its_own_line() {
+    fn unclosed_quote_skips_one_line() {
         let mut text = b"1,\"a\n".to_vec();
         text.extend((0..20_000).flat_map(|_| *b"2,b\n"));
         let found = read(text.as_slice());
         assert_eq!(found.len(), 20_001);
         assert_eq!(found[0], (1, Err(SkipReason::UnclosedQuote)));
         assert!((2..).zip(&found[1..]).all(|(line, found)| *found == row(line, &["2", "b"])));
-        // In front of a line that is too long, and at the end of a file.
+        // Before a line that is too long, and at the end of a file.
         let mut text = b"\"a\nb\n".to_vec();
         text.extend(vec![b'x'; LONGEST_LINE + 1]);
         text.extend(b"\nc\n\"d\ne");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_as_many_bytes_as_a_line() {
+    fn record_is_limited_to_the_length_of_a_line() {
         for (more, whole) in [(0, true), (1, false)] {
             let mut text = b"\"1\n".to_vec();
             text.extend(vec![b'x'; LONGEST_LINE - 8 + more]);
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    /// Repeats a text without an end.
+    /// Repeats a text endlessly.
     struct Endless(&'static [u8], usize);
 
     impl Read for Endless {
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_all_leave_a_quote_open_are_looked_at_once_in_bounded_memory() {
+    fn lines_with_open_quotes_are_scanned_once_in_bounded_memory() {
         // From either state, such a line ends inside a quote.
         let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
         let mut records = Records::new(input, b',');
@@ -307,12 +307,12 @@ mod tests {
             let found = records.next_record().unwrap().map(|(line, found)| (line, found.is_ok()));
             assert_eq!(found, Some((line, false)));
             assert!(records.size <= 2 * LONGEST_LINE);
-            // All but the last: nothing is left to look at when the next line is given up.
+            // When the next line is skipped, at most the last line is left to scan.
             assert!(records.open + 1 >= records.ahead.len());
         }
     }
 
-    /// Records of the published parser; a carriage return is a character to it, as it is in a quote.
+    /// Records of the `csv` crate. It treats a carriage return as a character, as in a quote.
     fn judged(text: &[u8]) -> Found {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -333,7 +333,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn well_formed_files_are_read_as_they_were_written(
+        fn well_formed_files_are_read_unchanged(
             rows in proptest::collection::vec(
                 proptest::collection::vec("[a\"\r\n, é]{0,6}", 1..4),
                 0..8,
@@ -361,8 +361,8 @@ mod tests {
         }
 
         #[test]
-        fn quotes_anywhere_mean_what_they_mean_to_the_published_parser(text in "[a\",\n]{0,40}") {
-            // Up to a quote that is never closed.
+        fn quotes_are_interpreted_like_by_the_csv_crate(text in "[a\",\n]{0,40}") {
+            // Compare up to a quote that is not closed.
             let (found, judged) = (read(text.as_bytes()), judged(text.as_bytes()));
             let whole = cells(&found);
             prop_assert_eq!(&whole[..], &cells(&judged)[..whole.len()]);

@@ -1,19 +1,19 @@
-//! Inputs as UTF-8: unpacked where they are compressed, and transcoded where they are encoded otherwise.
+//! Decompresses inputs and transcodes them to UTF-8.
 
 use std::io::{self, BufReader, Cursor, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use flate2::read::MultiGzDecoder;
 
-/// How a text is encoded.
+/// The encoding of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextEncoding {
-    /// UTF-16 where the file begins with its mark, else UTF-8.
+    /// UTF-16 if the file begins with a byte order mark, otherwise UTF-8.
     #[default]
     Auto,
-    /// Windows-1252, which also reads Latin-1. Jobs are kept with the older name, by which they are
-    /// found when they go on.
+    /// Windows-1252, which also reads Latin-1. Stored jobs use the older name and are found by it
+    /// when they are resumed.
     #[serde(rename = "latin1", alias = "windows-1252")]
     Windows1252,
     /// UTF-16, little-endian.
@@ -22,13 +22,13 @@ pub enum TextEncoding {
     Utf16Be,
 }
 
-/// Bytes that are read, and transcoded, at once.
+/// Bytes read and transcoded at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Reads an input as UTF-8. Gzip and Zstandard are recognised by their first bytes.
 ///
 /// # Errors
-/// Those of the input.
+/// Returns errors of the input.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     let (start, input) = start_of::<4>(Box::new(input))?;
     let plain: Box<dyn Read> = match start.as_slice() {
@@ -46,7 +46,7 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
     Ok(Box::new(Transcoder::new(plain, from)))
 }
 
-/// The first bytes of an input, and the input with them.
+/// Reads the first bytes of an input and returns them with the complete input.
 fn start_of<const SIZE: usize>(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     let mut start = Vec::with_capacity(SIZE);
     input.by_ref().take(SIZE as u64).read_to_end(&mut start)?;
@@ -54,13 +54,13 @@ fn start_of<const SIZE: usize>(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>,
     Ok((start, Box::new(whole)))
 }
 
-/// Turns a text into UTF-8. What cannot be decoded becomes a byte that UTF-8 never has, so that its
-/// line is skipped rather than stored with a replacement.
+/// Transcodes a text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so that
+/// its line is skipped and not stored with a replacement character.
 struct Transcoder<R> {
     input: R,
     decoder: Decoder,
     raw: Vec<u8>,
-    /// Which part of `raw` is not decoded yet.
+    /// The part of `raw` that is not decoded yet.
     left: std::ops::Range<usize>,
     text: Vec<u8>,
     given: usize,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_options_name_the_encoding() {
+    fn byte_order_mark_or_option_selects_the_encoding() {
         let plain = "ada@bücher.example\n";
         assert_eq!(read(plain.as_bytes(), TextEncoding::Auto), plain.as_bytes());
         for big in [false, true] {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_older_versions_are_read_and_found() {
+    fn windows_1252_is_stored_under_its_older_name() {
         let kept = serde_json::to_string(&TextEncoding::Windows1252).unwrap();
         assert_eq!(kept, "\"latin1\"");
         for name in [kept.as_str(), "\"windows-1252\""] {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_spoils_its_line_alone() {
+    fn invalid_sequence_affects_only_its_line() {
         let mut bytes = utf16("\u{feff}a\n", false);
         bytes.extend([0x00, 0xD8]);
         bytes.extend(utf16("b\nc", false));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_inputs_are_unpacked_also_in_several_parts() {
+    fn compressed_inputs_with_several_parts_are_decompressed() {
         let mut gzip = Vec::new();
         for part in ["one\n", "two\n"] {
             let mut encoder = flate2::write::GzEncoder::new(&mut gzip, Default::default());
@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back_whatever_the_pieces(
+        fn text_is_transcoded_independently_of_buffer_sizes(
             text in "\\PC{0,300}",
             size in 1_usize..40,
         ) {

@@ -7,10 +7,10 @@ use foldhash::fast::RandomState;
 
 use crate::store::mail_domains;
 
-/// Domains whose ids are kept in memory.
+/// Maximum number of ids in memory.
 const KEPT_DOMAINS: usize = 400_000;
 
-/// Ids of domains, most of them from memory.
+/// A cache of domain ids.
 #[derive(Debug)]
 pub struct DomainIds {
     known: HashMap<String, i32, RandomState>,
@@ -24,7 +24,7 @@ impl Default for DomainIds {
 }
 
 impl DomainIds {
-    /// The ids of domains, in the order of their names; new domains are filed.
+    /// The ids of domains, in the order of their names. New domains are added to the database.
     pub fn of<'a>(
         &mut self,
         db: &mut Db,
@@ -57,7 +57,7 @@ impl DomainIds {
         Ok(ids)
     }
 
-    /// Forgets everything, for a transaction that filed domains was rolled back.
+    /// Clears the cache after a transaction that added domains was rolled back.
     pub fn forget(&mut self) {
         self.known.clear();
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_stay_right_when_more_domains_come_than_are_kept() {
+    fn ids_are_correct_after_the_cache_overflows() {
         let database = testkit::Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
         let mut domains = DomainIds { most: 2, ..DomainIds::default() };

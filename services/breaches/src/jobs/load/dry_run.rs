@@ -1,4 +1,4 @@
-//! `accounts load --dry-run`: what a load would do.
+//! `accounts load --dry-run`: predicts the result of a load.
 
 use std::collections::BTreeMap;
 
@@ -15,33 +15,33 @@ use crate::jobs::error::JobError;
 use crate::model::id_list;
 use crate::store::{account_links, accounts};
 
-/// What a load would do.
+/// The predicted result of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Forecast {
     /// Rows read.
     pub read: i64,
-    /// Rows that would be taken.
+    /// Rows that would be accepted.
     pub accepted: i64,
-    /// Rows that would be refused.
+    /// Rows that would be skipped.
     pub skipped: i64,
-    /// Links to addresses that are not stored yet.
+    /// Links of addresses that are not stored yet.
     pub new: i64,
-    /// Links to addresses that are stored for other breaches.
+    /// Links of addresses that are stored for other breaches.
     pub known: i64,
     /// Links that exist already.
     pub linked: i64,
-    /// Addresses whose owners had everything removed: they would be left out.
+    /// Addresses that are left out because their owners had everything removed.
     pub opted_out: i64,
-    /// How many rows would be refused for each reason.
+    /// Skipped rows by reason.
     pub reasons: BTreeMap<SkipReason, i64>,
-    /// Line and reason of the first refused rows.
+    /// Line and reason of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
 }
 
-/// Reads the files of a load and the accounts that it would change, and changes nothing.
+/// Reads the files of a load and the affected accounts without changing anything.
 ///
 /// # Errors
-/// Those of the load.
+/// Returns the errors of the load.
 pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forecast, JobError> {
     let sources = options.sources(context)?;
     let mut tally = Tally::default();
@@ -57,12 +57,12 @@ pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forec
     };
     let mut db = context.pools.connect()?;
     excluded.refresh(&mut db)?;
-    let unreadable = || JobError::file("a temporary file");
-    while let Some((k, text)) = sorted.next_record().map_err(unreadable())? {
+    let read_error = || JobError::file("a temporary file");
+    while let Some((k, text)) = sorted.next_record().map_err(read_error())? {
         let text = std::str::from_utf8(text).map_err(database::DatabaseError::broken)?;
         let (address, place) = sorted_text::parts(text);
         let breach = sources.breaches.get(place.parse().unwrap_or(0)).map_or(0, |breach| breach.id);
-        if excluded.holds(&mut db, k, address)? {
+        if excluded.contains(&mut db, k, address)? {
             found.opted_out += 1;
         } else {
             look_up(&mut db, address, breach, &mut found)?;

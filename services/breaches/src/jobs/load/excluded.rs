@@ -1,4 +1,4 @@
-//! Addresses that must never be stored again.
+//! Addresses that must not be stored again.
 
 use database::{DatabaseError, Db};
 
@@ -7,7 +7,7 @@ use crate::model::{AccountKey, OptOut, address_text};
 use crate::store::opt_outs::OptOuts;
 use crate::store::versions;
 
-/// The opt-outs as a load sees them: read again whenever they changed.
+/// The opt-outs for a load, reloaded when they change.
 pub struct Excluded {
     opt_outs: OptOuts,
     version: i64,
@@ -15,13 +15,13 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    /// Holds up to `max` in memory.
+    /// Keeps up to `max` in memory.
     pub fn new(max: i64) -> Self {
         Self { opt_outs: OptOuts::default(), version: -1, max }
     }
 
-    /// Looks whether they changed; called inside the transaction of a batch, which no opt-out can
-    /// overtake.
+    /// Reloads the opt-outs if they changed. Called in the transaction of a batch, which excludes
+    /// concurrent opt-outs.
     pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = versions::current(db)?.opt_out;
         if version != self.version {
@@ -31,8 +31,8 @@ impl Excluded {
         Ok(())
     }
 
-    /// Whether an address must never be stored again.
-    pub fn holds(&self, db: &mut Db, k: i64, text: &str) -> Result<bool, DatabaseError> {
+    /// Returns whether an address must not be stored again.
+    pub fn contains(&self, db: &mut Db, k: i64, text: &str) -> Result<bool, DatabaseError> {
         if !self.opt_outs.may_hold(AccountKey(k)) {
             return Ok(false);
         }

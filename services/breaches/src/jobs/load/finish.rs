@@ -1,4 +1,4 @@
-//! How the loads of accounts and of stealer logs end.
+//! The end of loads of accounts and stealer logs.
 
 use database::Db;
 
@@ -9,22 +9,23 @@ use crate::jobs::job;
 use crate::model::Breach;
 use crate::store::{admin_events, breaches, jobs, versions};
 
-/// How a load ends.
+/// The options for the end of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Ending {
-    /// The command, for the list of the operator's changes.
+    /// The command, for the audit trail.
     pub command: &'static str,
-    /// Leaves the published count as it is.
+    /// Keeps the published count.
     pub keep_count: bool,
     /// Activates the breach.
     pub activate: bool,
 }
 
-/// Ends the job of a load: publishes the counts of its breaches and activates them, if wanted.
-/// Returns how many links the job added.
+/// Ends the job of a load: publishes the counts of its breaches and activates them if requested.
+/// Returns the number of links that the job added.
 ///
 /// # Errors
-/// [`JobError::DoneElsewhere`] where another process did it first, [`JobError::Cancelled`], among others.
+/// Among others, [`JobError::DoneElsewhere`] if another process finished the job, and
+/// [`JobError::Cancelled`].
 pub fn finish(
     context: &JobContext,
     breaches: &[Breach],
@@ -41,7 +42,7 @@ pub fn finish(
             changed |= reconcile(db, breach, ending, now)?;
             admin_events::add(db, now, ending.command, &breach.name, &format!("job {job}"))?;
         }
-        // Domain searches are charged by catalogue version: new accounts count as a change.
+        // Domain searches are charged by catalogue version; new accounts count as a change.
         if changed {
             versions::bump_catalogue(db, now)?;
         }
@@ -50,7 +51,7 @@ pub fn finish(
     })
 }
 
-/// Brings the row of a breach up to date; whether that changed it.
+/// Updates the row of a breach. Returns whether it changed.
 fn reconcile(db: &mut Db, breach: &Breach, ending: Ending, now: i64) -> Result<bool, JobError> {
     let loaded = open_breach(db, &breach.name)?;
     let mut changed = loaded.clone();

@@ -1,4 +1,4 @@
-//! `catalogue import`: takes over entries of the breach model.
+//! `catalogue import`: imports entries in the breach model.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -11,34 +11,34 @@ use crate::model::entry::{self, EntryError};
 use crate::model::{Breach, instant};
 use crate::store::{admin_events, breaches, versions};
 
-/// How to import.
+/// The options of an import.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImportOptions {
-    /// Deactivates breaches that the file does not name.
+    /// Deactivates breaches that are not in the file.
     pub deactivate_missing: bool,
-    /// Whether the operator has confirmed that.
+    /// True if the operator confirmed the deactivation.
     pub confirmed: bool,
-    /// Reports what would change, and changes nothing.
+    /// Reports the changes without making them.
     pub dry_run: bool,
 }
 
-/// What an import did, by names.
+/// The result of an import, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ImportReport {
     /// New breaches.
     pub added: Vec<String>,
     /// Changed breaches with the attributes that differ.
     pub changed: Vec<(String, Vec<&'static str>)>,
-    /// Breaches that are as the file says.
+    /// Number of unchanged breaches.
     pub unchanged: usize,
-    /// Breaches that were deactivated.
+    /// Deactivated breaches.
     pub deactivated: Vec<String>,
     /// Members that this version does not know.
     pub unknown_members: Vec<String>,
 }
 
-/// The largest catalogue, in bytes; it is read as a whole. As many breaches as there may be
-/// take about 80 MB.
+/// Maximum size of a catalogue, in bytes. It is read as a whole; the maximum number of breaches
+/// takes about 80 MB.
 const LARGEST: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object a line.
@@ -49,8 +49,9 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
         return Err(JobError::Rejected("the catalogue has more than 96 MiB".to_owned()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let wrong =
-        |error: serde_json::Error| JobError::Rejected(format!("the catalogue is no JSON: {error}"));
+    let wrong = |error: serde_json::Error| {
+        JobError::Rejected(format!("the catalogue is not valid JSON: {error}"))
+    };
     let values = serde_json::Deserializer::from_str(text)
         .into_iter::<Value>()
         .collect::<Result<Vec<_>, _>>()
@@ -64,7 +65,7 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
         .collect())
 }
 
-/// Imports entries in the transaction of `db`; one bad entry refuses all.
+/// Imports entries in the transaction of `db`. An invalid entry rejects the import.
 pub fn import_catalogue(
     db: &mut Db,
     entries: &[Value],
@@ -72,7 +73,7 @@ pub fn import_catalogue(
     now: i64,
 ) -> Result<ImportReport, JobError> {
     if options.deactivate_missing && entries.is_empty() {
-        let text = "the catalogue is empty and would deactivate every breach: nothing was changed";
+        let text = "the catalogue is empty and would deactivate every breach; nothing was changed";
         return Err(JobError::Rejected(text.to_owned()));
     }
     versions::lock_accounts(db)?;
@@ -95,7 +96,7 @@ pub fn import_catalogue(
         let missing = report.deactivated.len();
         if missing > 0 && !options.confirmed && !options.dry_run {
             return Err(JobError::Rejected(format!(
-                "{missing} breaches would be deactivated: nothing was changed. --dry-run lists \
+                "{missing} breaches would be deactivated; nothing was changed. --dry-run lists \
                  them, --yes deactivates them"
             )));
         }
@@ -122,7 +123,7 @@ fn take(
     report: &mut ImportReport,
 ) -> Result<(), JobError> {
     let old = breaches::by_name(db, &entry.name)?;
-    // Retiring cannot be undone: the links are gone.
+    // Retiring cannot be undone because the links are removed.
     entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
     let conflict = |error: database::DatabaseError| match error {
         database::DatabaseError::Conflict => JobError::Rejected(format!(
@@ -159,7 +160,7 @@ fn take(
     Ok(())
 }
 
-/// The attributes in which an entry differs; an earlier `ModifiedDate` alone is no difference,
+/// The attributes in which an entry differs. An earlier `ModifiedDate` alone does not count,
 /// because ours may have been set by an earlier import of the same entry.
 fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
     let mut found = Vec::new();

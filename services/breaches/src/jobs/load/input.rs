@@ -1,4 +1,4 @@
-//! The input of a load, and how far it was read.
+//! The input of a load and its progress.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,19 +10,19 @@ use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::store::jobs::Counts;
 
-/// The limit of lines that hold one record of an address, in bytes.
+/// Maximum length of a line with one address record, in bytes.
 pub const LONGEST_LINE: usize = 64 * 1024;
 
 /// Opens a file, or standard input for `-`.
 ///
 /// # Errors
-/// The file that cannot be opened, by name.
+/// Returns the name of a file that cannot be opened.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
     let opened = Input::at(path).and_then(|input| input.open());
     opened.map_err(JobError::file(path.display().to_string()))
 }
 
-/// Reports how far a load has read: on standard error and, where it is a job, in its row.
+/// Reports the progress of reading on standard error and, for a job, in its row.
 pub struct JobInput<'c> {
     heartbeat: Option<&'c Heartbeat>,
     bytes: ByteCounter,
@@ -31,10 +31,10 @@ pub struct JobInput<'c> {
 }
 
 impl<'c> JobInput<'c> {
-    /// Opens an input as UTF-8 text, unpacked.
+    /// Opens an input as decompressed UTF-8 text.
     ///
     /// # Errors
-    /// The file that cannot be opened, by name.
+    /// Returns the name of a file that cannot be opened.
     pub fn open(
         heartbeat: Option<&'c Heartbeat>,
         path: &Path,
@@ -49,7 +49,7 @@ impl<'c> JobInput<'c> {
         Ok((text, Self { heartbeat, bytes, progress, counts: Counts::default() }))
     }
 
-    /// Reports what was counted so far.
+    /// Reports the current counts.
     pub fn report(&mut self, counts: Counts) {
         self.counts = counts;
         self.progress.set_with(self.bytes.get(), || details(counts));
@@ -58,7 +58,7 @@ impl<'c> JobInput<'c> {
         }
     }
 
-    /// The same, after some thousand rows only.
+    /// Reports the current counts every few thousand rows.
     pub fn report_sometimes(&mut self, counts: Counts) {
         self.counts = counts;
         if counts.read & 0x3FFF == 0 {
@@ -73,7 +73,7 @@ impl<'c> JobInput<'c> {
     }
 }
 
-/// What a report says of the rows.
+/// The details of a progress report.
 pub fn details(counts: Counts) -> String {
     let count = |rows: i64| Count(rows.unsigned_abs());
     format!("{} accepted, {} skipped", count(counts.accepted), count(counts.skipped))

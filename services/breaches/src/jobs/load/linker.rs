@@ -18,7 +18,7 @@ use crate::store::account_runs::RunWriter;
 use crate::store::new_account::NewAccount;
 use crate::store::{breaches, domain_accounts};
 
-/// Addresses of a batch that are prepared at once: few enough to stay in the processor's cache.
+/// Addresses prepared at once; few enough for the processor's cache.
 const PIECE: usize = 8_192;
 
 /// Links batches of sorted addresses.
@@ -28,40 +28,40 @@ pub struct Linker {
     ids: Vec<u16>,
     domains: DomainIds,
     excluded: Excluded,
-    /// Whether accounts go into runs beside the table; SQLite alone.
-    beside: bool,
-    /// How many links of each breach there are if this load alone made them.
+    /// Writes accounts to runs instead of the table (SQLite only).
+    into_runs: bool,
+    /// Number of links of each breach, if only this load added links.
     own_links: Option<BTreeMap<u16, i64>>,
-    /// Notes what nobody is to be told of, if that is wanted.
+    /// Records links without notices, if requested.
     suppress_notices: Option<SuppressedNotices>,
 }
 
 impl Linker {
-    /// A linker without any memory yet. Where there are several breaches, a record says behind its
-    /// address which of them it means, by the place in the list.
+    /// Creates a linker with empty caches. With several breaches, each record has the index of its
+    /// breach after the address.
     pub fn new(context: &JobContext, breaches: &[Breach]) -> Self {
         Self {
             breaches: breaches.to_vec(),
             ids: breaches.iter().map(|breach| breach.id).collect(),
             domains: DomainIds::default(),
             excluded: Excluded::new(context.settings.optout_memory_max),
-            beside: false,
+            into_runs: false,
             own_links: Some(BTreeMap::new()),
             suppress_notices: None,
         }
     }
 
-    /// Makes links that nobody is told of.
+    /// Suppresses notices about new links.
     pub fn suppress_notices(self, wanted: bool) -> Self {
         Self { suppress_notices: wanted.then(SuppressedNotices::default), ..self }
     }
 
-    /// Writes accounts into runs beside the table, which has many more.
-    pub fn beside_table(self, beside: bool) -> Self {
-        Self { beside, ..self }
+    /// Writes accounts to runs, because the table is much larger.
+    pub fn into_runs(self, into_runs: bool) -> Self {
+        Self { into_runs, ..self }
     }
 
-    /// Links people, who are sorted and distinct; returns how many links did not exist before.
+    /// Links sorted and distinct addresses. Returns the number of new links.
     pub fn link(&mut self, db: &mut Db, people: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
@@ -74,7 +74,7 @@ impl Linker {
             suppress.note(db, people, &self.excluded)?;
         }
         let mut linked = Linked::default();
-        if self.beside {
+        if self.into_runs {
             self.append(db, people, &mut linked)?;
         } else {
             for piece in people.chunks(PIECE) {
@@ -92,7 +92,7 @@ impl Linker {
         Ok(linked.added.values().sum())
     }
 
-    /// Writes people into a run.
+    /// Writes addresses to a run.
     fn append(
         &mut self,
         db: &mut Db,
@@ -114,7 +114,7 @@ impl Linker {
         Ok(())
     }
 
-    /// Whether any breach has links that this load did not make.
+    /// Returns whether any breach has links that this load did not add.
     fn others_linked(&self, db: &mut Db) -> Result<bool, JobError> {
         let Some(own) = &self.own_links else { return Ok(true) };
         for id in &self.ids {
@@ -133,7 +133,7 @@ impl Linker {
         let (mut new, mut domains) = (Vec::with_capacity(people.len()), Vec::new());
         for person in people {
             let AddressLinks { k, address, breaches } = *person;
-            if !self.excluded.holds(db, k, address)? {
+            if !self.excluded.contains(db, k, address)? {
                 let (local, domain) = sorted_text::split(address);
                 domains.push(domain);
                 new.push(NewAccount { k, domain_id: 0, local, breaches });
@@ -146,7 +146,7 @@ impl Linker {
         Ok(new)
     }
 
-    /// The address of a record, and the id of the breach that it means.
+    /// The address and the breach id of a record.
     fn named<'a>(&self, record: &Record<'a>) -> Option<Named<'a>> {
         let (address, place) = sorted_text::parts(record.text);
         let id = *self.ids.get(place.parse::<usize>().ok()?)?;
@@ -154,7 +154,7 @@ impl Linker {
     }
 }
 
-/// A record where there are several breaches.
+/// A record of a load with several breaches.
 struct Named<'a> {
     k: i64,
     address: &'a str,
@@ -171,7 +171,7 @@ impl Apply for Linker {
             return self.link(db, &people);
         }
         let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
-        // All lists one after the other, because nearly every one has two bytes.
+        // All lists in one buffer, because nearly every list has two bytes.
         let (mut lists, mut ends) = (Vec::with_capacity(2 * named.len()), Vec::new());
         let groups = || named.chunk_by(|a, b| a.address == b.address);
         for group in groups() {
@@ -197,7 +197,7 @@ impl Apply for Linker {
     }
 
     fn is_quick(&self) -> bool {
-        self.beside
+        self.into_runs
     }
 
     fn forget(&mut self) {

@@ -1,47 +1,47 @@
-//! A message about a column that a CSV file does not have.
+//! The error about a missing column of a CSV file.
 
 use std::fmt;
 use std::io;
 
-/// Columns that a message lists, and the letters that it shows of each name.
+/// Maximum numbers of listed columns and of displayed characters per name.
 const LISTED: (usize, usize) = (40, 32);
 
-/// No column of the first row is the one that is wanted.
+/// The first row does not have the wanted column.
 #[derive(Debug)]
 pub struct MissingColumn {
-    /// What is wrong, without anything that the file says.
+    /// The error, without content of the file.
     what: String,
-    /// What to do, where more can be said than that columns may be named.
+    /// Additional advice.
     hint: &'static str,
-    /// Names of the columns; none where the first row does not name them.
+    /// Names of the columns; empty if the first row is not a header.
     seen: Vec<String>,
     columns: usize,
 }
 
 impl MissingColumn {
-    /// Of the first row of a file; `wanted` is what the operator named, or what is looked for.
+    /// For a column that the operator named or that is searched for.
     pub fn of<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, wanted: &str) -> Self {
         Self::new(first, format!("the CSV file has no column {wanted}"), "")
     }
 
-    /// Of a file in which no column is known to hold websites.
+    /// For a file without a known column of websites.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites; a file without a header \
-                    needs it unless one column holds URLs with ://";
-        Self::new(first, "the CSV file has no column known to hold websites".to_owned(), hint)
+                    needs it unless one column contains URLs with ://";
+        Self::new(first, "the CSV file has no known column of websites".to_owned(), hint)
     }
 
-    /// Of a file without a header in which several columns may hold websites. One of them may hold
+    /// For a file without a header in which several columns may contain websites. One of them may contain
     /// passwords.
     pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites";
-        let what = "more than one column of the CSV file may hold websites".to_owned();
+        let what = "several columns of the CSV file may contain websites".to_owned();
         Self::new(first, what, hint)
     }
 
     /// Of a column that holds secrets, by its place from 0.
     pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, place: usize) -> Self {
-        let what = format!("column {} of the CSV file holds secrets and is never read", place + 1);
+        let what = format!("column {} of the CSV file contains secrets and is not read", place + 1);
         Self::new(first, what, "")
     }
 
@@ -55,14 +55,14 @@ impl MissingColumn {
             let name = String::from_utf8_lossy(cell);
             name.trim().chars().take(LISTED.1).map(visible).collect()
         };
-        // A row of data is nobody's to read.
+        // Data rows are not shown.
         let is_data = first.clone().any(|cell| cell.contains(&b'@'));
         let listed = if is_data { 0 } else { LISTED.0 };
-        let seen = first.clone().take(listed).map(shown).collect();
-        Self { what, hint, seen, columns: first.count() }
+        let names = first.clone().take(listed).map(shown).collect();
+        Self { what, hint, seen: names, columns: first.count() }
     }
 
-    /// The same as a sentence for the record of a job, which keeps nothing of what a file says.
+    /// The error for the record of a job, without content of the file.
     pub fn without_names(&self) -> String {
         self.what.clone()
     }
@@ -72,10 +72,11 @@ impl fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, hint, columns, .. } = self;
         if self.seen.is_empty() {
-            write!(f, "{what}; its first row has {columns} columns and names none{hint}")?;
+            let plural = if *columns == 1 { "column" } else { "columns" };
+            write!(f, "{what}; its first row has {columns} {plural} and no names{hint}")?;
             // The cells are probably separated by another character.
             return match columns {
-                1 => write!(f, ". --delimiter says what separates the columns"),
+                1 => write!(f, ". --delimiter sets the separator of the columns"),
                 _ => Ok(()),
             };
         }
@@ -83,10 +84,7 @@ impl fmt::Display for MissingColumn {
         for (place, name) in (1..).zip(&self.seen) {
             write!(f, "{} {place} {name}", if place == 1 { "" } else { "," })?;
         }
-        write!(
-            f,
-            "{hint}. Columns may be named by number, and --delimiter says what separates them"
-        )
+        write!(f, "{hint}. A column may also be given by number; --delimiter sets the separator")
     }
 }
 

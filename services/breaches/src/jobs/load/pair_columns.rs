@@ -8,7 +8,7 @@ use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use crate::model::{loaded_address, website};
 
-/// Titles of columns of websites, in exports of browsers and of password managers.
+/// Titles of columns of websites in exports of browsers and password managers.
 const WEBSITE_TITLES: [&str; 22] = [
     "website",
     "websites",
@@ -34,7 +34,7 @@ const WEBSITE_TITLES: [&str; 22] = [
     "website url",
 ];
 
-/// The columns that the operator names, by title or by number from 1.
+/// The columns named by the operator, by title or by number from 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The column of the addresses.
@@ -48,16 +48,17 @@ pub struct Wanted<'a> {
 pub struct PairColumns {
     email: usize,
     website: usize,
-    /// The number of cells of each row, where the website column was found by its cells.
+    /// The number of cells of each row, if the website column was found by its cells.
     cells: Option<usize>,
 }
 
 impl PairColumns {
-    /// Finds the columns that a header or the operator names. Returns them with true if the first row is
-    /// a header, or `None` if the file has no header and the operator named no website column.
+    /// Finds the columns named by a header or the operator. Returns them with true if the first row
+    /// is a header, or `None` if the file has no header and the operator named no website column.
     ///
     /// # Errors
-    /// A named column is missing or holds secrets, or a header has no known website column.
+    /// Fails if a named column is missing or contains secrets, or if a header has no known website
+    /// column.
     pub fn named(
         first: &Record,
         wanted: Wanted<'_>,
@@ -67,8 +68,8 @@ impl PairColumns {
         let website = match (found, wanted.website) {
             (Some(column), _) => column.place,
             (None, Some(title)) => return Err(MissingColumn::of(first.iter(), title)),
-            // A header that names no website column is never guessed at: the next column is usually
-            // that of the passwords.
+            // A column that the header does not name is not guessed: the next one may contain
+            // passwords.
             (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
             (None, None) => return Ok(None),
         };
@@ -80,18 +81,18 @@ impl PairColumns {
 
     /// Finds the columns of a file without a header by its first rows.
     ///
-    /// The website column has URLs in at least half of the rows, and in at least twice as many as any
-    /// other column: passwords may look like URLs as well.
+    /// The website column has URLs in at least half of the rows, and in at least twice as many rows
+    /// as any other column, because passwords may look like URLs.
     ///
     /// # Errors
-    /// No column is one, or several may be.
+    /// Fails if no column, or more than one, may be the website column.
     pub fn by_cells(rows: &[Record], wanted: Wanted<'_>) -> Result<Self, MissingColumn> {
         let Some(first) = rows.first() else {
             return Err(MissingColumn::of_websites([].into_iter()));
         };
         let cells = usual_width(rows);
-        let count = |place: usize, holds: fn(&[u8]) -> bool| {
-            rows.iter().filter_map(|row| row.get(place)).filter(|cell| holds(cell)).count()
+        let count = |place: usize, matches: fn(&[u8]) -> bool| {
+            rows.iter().filter_map(|row| row.get(place)).filter(|cell| matches(cell)).count()
         };
         let mut email = csv_columns::find_addresses(first, wanted.email)?.place;
         if wanted.email.is_none() {
@@ -111,7 +112,7 @@ impl PairColumns {
             return Err(MissingColumn::of_websites(first.iter()));
         };
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
-        // Passwords usually come before websites, which may be written without a scheme.
+        // Passwords usually precede websites, which may have no scheme.
         let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
         let bare = website > email && (website + 1..cells).any(hosts);
         if rival || bare {
@@ -123,12 +124,12 @@ impl PairColumns {
     /// Returns the address and the website of a row.
     ///
     /// # Errors
-    /// A cell is missing, or the row may be shifted.
+    /// Fails if a cell is missing or the row may be shifted.
     pub fn pair<'r>(&self, row: &'r Record) -> Result<(&'r str, &'r str), SkipReason> {
         let email = csv_columns::text_cell(row, self.email)?;
         let website = csv_columns::text_cell(row, self.website)?;
         let Some(cells) = self.cells else { return Ok((email, website)) };
-        // A delimiter within a password moves the rest of the password to the next column.
+        // A delimiter within a password moves its remainder to the next column.
         if row.iter().count() != cells {
             return Err(SkipReason::Column);
         }
@@ -139,7 +140,7 @@ impl PairColumns {
     }
 }
 
-/// The number of cells that most rows have.
+/// The most frequent number of cells per row.
 fn usual_width(rows: &[Record]) -> usize {
     let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
     for row in rows {

@@ -28,20 +28,22 @@ use crate::store::accounts::AccountRow;
 use crate::store::notices::{self, PASTE};
 use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, versions};
 
-/// Pastes of one transaction, unless their lines are longer together than a line may be.
+/// Maximum number of pastes in a transaction. Their lines together are limited to the length of one
+/// line.
 const BATCH: usize = 200;
-/// The limit of a line where memory allows, in MiB; otherwise it is a quarter of that.
+/// Maximum length of a line in MiB, if `LOAD_MEMORY_MB` is at least four times as large; otherwise
+/// a quarter of that.
 const LONGEST_MIB: usize = 16;
 
-/// The longest id of a paste, in bytes.
+/// Maximum length of a paste's id, in bytes.
 const LONGEST_ID: usize = 1_024;
 
-/// What to load.
+/// The options of a load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PastesOptions {
-    /// File, `-` for standard input.
+    /// File; `-` is standard input.
     pub file: PathBuf,
-    /// Tells nobody of what it links.
+    /// Suppresses notices about the new links.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_notify: bool,
 }
@@ -58,7 +60,7 @@ struct Row {
     emails: Emails,
 }
 
-/// The addresses of a paste, in order and each once, and how many texts are not addresses.
+/// The distinct, sorted addresses of a paste, and the number of invalid texts.
 #[derive(Default)]
 struct Emails {
     addresses: Vec<EmailAddress>,
@@ -66,7 +68,7 @@ struct Emails {
 }
 
 impl<'de> Deserialize<'de> for Emails {
-    /// Keeps nothing of a text but its address: a large paste would take the memory twice.
+    /// Keeps only parsed addresses; keeping the texts would double the memory of a large paste.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Texts)
     }
@@ -95,10 +97,10 @@ impl<'de> Visitor<'de> for Texts {
     }
 }
 
-/// A paste with its addresses, as a line has it.
+/// A line: a paste with its addresses.
 pub struct Entry {
     line: i64,
-    /// Bytes of its line.
+    /// Size of its line in bytes.
     size: usize,
     paste: rules::Paste,
     emails: Emails,
@@ -109,8 +111,8 @@ pub struct Entry {
 struct Batch {
     entries: Vec<Entry>,
     size: usize,
-    /// Whether anybody is told of them.
-    tells: bool,
+    /// True if notices are posted about them.
+    notifies: bool,
 }
 
 impl Batch {
@@ -132,7 +134,7 @@ pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outc
     job::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
 
-/// Bytes of a line, and of the lines of a batch.
+/// Maximum size of a line, and of the lines of a batch.
 fn longest(context: &JobContext) -> usize {
     ((context.settings.load_memory_mb << 20) / 4).clamp(LONGEST_LINE, LONGEST_MIB << 20)
 }
@@ -151,7 +153,7 @@ fn run(
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
     let mut db = RetryingConnection::open(&context.pools)?;
-    let mut batch = Batch { tells: !options.no_notify, ..Batch::default() };
+    let mut batch = Batch { notifies: !options.no_notify, ..Batch::default() };
     let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
@@ -174,12 +176,12 @@ fn run(
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
     job_input.finish();
     if invalid > 0 {
-        log::warn!("texts in pastes that are no valid addresses, left out: {invalid}");
+        log::warn!("skipped {invalid} invalid addresses in pastes");
     }
     finish(context, running.id, options, tally)
 }
 
-/// Reads a line; none when it is blank.
+/// Parses a line. Returns `None` if it is blank.
 pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     let bytes = match line {
         Line::TooLong { .. } => return Err(SkipReason::TooLong),
@@ -191,7 +193,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         None => None,
         Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
     };
-    // PostgreSQL stores no NUL, and indexes the id.
+    // PostgreSQL cannot store NUL, and it indexes the id.
     let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
     if !rules::is_source(&row.source) || !(1..=LONGEST_ID).contains(&row.id.len()) || !stored {
         return Err(SkipReason::Json);
@@ -207,7 +209,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
-/// Stores a batch; false where another process that loads the same has stored everything meanwhile.
+/// Stores a batch. Returns false if another process with the same input has stored everything.
 fn commit(
     context: &JobContext,
     id: i64,
@@ -220,7 +222,7 @@ fn commit(
     let stored = db.transaction(|db| {
         versions::lock_accounts(db)?;
         excluded.refresh(db)?;
-        let mut news = News { tells: batch.tells, counts: BTreeMap::new() };
+        let mut news = News { notifies: batch.notifies, counts: BTreeMap::new() };
         let mut added = 0;
         for entry in &batch.entries {
             added += link(db, excluded, entry, &mut news)?;
@@ -229,32 +231,31 @@ fn commit(
         let moved = jobs::advance(db, id, &cursor, added, now)?;
         job::expect_open(db, id, moved)
     });
-    *batch = Batch { tells: batch.tells, ..Batch::default() };
+    *batch = Batch { notifies: batch.notifies, ..Batch::default() };
     match stored {
         Err(JobError::DoneElsewhere) => Ok(false),
         stored => stored.map(|()| true),
     }
 }
 
-/// The links that are new.
+/// The new links.
 struct News {
-    /// Whether anybody is told of them.
-    tells: bool,
-    /// By domain and number of the paste.
+    /// True if notices are posted about them.
+    notifies: bool,
+    /// Counts by domain and paste number.
     counts: BTreeMap<(String, i64), i64>,
 }
 
 impl News {
-    /// An address is in a paste now, which those who control its domain and its owner are told of, or
-    /// never.
+    /// Counts a new link for later notices, or records it as notified if notices are suppressed.
     fn add(&mut self, db: &mut Db, row: AccountRow, paste: i64) -> Result<(), JobError> {
-        if self.tells {
+        if self.notifies {
             *self.counts.entry((row.domain, paste)).or_default() += 1;
             return Ok(());
         }
         for (subscriber, email) in notices::listeners_between(db, row.k, row.k)? {
             if email == row.address() {
-                notices::tell(db, subscriber, PASTE, &[paste])?;
+                notices::record(db, subscriber, PASTE, &[paste])?;
             }
         }
         Ok(())
@@ -268,7 +269,7 @@ fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Res
     let mut added = 0;
     for address in &entry.emails.addresses {
         let k = AccountKey::of(&address.sha1()).0;
-        if !excluded.holds(db, k, &sorted_text::of(address))? {
+        if !excluded.contains(db, k, &sorted_text::of(address))? {
             let row = account_links::ensure(db, address)?;
             if pastes::add_account(db, (row.k, row.seq), paste)? {
                 added += 1;
@@ -297,7 +298,7 @@ fn finish(
         }
         jobs::finish(db, id, now)?;
         if !options.no_notify {
-            app::tell_of_pastes(db, id, now)?;
+            app::post_paste_notices(db, id, now)?;
         }
         versions::bump_pastes(db)?;
         admin_events::add(db, now, "pastes load", "pastes", &format!("job {id}"))?;
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_kept_once_and_texts_that_are_none_are_counted() {
+    fn addresses_are_deduplicated_and_invalid_texts_counted() {
         let start = r#"{"Source":"Pastebin","Id":"a","Emails":["b@c.example","x","A@c.example",""#;
         let entry = parsed(&format!(r#"{start}","a@C.example"]}}"#));
         let kept: Vec<_> = entry.emails.addresses.iter().map(EmailAddress::as_str).collect();
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_full_by_its_pastes_or_by_their_bytes() {
+    fn batch_is_limited_by_pastes_and_by_bytes() {
         let entry = || parsed(r#"{"Source":"Pastebin","Id":"a"}"#);
         let size = entry().size;
         for (most, expected) in [(10 * size, 10), (11 * size - 1, 10), (usize::MAX, BATCH)] {

@@ -18,20 +18,21 @@ use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job;
 use crate::model::{AccountKey, loaded_address};
 
-/// How files are read.
+/// The options for reading files.
 #[derive(Clone, Debug)]
 pub struct Reading<'a> {
-    /// How they hold addresses.
+    /// Format of the files.
     pub format: &'a Format,
-    /// What separates cells, or ends an address.
+    /// The character that separates cells or ends an address.
     pub delimiter: Option<u8>,
-    /// How their text is encoded.
+    /// Encoding of the files.
     pub encoding: TextEncoding,
-    /// Reads on whatever the first rows are like.
+    /// Skips the check of the first rows.
     pub unchecked: bool,
 }
 
-/// Reads and sorts the addresses of files; with several breaches, each with the place of its own.
+/// Reads and sorts the addresses of files. With several breaches, each address is stored with the
+/// index of its breach.
 pub fn sort(
     context: &JobContext,
     sources: &Sources,

@@ -1,55 +1,55 @@
-//! A look at the first rows of a load, before anything is stored: is the file what it is taken for?
+//! Checks the first rows of a load before anything is stored.
 
 use domain::{DomainName, EmailAddress};
 
 use super::tally::Tally;
 use crate::jobs::error::JobError;
 
-/// Rows after which a load is judged.
+/// Number of rows that are checked.
 const FIRST: i64 = 10_000;
-/// A shorter file is judged at its end, if it has as many rows.
+/// Minimum number of rows of a shorter file that is checked.
 const LEAST: i64 = 1_000;
-/// Domains that are no host names: more than one in so many addresses, and at least [`LEAST_ODD`], stop
-/// a load. Leaked addresses have few of them.
+/// A load stops if more than 1 in `ODD_SHARE` addresses, and at least [`LEAST_ODD`], have a domain
+/// that is not a host name. Leaked lists contain few of these.
 const ODD_SHARE: i64 = 20;
 const LEAST_ODD: i64 = 10;
 
-/// Judges the first rows of a load.
+/// Checks the first rows of a load.
 pub struct SanityCheck {
     judged: bool,
     odd: i64,
-    /// How to go on.
+    /// Advice for the operator.
     advice: &'static str,
 }
 
-const OF_ACCOUNTS: &str = "Lists with a secret behind each address are read with --format combo, other \
-    files with --format csv or text, --delimiter and --encoding; --dry-run tells what a load would do, \
-    --unchecked loads the file as it is";
+const OF_ACCOUNTS: &str = "Lists with a secret after each address need --format combo, other \
+    files may need --format csv or text, --delimiter or --encoding; --dry-run predicts the result, \
+    --unchecked skips this check";
 const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and --encoding \
-    say how the file is written, --unchecked loads it as it is";
+    set the format of the file, --unchecked skips this check";
 
 impl SanityCheck {
-    /// Judges nothing where the operator wants the load as it is.
+    /// Creates a check, or one without effect if the operator passed `--unchecked`.
     pub fn new(unchecked: bool) -> Self {
         Self { judged: unchecked, odd: 0, advice: OF_ACCOUNTS }
     }
 
-    /// The same for pairs of address and website.
+    /// Creates a check for pairs of address and website.
     pub fn of_pairs(unchecked: bool) -> Self {
         Self { advice: OF_PAIRS, ..Self::new(unchecked) }
     }
 
-    /// Looks at an address that is taken.
+    /// Examines an accepted address.
     pub fn see(&mut self, address: &EmailAddress) {
         if !self.judged && DomainName::parse(address.domain()).is_err() {
             self.odd += 1;
         }
     }
 
-    /// Judges once enough rows are read.
+    /// Checks the load once enough rows are read.
     ///
     /// # Errors
-    /// How to go on.
+    /// Returns advice for the operator.
     pub fn judge(&mut self, tally: &Tally) -> Result<(), JobError> {
         if self.judged || tally.counts.read < FIRST {
             return Ok(());
@@ -57,10 +57,10 @@ impl SanityCheck {
         self.decide(tally)
     }
 
-    /// Judges a file that ended before.
+    /// Checks a file that ended before.
     ///
     /// # Errors
-    /// How to go on.
+    /// Returns advice for the operator.
     pub fn judge_whole(&mut self, tally: &Tally) -> Result<(), JobError> {
         if self.judged { Ok(()) } else { self.decide(tally) }
     }
@@ -75,13 +75,13 @@ impl SanityCheck {
             format!("{refused} of the first {read} rows are refused ({})", reasons.join(", "))
         } else if self.odd >= LEAST_ODD && self.odd * ODD_SHARE > accepted {
             format!(
-                "{} of the first {accepted} addresses have a domain that is no host name",
+                "{} of the first {accepted} addresses have a domain that is not a host name",
                 self.odd
             )
         } else {
             return Ok(());
         };
         let advice = self.advice;
-        Err(JobError::Rejected(format!("{found}: nothing was loaded. {advice}")))
+        Err(JobError::Rejected(format!("{found}; nothing was loaded. {advice}")))
     }
 }

@@ -1,25 +1,25 @@
-//! Why rows of an input are not taken.
+//! Reasons for skipping rows.
 
 use batch::LineError;
 use serde::Serialize as _;
 
-/// Why a row is not taken.
+/// Why a row was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
-    /// No valid address.
+    /// Not a valid address.
     Address,
-    /// Longer than a line may be.
+    /// Longer than the limit of a line.
     TooLong,
-    /// A quote that is not closed within the length of a line.
+    /// A quote is not closed within the limit of a line.
     UnclosedQuote,
     /// Not UTF-8.
     Encoding,
     /// The column is missing.
     Column,
-    /// No website domain.
+    /// Not a website domain.
     Website,
-    /// Not the JSON that was expected.
+    /// Not the expected JSON.
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! The text under which an address is sorted, and what may stand behind it.
+//! The sorted form of an address, with an optional suffix.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use domain::EmailAddress;
 
 use crate::model::address_text;
 
-/// Between an address and what belongs to it; no address holds a line end.
+/// Separates an address from its suffix. No address contains a line end.
 const BETWEEN: char = '\n';
 
 /// Local part as stored, `@`, domain as A-labels.
@@ -17,15 +17,15 @@ pub fn of(address: &EmailAddress) -> Cow<'_, str> {
     }
 }
 
-/// Writes the text of an address with something that belongs to it.
-pub fn write_with(text: &mut String, address: &EmailAddress, belonging: &str) {
+/// Writes an address with a suffix.
+pub fn write_with(text: &mut String, address: &EmailAddress, suffix: &str) {
     text.clear();
     text.push_str(&of(address));
     text.push(BETWEEN);
-    text.push_str(belonging);
+    text.push_str(suffix);
 }
 
-/// The address, and what belongs to it, if anything.
+/// The address and its suffix, which may be empty.
 pub fn parts(text: &str) -> (&str, &str) {
     match memchr::memchr(BETWEEN as u8, text.as_bytes()) {
         Some(end) => (&text[..end], &text[end + 1..]),
@@ -33,7 +33,7 @@ pub fn parts(text: &str) -> (&str, &str) {
     }
 }
 
-/// Local part as stored and domain of an address.
+/// Splits an address into the local part as stored and the domain.
 pub fn split(address: &str) -> (&str, &str) {
     address.rsplit_once('@').unwrap_or((address, ""))
 }

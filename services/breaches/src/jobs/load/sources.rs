@@ -1,4 +1,4 @@
-//! Which files a load reads for which breach.
+//! The files of a load and their breaches.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,15 +11,15 @@ use crate::jobs::error::JobError;
 use crate::model::Breach;
 use crate::store::breaches;
 
-/// Bytes of a manifest.
+/// Maximum size of a manifest, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The breaches of a load, and its files with the places of their breaches.
+/// The breaches of a load, and its files with the indexes of their breaches.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// The breaches, each once.
+    /// The distinct breaches.
     pub breaches: Vec<Breach>,
-    /// The files in the order in which they are read.
+    /// The files in reading order.
     pub files: Vec<(PathBuf, usize)>,
 }
 
@@ -27,17 +27,18 @@ impl Sources {
     /// Files of one breach.
     ///
     /// # Errors
-    /// There is no such breach, or it is retired.
+    /// Fails if the breach does not exist or is retired.
     pub fn of_breach(db: &mut Db, name: &str, files: &[PathBuf]) -> Result<Self, JobError> {
         let breaches = vec![open_breach(db, name)?];
         Ok(Self { breaches, files: files.iter().map(|file| (file.clone(), 0)).collect() })
     }
 
-    /// What a manifest says: on each line a breach and, behind a blank or a comma, a file; relative
-    /// paths begin at the folder of the manifest. Empty lines and those behind `#` say nothing.
+    /// Reads a manifest: a breach and, after a blank or comma, a file on each line. Paths are
+    /// relative to the folder of the manifest. Empty lines and lines that begin with `#` are
+    /// ignored.
     ///
     /// # Errors
-    /// The first line that is wrong, by its number.
+    /// Returns the number of the first invalid line.
     pub fn of_manifest(db: &mut Db, path: &Path) -> Result<Self, JobError> {
         let named = || JobError::file(path.display().to_string());
         let mut text = String::new();
@@ -57,7 +58,7 @@ impl Sources {
                 JobError::Rejected(format!("{}: line {number}: {what}", path.display()))
             };
             let Some((name, file)) = line.split_once([' ', '\t', ',']) else {
-                return Err(wrong("a breach and a file are needed".to_owned()));
+                return Err(wrong("a breach and a file are required".to_owned()));
             };
             let found = open_breach(db, name).map_err(|error| match error {
                 JobError::Rejected(what) => wrong(what),
@@ -85,7 +86,7 @@ impl Sources {
     }
 }
 
-/// The breach with this name, which must not be retired: no purge would remove the new links.
+/// The breach with this name. It must not be retired, because no purge would remove new links.
 pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
     let found = breaches::by_name(db, name)?
         .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;

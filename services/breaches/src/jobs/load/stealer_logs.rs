@@ -1,4 +1,5 @@
-//! `stealer-logs load`: links addresses to a breach and to the websites at which they were captured.
+//! `stealer-logs load`: links addresses to a breach and to the websites at which they were
+//! captured.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -30,11 +31,11 @@ use crate::model::{AccountKey, Breach, loaded_address, website};
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
 
-/// Pairs of a SQLite transaction for each MiB of `LOAD_MEMORY_MB`: each takes the time of several
+/// Pairs in a SQLite transaction per MiB of `LOAD_MEMORY_MB`. A pair takes as long as several
 /// accounts.
 const PER_MIB: usize = 512;
 
-/// Rows that are judged together where nothing names the columns, and the most bytes of them.
+/// Maximum number of rows, and of their bytes, that are examined to find unnamed columns.
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
@@ -42,28 +43,28 @@ const SAMPLE_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StealerLogsOptions {
-    /// Name of the breach, which must come from stealer logs.
+    /// Name of the breach, which must be a stealer log.
     pub breach: String,
-    /// File, `-` for standard input.
+    /// File; `-` is standard input.
     pub file: PathBuf,
     /// Column of the addresses in a CSV file, by name or number.
     pub email_column: Option<String>,
     /// Column of the websites.
     pub website_column: Option<String>,
-    /// What separates the cells of CSV.
+    /// The character that separates CSV cells.
     pub delimiter: Option<u8>,
-    /// How the file is encoded.
+    /// Encoding of the file.
     pub encoding: TextEncoding,
-    /// Loads whatever the first rows are like.
+    /// Skips the check of the first rows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
     /// Drops an address whose only website in the file is its own mail domain.
     pub drop_self: bool,
-    /// Leaves the published count as it is.
+    /// Keeps the published count.
     pub keep_count: bool,
-    /// Activates the breach when done.
+    /// Activates the breach at the end.
     pub activate: bool,
-    /// Tells nobody of what it links.
+    /// Suppresses notices about the new links.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_notify: bool,
 }
@@ -100,7 +101,7 @@ fn run(
     let (merge, tally) =
         job::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
     let mut linker = PairLinker {
-        people: Linker::new(context, std::slice::from_ref(breach))
+        linker: Linker::new(context, std::slice::from_ref(breach))
             .suppress_notices(options.no_notify),
         websites: DomainIds::default(),
         breach: breach.id,
@@ -154,7 +155,7 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads JSON objects, one a line, or CSV; the first byte decides which.
+/// Reads JSON objects, one a line, or CSV, depending on the first byte that is not blank.
 pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
     let start = start(&mut input)?;
@@ -163,7 +164,7 @@ pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> i
     if is_json { read_json(input, each) } else { read_csv(input, options, each) }
 }
 
-/// What is read up to the first byte that is no blank, however little a pipe gives at once.
+/// Reads up to the first byte that is not blank, even if a pipe delivers a byte at a time.
 fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     for byte in input.bytes().take(LONGEST_LINE) {
@@ -191,7 +192,7 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads CSV. Where neither a header nor the operator names the columns, the first rows decide.
+/// Reads CSV. If neither a header nor the operator names the columns, the first rows decide.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut records = Records::new(input, options.delimiter.unwrap_or(b','));
     let wanted = Wanted {
@@ -235,7 +236,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a row. Returns true once there are enough to judge.
+    /// Adds a row. Returns true once there are enough.
     fn add(&mut self, line: u64, row: &Row) -> bool {
         self.lines.push(line);
         self.rows.push(row.clone());
@@ -243,7 +244,7 @@ impl Sample {
         self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES
     }
 
-    /// Finds the columns, and reports the rows of the sample.
+    /// Finds the columns and reports the rows of the sample.
     fn finish(&mut self, wanted: Wanted<'_>, each: Each<'_>) -> io::Result<PairColumns> {
         let columns = PairColumns::by_cells(&self.rows, wanted)?;
         for (line, row) in self.lines.drain(..).zip(self.rows.drain(..)) {
@@ -255,7 +256,7 @@ impl Sample {
 
 /// Links batches of pairs.
 struct PairLinker {
-    people: Linker,
+    linker: Linker,
     websites: DomainIds,
     breach: u16,
     drop_self: bool,
@@ -276,11 +277,11 @@ impl Apply for PairLinker {
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        self.people.link(db, &people)?;
+        self.linker.link(db, &people)?;
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // Addresses that must not be stored have no row, and so no pair.
+            // Excluded addresses have no row and get no pair.
             let rows = accounts::in_table(db, account_links::sorted_key(address))?;
             if let Some(row) = account_links::pick_sorted(rows, address) {
                 let breach_id = i32::from(self.breach);
@@ -292,7 +293,7 @@ impl Apply for PairLinker {
     }
 
     fn forget(&mut self) {
-        self.people.forget();
+        self.linker.forget();
         self.websites.forget();
     }
 }
@@ -301,7 +302,7 @@ impl Apply for PairLinker {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time, as a slow pipe may.
+    /// Returns one byte per read, like a slow pipe.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_recognised_behind_blanks_however_slowly_it_comes() {
+    fn json_after_blanks_is_recognised_in_slow_input() {
         let text = b"\xEF\xBB\xBF \n {\"email\":\"a@b.example\",\"website\":\"c.example\"}\n";
         for input in [&mut Trickle(text) as &mut dyn Read, &mut &text[..]] {
             let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Walks sorted records in batches, each in one transaction that also notes how far its job is.
+//! Processes sorted records in batches. Each batch is one transaction that also moves the job's
+//! checkpoint.
 
 use batch::{ProgressReporter, Sorted, Unit};
 use database::{DatabaseError, Db};
@@ -12,15 +13,15 @@ use crate::jobs::job::{self, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{jobs, load_connections, versions};
 
-/// Records between two checks whether a report is due.
+/// Records between two checks for a due progress report.
 const REPORT_EVERY: u64 = 4_096;
 
-/// A sorted record: the key of an account and the text that the load put there.
+/// A sorted record: the key of an account and the text stored by the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'b> {
     /// Key of the account.
     pub k: i64,
-    /// Text.
+    /// The text stored by the load.
     pub text: &'b str,
 }
 
@@ -28,7 +29,7 @@ pub struct Record<'b> {
 #[derive(Debug, Default)]
 struct Batch {
     texts: Vec<u8>,
-    /// Keys, and where their texts end.
+    /// Keys and the ends of their texts.
     ends: Vec<(i64, usize)>,
 }
 
@@ -59,26 +60,26 @@ impl Batch {
     }
 }
 
-/// What a load does with its records.
+/// Processes the records of a load.
 pub trait Apply {
-    /// Applies a batch within its transaction, and does no harm where that was done already; returns
-    /// how many links did not exist before.
+    /// Applies a batch in its transaction. Applying a batch twice must be harmless. Returns the
+    /// number of new links.
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError>;
 
-    /// Forgets what was remembered of the database, for a transaction may have been rolled back.
+    /// Clears caches of database content after a possible rollback.
     fn forget(&mut self);
 
-    /// Whether the largest transaction takes little time, so that nothing has to be found out.
+    /// Returns whether the largest transaction is quick, so that its size need not be adapted.
     fn is_quick(&self) -> bool {
         false
     }
 }
 
-/// Walks sorted records.
+/// Processes sorted records.
 ///
-/// A batch never ends between records of one key, so that the key alone says where to resume. On SQLite
-/// it has up to `per_mib` records for each MiB of memory: a transaction rewrites the pages of accounts
-/// by domain that it touches, nearly as many for a small batch as for a large one.
+/// A batch does not end between records of the same key, so the key is a sufficient checkpoint. On
+/// SQLite, a batch has up to `per_mib` records per MiB of memory, because a transaction rewrites
+/// nearly as many pages of the index by domain for a small batch as for a large one.
 pub fn walk(
     context: &JobContext,
     running: &Running,
@@ -124,7 +125,7 @@ pub fn walk(
     Ok(())
 }
 
-/// The page cache of a sorted load in KiB: what sorting leaves of the load's memory.
+/// The page cache of a load in KiB: the memory that sorting leaves.
 fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
     let share = if sorted_in_memory { 2 } else { 6 };
     (context.settings.load_memory_mb * 1_024 / 10 * share).max(2_048)

@@ -7,19 +7,20 @@ use database::{DatabaseError, Db};
 
 use super::domain_counts::recount_domains;
 use crate::app;
-use crate::jobs::notices::tell_listeners;
+use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::{mail_tokens, messages, sessions, versions};
 
-/// Seconds until a round that failed is tried again: at first, and at most. Each failure doubles them.
+/// Seconds until a failed round is retried: the first delay and the maximum. Each failure doubles
+/// the delay.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
-/// Seconds after which delivered messages are forgotten, and links that are too old: until then they are
-/// told from links that never were.
+/// Seconds before delivered messages and expired links are deleted. Until then, an expired link is
+/// reported as such and not as unknown.
 const KEPT_SECONDS: i64 = 30 * 86_400;
-/// Seconds between two removals of what is over.
+/// Seconds between two deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;
 
-/// Does this work for ever.
+/// Runs forever.
 pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
@@ -29,13 +30,13 @@ pub async fn maintain(state: State) {
         let version = state.snapshot_version();
         let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
         let pastes = pastes.unwrap_or_else(|error| {
-            log::warn!("whether there are new pastes could not be read: {error}");
+            log::warn!("the pastes version could not be read: {error}");
             pasted
         });
         if pasted != pastes {
-            match tell_listeners(&state).await {
+            match notify_listeners(&state).await {
                 Ok(()) => pasted = pastes,
-                Err(error) => log::warn!("notices of pastes could not be written: {error}"),
+                Err(error) => log::warn!("notices about pastes could not be posted: {error}"),
             }
         }
         let now = state.clock().unix();
@@ -52,7 +53,7 @@ pub async fn maintain(state: State) {
         if now >= pruned + PRUNE_SECONDS {
             pruned = now;
             if let Err(error) = prune(&state).await {
-                log::warn!("what is over could not be removed: {error}");
+                log::warn!("expired rows could not be deleted: {error}");
             }
         }
     }

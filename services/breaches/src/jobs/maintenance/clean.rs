@@ -1,5 +1,5 @@
-//! `accounts clean`: puts right what older versions stored: secrets that passed for a part of an
-//! address or for a website, and people of whom nothing but the address is left.
+//! `accounts clean`: removes accounts without data, and secrets that older versions stored as part
+//! of an address or as a website.
 
 use std::collections::BTreeMap;
 
@@ -15,28 +15,28 @@ use crate::store::{
     account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, versions,
 };
 
-/// What was put right, or would be.
+/// The result of cleaning, or of a dry run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Cleaned {
-    /// Accounts that were looked at.
+    /// Examined accounts.
     pub examined: u64,
-    /// Accounts without a breach, a stealer log or a paste, which are removed.
+    /// Removed accounts without a breach, a stealer log or a paste.
     pub empty: u64,
-    /// Accounts whose text is no address, which are removed.
+    /// Removed accounts whose text is not an address.
     pub odd: u64,
-    /// Of these, accounts in whose text an address was found; it has their breaches now.
+    /// Accounts among these that contained an address, which got their breaches.
     pub rescued: u64,
-    /// Domains that were none, which are removed.
+    /// Removed names that are not domains.
     pub domains: u64,
-    /// Websites of stealer logs that were none, which are removed with their pairs.
+    /// Removed names of stealer logs that are not websites, with their pairs.
     pub websites: u64,
 }
 
-/// Looks at every account and puts right what is wrong; changes nothing with `dry_run`. Running it
-/// again, also after it was interrupted, does what is left.
+/// Examines and repairs every account; changes nothing if `dry_run`. It can be repeated after an
+/// interruption.
 ///
 /// # Errors
-/// Those of the database.
+/// Returns errors of the database.
 pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
     let progress = ProgressReporter::new("cleaning", Unit::Items("accounts"), None);
@@ -51,7 +51,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         if wrong.is_empty() {
             continue;
         }
-        cleaned = connection.transaction(|db| put_all_right(db, &wrong, cleaned, dry_run))?;
+        cleaned = connection.transaction(|db| repair_all(db, &wrong, cleaned, dry_run))?;
     }
     progress.finish();
     let now = context.clock.unix();
@@ -78,7 +78,7 @@ fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
 }
 
-/// Why what was done is rolled back.
+/// Why a transaction is rolled back.
 enum Stop {
     DryRun(Cleaned),
     Failed(JobError),
@@ -90,8 +90,8 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// Puts accounts right, and counts them beside those before; a dry run takes back what it did.
-fn put_all_right(
+/// Repairs accounts and adds to the counts. A dry run is rolled back.
+fn repair_all(
     db: &mut Db,
     wrong: &[&AccountRow],
     before: Cleaned,
@@ -101,7 +101,7 @@ fn put_all_right(
     let done = transaction(db, |db| -> Result<Cleaned, Stop> {
         let (mut cleaned, mut counts) = (before, BTreeMap::new());
         for row in wrong {
-            put_right(db, row, &mut cleaned, &mut counts).map_err(Stop::Failed)?;
+            repair(db, row, &mut cleaned, &mut counts).map_err(Stop::Failed)?;
         }
         for (breach, more) in counts {
             breaches::add_counts(db, breach, more)?;
@@ -114,14 +114,14 @@ fn put_all_right(
     }
 }
 
-fn put_right(
+fn repair(
     db: &mut Db,
     row: &AccountRow,
     cleaned: &mut Cleaned,
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
     account_links::merge_key(db, row.key())?;
-    // One that only runs had has its number just now.
+    // An account that was only in runs now has a number.
     let with_key = accounts::in_table(db, row.key())?.into_iter();
     let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);
     let Some(AccountRow { k, seq, breaches: list, .. }) = same.next() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `doctor`: does the database say what it should?
+//! `doctor`: checks the consistency of the database.
 
 use database::{DatabaseError, Db};
 use domain::Sha1Digest;
@@ -11,10 +11,10 @@ use crate::store::{
     account_runs, breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
 };
 
-/// Accounts that are hashed again.
+/// Number of accounts in the sample.
 const SAMPLE: usize = 1_000;
 
-/// What was found.
+/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Findings {
     /// Version of the last migration.
@@ -23,14 +23,15 @@ pub struct Findings {
     pub breaches: usize,
     /// Accounts.
     pub accounts: i64,
-    /// Accounts that are missing under their domain, or that searches would not find in their run.
+    /// Accounts without an entry in the index by domain, or that searches would not find in their
+    /// run.
     pub unfiled: i64,
-    /// Accounts of which nothing but the address is left; `accounts clean` removes them.
+    /// Accounts without data; `accounts clean` removes them.
     pub empty: i64,
-    /// Filed domains that can be none, because an older version took a secret for a part of them;
+    /// Stored names that are not domains, because an older version stored a secret as part of them;
     /// `accounts clean` removes them.
     pub odd_domains: u64,
-    /// Websites of stealer logs that can be none, because an older version took a password for one;
+    /// Stored names that are not websites, because an older version stored a password as one;
     /// `accounts clean` removes their pairs.
     pub odd_websites: u64,
     /// Pairs of stealer logs.
@@ -39,20 +40,20 @@ pub struct Findings {
     pub pastes: i64,
     /// Opt-outs.
     pub opt_outs: i64,
-    /// Accounts that were looked at closely.
+    /// Sampled accounts.
     pub sampled: usize,
-    /// Of these, accounts whose address does not hash to their key.
+    /// Sampled accounts whose address does not hash to their key.
     pub wrong_keys: usize,
-    /// Of these, accounts with the id of a breach that does not exist.
+    /// Sampled accounts with the id of a breach that does not exist.
     pub orphan_ids: usize,
-    /// Of these, accounts whose ids are not in ascending order.
+    /// Sampled accounts whose ids are not in ascending order.
     pub unsorted_lists: usize,
-    /// Of these, accounts that must not be stored because of an opt-out.
+    /// Sampled accounts that must not be stored because of an opt-out.
     pub opted_out: usize,
 }
 
 impl Findings {
-    /// Whether nothing is wrong.
+    /// Returns whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.unfiled + self.empty == 0
             && self.odd_domains + self.odd_websites == 0

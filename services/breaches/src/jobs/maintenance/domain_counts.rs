@@ -1,4 +1,4 @@
-//! Counts verified domains after the catalogue changed. One replica counts at a time.
+//! Counts verified domains after changes of the catalogue. One replica counts at a time.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use database::{DatabaseError, Db};
 
 use crate::app;
 use crate::error::Error;
-use crate::jobs::notices::tell_listeners;
+use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::lease::Lease;
 use crate::store::{domain_controls, domain_walk, versions};
 
 /// The version of the catalogue at which the domains were counted.
 const COUNTED_AT: &str = "domains_counted_at_version";
-/// The key of the lease under which domains are counted.
+/// The key of the lease for counting domains.
 const LEASE: &str = "maintenance_until";
-/// The seconds after which the lease ends unless it is renewed.
+/// Seconds after which the lease expires unless it is renewed.
 const LEASE_SECONDS: i64 = 300;
-/// The time between two renewals during a long count.
+/// Time between two renewals during a long count.
 const RENEW_EVERY: Duration = Duration::from_secs(60);
-/// Failures in a row that end a round.
+/// Consecutive failures that end a round.
 const MOST_FAILURES: usize = 5;
 
-/// Counts the verified domains at a version of the catalogue, and adds the subdomains that a load
-/// brought where plans include them. Returns false while another replica counts.
+/// Counts the verified domains at a version of the catalogue, and adds new subdomains where plans
+/// include them. Returns false while another replica counts.
 ///
 /// # Errors
-/// The first failure. The round continues after a failure unless [`MOST_FAILURES`] occur in a row. The
-/// lease is released, so that the rest is retried soon.
+/// Returns the first failure. The round continues after a failure unless [`MOST_FAILURES`] occur in
+/// a row. The lease is released so that the rest is soon retried.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
@@ -55,9 +55,9 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     }
 }
 
-/// Why a step of a round was not done.
+/// Why a step of a round failed.
 enum Stop {
-    /// Another replica took the lease, and counts.
+    /// Another replica took the lease.
     LeaseLost,
     Failed(Error),
 }
@@ -74,21 +74,21 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// A round of counting. Everything is written in transactions that first renew the lease, so a count
-/// that took too long never replaces the newer one of another replica.
+/// A round of counting. Every transaction first renews the lease, so that a slow count never
+/// replaces a newer one of another replica.
 struct Round {
     state: State,
     lease: Lease,
 }
 
 impl Round {
-    /// Does the work that follows a change of the catalogue.
+    /// Counts all domains.
     async fn recount(&mut self) -> Result<(), Stop> {
         let (state, mut failures) = (self.state.clone(), Failures::default());
         for domain in state.pools().read(domain_controls::verified_names).await? {
             failures.note(self.recount_one(domain).await)?;
         }
-        failures.note(tell_listeners(&state).await.map_err(Stop::from))?;
+        failures.note(notify_listeners(&state).await.map_err(Stop::from))?;
         let now = state.clock().unix();
         let outgrown = state.pools().read(move |db| app::outgrown_domains(db, now)).await?;
         for (subscriber, root) in outgrown {
@@ -97,7 +97,7 @@ impl Round {
         failures.first.map_or(Ok(()), |error| Err(Stop::Failed(error)))
     }
 
-    /// Counts a domain, and writes notices of what is new.
+    /// Counts a domain and posts notices about new addresses.
     async fn recount_one(&mut self, domain: String) -> Result<(), Stop> {
         let (name, snapshot) = (domain.clone(), self.state.snapshot());
         let count = move |db: &mut Db| {
@@ -108,12 +108,18 @@ impl Round {
         let snapshot = self.state.snapshot();
         self.write(move |db, now| {
             app::note_size(db, &domain, &count, now)?;
-            app::tell_of_domain(db, &snapshot.answers.catalogue, &domain, &count.told, now)
+            app::post_domain_notices(
+                db,
+                &snapshot.answers.catalogue,
+                &domain,
+                &count.announced,
+                now,
+            )
         })
         .await
     }
 
-    /// Adds the subdomains that became known below a domain, and counts them.
+    /// Adds newly known subdomains of a domain and counts them.
     async fn add_subdomains(&mut self, subscriber: i64, root: String) -> Result<(), Stop> {
         let add = move |db: &mut Db, now| app::add_subdomains(db, subscriber, &root, now);
         for added in self.write(add).await? {
@@ -124,7 +130,7 @@ impl Round {
         Ok(())
     }
 
-    /// Counts a domain, and keeps the lease meanwhile.
+    /// Counts a domain while renewing the lease.
     async fn count<T: Send + 'static>(
         &mut self,
         count: impl FnOnce(&mut Db) -> Result<T, DatabaseError> + Send + 'static,
@@ -145,7 +151,7 @@ impl Round {
         }
     }
 
-    /// Runs a transaction that renews the lease before it does anything else.
+    /// Runs a transaction that first renews the lease.
     async fn write<T, E>(
         &mut self,
         work: impl FnOnce(&mut Db, i64) -> Result<T, E> + Send + 'static,
@@ -166,8 +172,8 @@ impl Round {
     }
 }
 
-/// Failures of a round. One domain that fails does not stop the others; a database that is away ends the
-/// round.
+/// Failures of a round. One failing domain does not delay the others; an unavailable database ends
+/// the round.
 #[derive(Default)]
 struct Failures {
     first: Option<Error>,

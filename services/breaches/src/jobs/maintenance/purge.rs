@@ -1,4 +1,4 @@
-//! Takes a breach out of every account, in key order and in batches.
+//! Removes a breach from all accounts, in key order and in batches.
 
 use batch::{ProgressReporter, Unit};
 use database::Db;
@@ -13,8 +13,8 @@ use crate::store::{
     account_links, account_runs, admin_events, breaches, jobs, stealer_logs, versions,
 };
 
-/// `breach retire`: hides the breach at once, then removes its links and pairs, and accounts of which
-/// nothing else is left. The published count stays. Returns the number of the job.
+/// `breach retire`: hides the breach at once, then removes its links and pairs, and accounts
+/// without other data. The published count stays. Returns the number of the job.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
     let found = context.write(|db| flag(db, name, now))?;
@@ -65,7 +65,7 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     })
 }
 
-/// Takes the links out of all runs; none gets one anew, because no load takes a retired breach.
+/// Removes the links from all runs. No load adds new ones, because the breach is retired.
 fn strip_runs(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -90,14 +90,14 @@ fn strip(
     db: &mut Db,
     breach: &Breach,
     job: i64,
-    seen: &[AccountRow],
+    rows: &[AccountRow],
     (low, high): (i64, i64),
 ) -> Result<(), JobError> {
     versions::lock_accounts(db)?;
     stealer_logs::remove_between(db, breach.id, low, high)?;
     let mut removed = 0;
-    for row in seen.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
-        // Another job may have changed the row since it was seen.
+    for row in rows.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
+        // Another job may have changed the row since it was read.
         let fresh = accounts::by_place(db, (row.k, row.seq))?;
         if let Some(shorter) = fresh.and_then(|list| id_list::without(&list, breach.id)) {
             account_links::shorten(db, (row.k, row.seq), &shorter)?;

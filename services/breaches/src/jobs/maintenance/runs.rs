@@ -1,4 +1,4 @@
-//! When accounts go into runs beside the table, and from there into it.
+//! Decides when accounts are written to runs and when they are moved to the table.
 
 use database::{DatabaseError, Db};
 
@@ -8,17 +8,17 @@ use crate::jobs::retry::RetryingConnection;
 use crate::store::account_runs::{self, Weights};
 use crate::store::{account_links, load_connections, versions};
 
-/// A load goes beside the table where the table has so many times its accounts: it would meet every
-/// page of it.
+/// A load uses a run if the table has at least this multiple of its accounts; otherwise it would
+/// touch every page of the table.
 const TIMES: i64 = 4;
-/// Accounts in runs beyond which some go into the table, whatever it has: their filters take 2.25 bytes
-/// of memory each.
+/// Maximum number of accounts in runs before some are moved to the table. Their filters take 2.25
+/// bytes of memory each.
 const MOST: i64 = 32 << 20;
-/// Accounts of a run that two others become, for each MiB of a load's memory.
+/// Maximum accounts of a merged run per MiB of a load's memory.
 const PER_MIB: usize = 16_384;
-/// Accounts that go into the table in one transaction.
+/// Accounts moved to the table in one transaction.
 const PIECE: i64 = 100_000;
-/// Up to which key accounts went into the table.
+/// The key up to which accounts were moved to the table.
 const MERGED_TO: &str = "runs_merged_to";
 
 fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
@@ -28,14 +28,14 @@ fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
     }
 }
 
-/// Whether a load of so many accounts goes beside the table.
-pub fn goes_beside(context: &JobContext, accounts: i64) -> Result<bool, JobError> {
+/// Returns whether a load of `accounts` accounts uses a run.
+pub fn uses_runs(context: &JobContext, accounts: i64) -> Result<bool, JobError> {
     let weights = context.pools.read_blocking(weights)?;
     Ok(weights.is_some_and(|found| accounts.saturating_mul(TIMES) <= found.table + found.runs))
 }
 
-/// Makes fewer runs of many, and moves a part of their accounts into the table where they weigh half
-/// as much as that: twice as many as the load had, so that each load has its share of this work.
+/// Merges runs if there are many. If they are at least half as large as the table, moves twice as
+/// many accounts to the table as the load had, so that each load does its share.
 pub fn merge_runs(context: &JobContext, accounts: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(weights)?.is_none_or(|found| found.runs == 0) {
         return Ok(());
@@ -61,7 +61,7 @@ pub fn merge_runs(context: &JobContext, accounts: i64) -> Result<(), JobError> {
     Ok(())
 }
 
-/// Moves the accounts of the next range of keys, which are evenly spread.
+/// Moves the accounts of the next range of keys, which are evenly distributed.
 fn merge_some(db: &mut Db, in_runs: i64) -> Result<i64, JobError> {
     versions::lock_accounts(db)?;
     let low = versions::get(db, MERGED_TO)?.unwrap_or(i64::MIN);

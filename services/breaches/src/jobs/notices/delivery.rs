@@ -5,25 +5,25 @@ use std::time::Duration;
 use crate::app::Delivery;
 use crate::state::State;
 
-/// Between two looks into the outbox.
+/// Time between two checks of the outbox.
 const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 
-/// Delivers mails for ever.
+/// Delivers mails forever.
 pub async fn deliver_mails(state: State) {
     let delivery = Delivery::of_mails(state);
     outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
-/// Delivers to webhooks for ever.
+/// Delivers to webhooks forever.
 pub async fn deliver_webhooks(state: State) {
     let delivery = Delivery::of_webhooks(state);
     outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
-/// Delivers what is due now; returns how many messages were taken.
+/// Delivers due messages. Returns the number of claimed messages.
 ///
 /// # Errors
-/// Those of the outbox.
+/// Returns errors of the outbox.
 pub async fn deliver_due(state: &State) -> Result<usize, outbound::OutboxError> {
     let mails = Delivery::of_mails(state.clone());
     let mails = outbound::deliver_due(&mails, &mails).await?;

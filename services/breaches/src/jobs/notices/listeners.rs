@@ -10,19 +10,20 @@ use crate::store::notices;
 /// Subscribers in one transaction.
 const BATCH: i64 = 200;
 
-/// Tells subscribers of breaches and pastes that their own addresses are in.
+/// Posts notices to subscribers whose own addresses are in new breaches and pastes.
 ///
 /// # Errors
-/// Those of the database.
-pub async fn tell_listeners(state: &State) -> Result<(), Error> {
+/// Returns errors of the database.
+pub async fn notify_listeners(state: &State) -> Result<(), Error> {
     let mut after = 0;
     loop {
         let batch = state.pools().read(move |db| notices::listeners(db, after, BATCH)).await?;
         let Some((last, _)) = batch.last() else { return Ok(()) };
         after = *last;
         let (now, snapshot) = (state.clock().unix(), state.snapshot());
-        let tell =
-            move |db: &mut Db| app::tell_listeners(db, &snapshot.answers.catalogue, &batch, now);
-        state.pools().write(tell).await?;
+        let post = move |db: &mut Db| {
+            app::post_listener_notices(db, &snapshot.answers.catalogue, &batch, now)
+        };
+        state.pools().write(post).await?;
     }
 }

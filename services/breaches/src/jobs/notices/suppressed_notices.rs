@@ -1,5 +1,5 @@
-//! Loads without notices: what they link newly is noted as known in the transaction that links it, so
-//! that nobody hears of it, whatever else is loaded meanwhile and however often the load is killed.
+//! Loads without notices. The transaction that adds links also records them as known, so that no
+//! later load or restart posts notices about them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -15,15 +15,15 @@ use crate::store::account_runs::{RunFilters, RunView};
 use crate::store::notices::{self, BREACH};
 use crate::store::{account_links, accounts, domain_controls, suppressed_links};
 
-/// Notes links before they are made.
+/// Records links before they are added.
 #[derive(Default)]
 pub struct SuppressedNotices {
     filters: RunFilters,
 }
 
 impl SuppressedNotices {
-    /// Notes which links of people, who are sorted and distinct, do not exist yet: for subscribers whose
-    /// own address is among them, and for verified domains.
+    /// Records the missing links of sorted and distinct addresses, for subscribers whose own
+    /// address is among them and for verified domains.
     pub fn note(
         &self,
         db: &mut Db,
@@ -43,14 +43,14 @@ impl SuppressedNotices {
             let listener = listeners.get(person.address);
             let controlled = verified.contains(domain);
             if !(controlled || listener.is_some())
-                || excluded.holds(db, person.k, person.address)?
+                || excluded.contains(db, person.k, person.address)?
             {
                 continue;
             }
             let new = new_links(db, &runs, person)?;
             if let Some(subscriber) = listener {
                 let ids: Vec<i64> = new.iter().map(|id| i64::from(*id)).collect();
-                notices::tell(db, *subscriber, BREACH, &ids)?;
+                notices::record(db, *subscriber, BREACH, &ids)?;
             }
             for id in new.into_iter().filter(|_| controlled) {
                 *counts.entry((domain, id)).or_default() += 1;
@@ -60,7 +60,7 @@ impl SuppressedNotices {
     }
 }
 
-/// Those who want notices, by their addresses as they are sorted.
+/// Subscribers who want notices, by the sorted form of their addresses.
 fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, DatabaseError> {
     let found = notices::listeners_between(db, low, high)?.into_iter();
     let by_address = found.filter_map(|(subscriber, email)| {
@@ -70,7 +70,7 @@ fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, D
     Ok(by_address.collect())
 }
 
-/// Those of people's domains that somebody controls.
+/// The domains of the addresses that have a verified controller.
 fn verified(db: &mut Db, people: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
     let domains = people.iter().map(|person| sorted_text::split(person.address).1);
     let domains: HashSet<&str> = domains.collect();
@@ -78,7 +78,7 @@ fn verified(db: &mut Db, people: &[AddressLinks<'_>]) -> Result<HashSet<String>,
     Ok(domain_controls::verified_among(db, &domains)?.into_iter().collect())
 }
 
-/// The breaches that an address is not linked to yet.
+/// The breaches to which an address is not linked yet.
 fn new_links(
     db: &mut Db,
     runs: &RunView,

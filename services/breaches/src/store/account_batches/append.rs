@@ -1,4 +1,4 @@
-//! Writing accounts to a run beside the table.
+//! Appends accounts to a run.
 
 use database::DatabaseError;
 use diesel::SqliteConnection;
@@ -9,10 +9,10 @@ use crate::model::id_list;
 use crate::store::account_runs::{self, RunAccount, RunWriter};
 use crate::store::new_account::NewAccount;
 
-/// Adds accounts, which are sorted by key and without repetitions, to a run.
+/// Appends accounts, sorted by key and without duplicates, to a run.
 ///
-/// Where no address is linked to any of the breaches yet, which is so of a new breach, nothing has to be
-/// read: that is what makes it cheap. Otherwise links that exist are left out.
+/// A new breach has no links yet, so nothing has to be read; this makes the load of a new breach
+/// cheap. Otherwise (`has_links`) existing links are left out.
 pub fn append(
     conn: &mut SqliteConnection,
     new: &[NewAccount<'_>],
@@ -42,7 +42,7 @@ fn append_unlinked(
 ) -> Result<(), DatabaseError> {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
     let stored = sqlite::with_keys(conn, group)?;
-    let beside = account_runs::between(conn, None, first.k, last.k)?;
+    let run_rows = account_runs::between(conn, None, first.k, last.k)?;
     for account in group {
         let is_own =
             |domain_id: i32, local: &str| domain_id == account.domain_id && local == account.local;
@@ -51,8 +51,8 @@ fn append_unlinked(
         let in_table = rows
             .filter(|row| is_own(row.domain_id, &row.local))
             .flat_map(|row| id_list::ids(&row.breaches));
-        let from = beside.partition_point(|row| row.k < account.k);
-        let rows = beside[from..].iter().take_while(|row| row.k == account.k);
+        let from = run_rows.partition_point(|row| row.k < account.k);
+        let rows = run_rows[from..].iter().take_while(|row| row.k == account.k);
         let in_runs = rows
             .filter(|row: &&RunAccount| is_own(row.domain_id, &row.local))
             .flat_map(|row| id_list::ids(&row.breaches));

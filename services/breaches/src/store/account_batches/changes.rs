@@ -1,4 +1,4 @@
-//! What a load changes in a group of accounts.
+//! Computes the changes that a load makes to a group of accounts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::model::id_list;
 use crate::store::domain_accounts::DomainAccount;
 use crate::store::new_account::NewAccount;
 
-/// An account as it is stored.
+/// A stored account.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]
 pub(super) struct Stored {
     #[diesel(sql_type = BigInt)]
@@ -25,21 +25,21 @@ pub(super) struct Stored {
     pub breaches: Vec<u8>,
 }
 
-/// How a new account is filed under its domain.
+/// The entry of a new account in the index by domain.
 pub(super) fn filed(account: NewAccount<'_>, seq: i16) -> DomainAccount {
     DomainAccount { domain_id: account.domain_id, k: account.k, seq }
 }
 
-/// What was linked in a transaction so far.
+/// The links and index entries that a transaction has produced so far.
 #[derive(Debug, Default)]
 pub struct Linked {
-    /// Links that did not exist before, by breach.
+    /// New links by breach.
     pub added: BTreeMap<u16, i64>,
-    /// Accounts that are still to be filed under their domains.
+    /// Accounts that still need an entry in the index by domain.
     pub filings: Vec<DomainAccount>,
-    /// Whether the last group had an account that was stored before.
+    /// True if the last group had an account that was stored before.
     pub(super) meets_known: bool,
-    /// Whether the last group had accounts to whose lists no id can be appended.
+    /// True if an id could not be appended to the lists of many accounts of the last group.
     pub(super) meets_later: bool,
 }
 
@@ -52,18 +52,18 @@ impl Linked {
     }
 }
 
-/// An account that is to be written.
+/// An account to write.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Change<'a> {
     pub account: NewAccount<'a>,
     pub seq: i16,
     pub list: Cow<'a, [u8]>,
-    /// Whether the account is stored already.
+    /// True if the account is already stored.
     pub exists: bool,
 }
 
-/// Compares a group with the accounts stored under its keys. Both are sorted by key; no two accounts of
-/// the group have the same.
+/// Compares a group with the accounts stored under its keys. Both are sorted by key; the keys of
+/// the group are distinct.
 pub(super) fn changes<'a>(
     group: &[NewAccount<'a>],
     stored: &[Stored],

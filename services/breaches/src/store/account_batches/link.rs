@@ -1,4 +1,4 @@
-//! Cuts accounts into groups for their database.
+//! Links accounts to breaches, one group at a time.
 
 use database::{DatabaseError, Db};
 use diesel::SqliteConnection;
@@ -8,10 +8,10 @@ use super::{postgres, sqlite};
 use crate::store::account_runs::{self, RunAccount};
 use crate::store::new_account::NewAccount;
 
-/// Links accounts, which are sorted by key and without repetitions, to their breaches.
+/// Links accounts, sorted by key and without duplicates, to their breaches.
 ///
-/// What is linked and what is still to be filed under its domain is added to `linked`. No two
-/// transactions may do so at once: see `versions::lock_accounts`. Accounts that runs have go into the
+/// New links and missing index entries are added to `linked`. Transactions that do this must
+/// exclude each other; see `versions::lock_accounts`. Accounts that are in runs are moved to the
 /// table first.
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<(), DatabaseError> {
     match db {
@@ -32,9 +32,11 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
     }
 }
 
-/// Moves the accounts with keys between two keys from runs into the table; returns how many.
+/// Moves the accounts with keys from `low` to `high` from runs to the table and returns their
+/// number.
 ///
-/// They are still to be filed under their domains. PostgreSQL has no runs.
+/// The moved accounts still need entries in the index by domain. Returns 0 on PostgreSQL, which has
+/// no runs.
 pub fn merge(
     db: &mut Db,
     low: i64,
@@ -47,7 +49,7 @@ pub fn merge(
     Ok(taken.len())
 }
 
-/// Links to the table what runs had: no link is new.
+/// Writes accounts from runs to the table. None of their links counts as new.
 fn put_back(
     conn: &mut SqliteConnection,
     taken: &[RunAccount],
@@ -60,8 +62,8 @@ fn put_back(
     Ok(())
 }
 
-/// Cuts into groups so that equal keys are never in one group: a second address with the same key
-/// must see the first one as existing.
+/// Splits accounts into groups of distinct keys, because a second address with the same key must
+/// see the first one as stored.
 fn groups<'s, 'a>(
     new: &'s [NewAccount<'a>],
     size: usize,

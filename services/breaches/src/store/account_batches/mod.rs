@@ -1,5 +1,5 @@
-//! Linking many accounts to breaches: each group takes two or three statements, however many breaches
-//! its accounts are linked to. On SQLite a further breach goes beside the table, into a run.
+//! Links many accounts to breaches. Each group takes two or three statements for any number of
+//! breaches. On SQLite, a further breach is appended to a run instead of the table.
 
 mod append;
 mod changes;

@@ -1,8 +1,10 @@
-//! Groups in PostgreSQL: one statement appends a breach to whatever is stored; where that would not do
-//! for every account, one reads what is stored, and one writes what changes.
+//! Links groups of accounts on PostgreSQL.
 //!
-//! All name the key of each row, and nothing but constants beside it, so that a database that is
-//! distributed by key knows where every row lies.
+//! One statement appends a breach to stored lists. If that does not suffice for every account, one
+//! statement reads the stored accounts and one writes the changes.
+//!
+//! All statements name the key of each row next to constants only, so that a database that is
+//! distributed by key can route every row.
 
 use database::DatabaseError;
 use diesel::pg::Pg;
@@ -13,10 +15,10 @@ use diesel::sql_types::{Array, BigInt, Binary, Integer, SmallInt, Text};
 use super::changes::{Change, Linked, Stored, changes};
 use crate::store::new_account::NewAccount;
 
-/// Accounts of a group: enough that its round trips cost little.
+/// Accounts in a group; large enough to make its round trips cheap.
 pub(super) const GROUP: usize = 1_000;
 
-/// Appending is given up for a transaction where more than one account in so many needed more.
+/// A transaction stops appending once more than 1 in `MANY` accounts needed more than that.
 const MANY: usize = 10;
 
 pub(super) fn link(
@@ -46,10 +48,10 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Adds one breach to accounts, which it makes where there are none.
+/// Adds one breach to accounts and inserts the missing ones.
 ///
-/// An id goes to the end of a list where all before it are lower, as they are for a new breach. Left
-/// alone are accounts that have it, those with a higher one, and those of other addresses with the key.
+/// Appends the id to lists whose ids are all lower, which is true for a new breach. Leaves out
+/// accounts that have the id or a higher one, and other addresses with the same key.
 struct Append<'a> {
     k: Vec<i64>,
     domain_id: Vec<i32>,
@@ -59,7 +61,7 @@ struct Append<'a> {
 }
 
 impl<'a> Append<'a> {
-    /// None where the accounts are not all linked to the same single breach.
+    /// Returns `None` unless all accounts are linked to the same single breach.
     fn of(group: &[NewAccount<'a>]) -> Option<Self> {
         let list = group.first()?.breaches;
         let id = u16::from_le_bytes(list.try_into().ok()?);
@@ -103,7 +105,7 @@ impl QueryId for Append<'_> {
 
 impl RunQueryDsl<PgConnection> for Append<'_> {}
 
-/// The accounts with some keys. The lowest and the highest one tell which partitions have them.
+/// The accounts with given keys. The lowest and the highest key select the partitions.
 struct WithKeys<'a> {
     keys: &'a [i64],
     low: i64,
@@ -134,7 +136,7 @@ impl QueryId for WithKeys<'_> {
 
 impl RunQueryDsl<PgConnection> for WithKeys<'_> {}
 
-/// Writes accounts, new and known ones alike.
+/// Inserts or updates accounts.
 struct Upsert<'a> {
     k: Vec<i64>,
     seq: Vec<i16>,

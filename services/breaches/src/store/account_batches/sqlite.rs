@@ -1,4 +1,4 @@
-//! Groups in SQLite.
+//! Links groups of accounts on SQLite.
 
 use database::DatabaseError;
 use diesel::prelude::*;
@@ -10,18 +10,18 @@ use super::changes::{Change, Linked, Stored, changes, filed};
 use crate::store::new_account::NewAccount;
 use crate::store::schema::account;
 
-/// Accounts of a group.
+/// Accounts in a group.
 pub(super) const GROUP: usize = 400;
-/// Rows that one statement inserts, where there are as many.
+/// Rows of one `INSERT`.
 const ROWS: usize = 100;
-/// The same for what is left.
+/// Rows of one `INSERT` for the remainder.
 const FEW: usize = 10;
 
 /// Links a group.
 ///
-/// Where accounts of a first load are expected, the group is inserted at once and only looked at more
-/// closely when some of its keys existed; that is only done where all get the same list, because rows
-/// with that list are then either new or need no change.
+/// During a first load, inserts the whole group and compares it with stored rows only if some keys
+/// existed. This requires that all accounts have the same list: rows with that list are then either
+/// new or unchanged.
 pub(super) fn link(
     conn: &mut SqliteConnection,
     group: &[NewAccount<'_>],
@@ -55,8 +55,8 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Files the accounts that have the list of their group alone: those inserted just now are among them,
-/// and the others are passed over, because they are filed.
+/// Adds index entries for accounts whose list equals that of their group. They include the rows
+/// inserted just now; accounts that already have an entry are skipped later.
 fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) {
     for row in stored {
         let place = group.binary_search_by_key(&row.k, |account| account.k);
@@ -70,7 +70,7 @@ fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) 
     }
 }
 
-/// Writes one account that is known, or whose key another one has.
+/// Writes one account that is stored already or shares its key with another address.
 fn write(conn: &mut SqliteConnection, change: &Change<'_>) -> Result<(), DatabaseError> {
     let Change { account: new, seq, list, exists } = change;
     let list: &[u8] = list;
@@ -92,7 +92,7 @@ fn write(conn: &mut SqliteConnection, change: &Change<'_>) -> Result<(), Databas
     Ok(())
 }
 
-/// Inserts first accounts of their keys, and passes over keys that exist.
+/// Inserts rows with `seq` 0 and skips keys that exist.
 fn insert(conn: &mut SqliteConnection, rows: &[NewAccount<'_>]) -> Result<usize, DatabaseError> {
     let mut inserted = 0;
     let (many, rest) = rows.as_chunks::<ROWS>();
@@ -109,8 +109,8 @@ fn insert(conn: &mut SqliteConnection, rows: &[NewAccount<'_>]) -> Result<usize,
     Ok(inserted)
 }
 
-/// `OR IGNORE` cannot fail half-way: with any other form SQLite copies every page that the statement
-/// touches, to be able to undo that statement alone.
+/// `OR IGNORE` cannot fail halfway. With any other form, SQLite copies every page that the
+/// statement touches so that it can undo that statement alone.
 struct InsertNew<'a, const ROWS: usize>(&'a [NewAccount<'a>; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
@@ -133,7 +133,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
     }
 }
 
-/// The text depends on the number of rows alone, so each is prepared once.
+/// The SQL depends only on the number of rows, so each length is prepared once.
 impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
     type QueryId = InsertNew<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -141,7 +141,7 @@ impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
 
 impl<const ROWS: usize, C> RunQueryDsl<C> for InsertNew<'_, ROWS> {}
 
-/// The accounts stored under the keys of a group, by key.
+/// The stored accounts with the keys of a group, sorted by key.
 pub(super) fn with_keys(
     conn: &mut SqliteConnection,
     group: &[NewAccount<'_>],
@@ -156,7 +156,7 @@ pub(super) fn with_keys(
     Ok(stored)
 }
 
-/// The accounts with some keys; repeated ones make up the number.
+/// The accounts with given keys. Unused places repeat a key.
 struct WithKeys<'a>(&'a [i64; GROUP]);
 
 impl Query for WithKeys<'_> {

@@ -1,11 +1,11 @@
-//! How accounts lie in a block: key, domain, length and text of the local part, number and ids of
-//! breaches; numbers but the key and the ids in seven bits a byte.
+//! The encoding of accounts in a block: key (8 bytes), domain, length and text of the local part,
+//! number and ids (2 bytes each) of breaches. Other numbers are varints of seven bits a byte.
 
 use database::DatabaseError;
 
 use crate::store::new_account::NewAccount;
 
-/// Bytes of a block: four of them fill a page of 8 KiB, and none needs an overflow page.
+/// Size of a block in bytes. Four blocks fill a page of 8 KiB, and none needs an overflow page.
 pub const SIZE: usize = 1_950;
 
 /// A full block.
@@ -13,11 +13,11 @@ pub const SIZE: usize = 1_950;
 pub struct Block {
     /// The lowest key.
     pub first: i64,
-    /// Its accounts.
+    /// The encoded accounts.
     pub data: Vec<u8>,
 }
 
-/// Puts accounts, which come in key order, into blocks.
+/// Packs accounts, which arrive in key order, into blocks.
 #[derive(Debug, Default)]
 pub struct BlockWriter {
     data: Vec<u8>,
@@ -25,8 +25,8 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Adds an account; returns the block before it when that is full. Accounts with one key are never
-    /// in two blocks.
+    /// Adds an account. Returns the previous block when that is full. Accounts with the same key
+    /// share a block.
     pub fn push(&mut self, account: NewAccount<'_>) -> Option<Block> {
         let NewAccount { k, local, breaches, .. } = account;
         let size = self.data.len() + local.len() + breaches.len() + 20;
@@ -37,7 +37,7 @@ impl BlockWriter {
         block
     }
 
-    /// The last block.
+    /// Returns the last block.
     pub fn finish(&mut self) -> Option<Block> {
         let (first, _) = self.keys.take()?;
         Some(Block { first, data: std::mem::replace(&mut self.data, Vec::with_capacity(SIZE)) })
@@ -55,11 +55,11 @@ pub fn push_account(data: &mut Vec<u8>, account: NewAccount<'_>) {
     data.extend_from_slice(breaches);
 }
 
-/// The accounts of a block.
+/// Decodes the accounts of a block.
 pub struct Accounts<'a>(pub &'a [u8]);
 
 impl<'a> Accounts<'a> {
-    /// The accounts from a key on; those before are passed over unread.
+    /// Skips the accounts with keys below `low` without decoding them.
     pub fn starting_at(mut self, low: i64) -> Self {
         let mut rest = self.0;
         while let Some(parts) = Parts::take(&mut rest)
@@ -78,7 +78,7 @@ impl<'a> Accounts<'a> {
     }
 }
 
-/// The parts of an account, unchecked.
+/// The encoded parts of an account, not validated.
 struct Parts<'a> {
     k: i64,
     domain_id: u64,
@@ -87,7 +87,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Takes an account from the front; none when the bytes end within it.
+    /// Takes an account from the front. Returns `None` if the bytes end early.
     fn take(data: &mut &'a [u8]) -> Option<Self> {
         let (k, rest) = data.split_first_chunk::<8>()?;
         *data = rest;
@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Takes bytes behind their number, in units of `each`.
+/// Takes a length-prefixed byte string; the length counts units of `each` bytes.
 fn take_bytes<'a>(data: &mut &'a [u8], each: usize) -> Option<&'a [u8]> {
     let number = usize::try_from(take_number(data)?).ok()?;
     let (bytes, rest) = data.split_at_checked(number.checked_mul(each)?)?;
@@ -121,12 +121,12 @@ impl<'a> Iterator for Accounts<'a> {
     }
 }
 
-/// What is said of a block that cannot be read.
+/// The error for a block that cannot be decoded.
 pub fn damaged(what: &str) -> DatabaseError {
     DatabaseError::broken(format!("a block of {what} is damaged"))
 }
 
-/// Appends a number, seven bits a byte.
+/// Appends a varint of seven bits a byte.
 pub fn push_number(data: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         data.push((number & 0x7F) as u8 | 0x80);
@@ -135,7 +135,7 @@ pub fn push_number(data: &mut Vec<u8>, mut number: u64) {
     data.push(number as u8);
 }
 
-/// Takes a number from the front; none when the bytes end within it, or it is too large.
+/// Takes a varint from the front. Returns `None` if it is truncated or too large.
 pub fn take_number(data: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn accounts_come_back_as_they_were_put_in(
+        fn encoded_accounts_decode_to_equal_accounts(
             mut accounts in proptest::collection::vec((0..500_i64, 0..i32::MAX, "[a-zé]{0,90}", 0..200_usize), 0..200),
             from in 0..500_i64,
         ) {
@@ -177,8 +177,8 @@ mod tests {
                 let all = || Accounts(&block.data);
                 let of_block: Vec<_> = all().collect::<Result<_, _>>().unwrap();
                 for low in [block.first - 1, block.first, block.first + 1, from, i64::MAX] {
-                    let behind: Vec<_> = all().starting_at(low).collect::<Result<_, _>>().unwrap();
-                    prop_assert!(behind.iter().eq(of_block.iter().filter(|account| account.k >= low)));
+                    let rest: Vec<_> = all().starting_at(low).collect::<Result<_, _>>().unwrap();
+                    prop_assert!(rest.iter().eq(of_block.iter().filter(|account| account.k >= low)));
                 }
                 prop_assert_eq!(of_block.first().unwrap().k, block.first);
                 if let Some(next) = blocks.get(at + 1) {
@@ -190,7 +190,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_blocks_are_errors_and_end(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn decoding_damaged_blocks_terminates(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let read = Accounts(&bytes).count();
             prop_assert!(read <= bytes.len());
             prop_assert!(Accounts(&bytes).starting_at(0).count() <= bytes.len());

@@ -1,4 +1,4 @@
-//! Reading runs by domain.
+//! Reads runs by domain.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use super::run_account::RunAccount;
 use super::stored;
 use crate::store::schema::domain_block as domain_blocks;
 
-/// Blocks of places that are read at once.
+/// Blocks of places read per query.
 const BLOCKS: i64 = 8;
 
-/// The accounts of all runs at a domain, in the order of their keys, in a transaction of the caller.
+/// The accounts of all runs at a domain in key order. The caller holds a transaction.
 pub fn at_domain(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -26,15 +26,15 @@ pub fn at_domain(
     Ok(Merged::new(runs.into_iter().map(|run| DomainCursor::new(run.id, domain_id)).collect()))
 }
 
-/// The accounts of a run at a domain.
+/// Reads the accounts of a run at a domain.
 pub struct DomainCursor {
     run: i64,
     domain_id: i32,
-    /// Begin of the next block of places; none behind the last one.
+    /// First place of the next block; `None` after the last block.
     next: Option<i64>,
     places: VecDeque<Place>,
     ready: VecDeque<RunAccount>,
-    /// The highest key that was looked at.
+    /// The highest key examined so far.
     seen: Option<i64>,
 }
 
@@ -98,7 +98,7 @@ impl Cursor for DomainCursor {
 }
 
 impl DomainCursor {
-    /// Reads the accounts of the next place, and of those behind it that lie in the same blocks.
+    /// Reads the accounts of the next place, and those of later places in the same blocks.
     fn fill_accounts(&mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let Some((low, high)) = self.places.front().map(|place| place.keys()) else {
             return Ok(());
@@ -116,7 +116,7 @@ impl DomainCursor {
             }
         }
         self.seen = Some(covered);
-        // A place may say no more than that an account was there once.
+        // A place may refer to an account that has since been moved to the table.
         while self.places.front().is_some_and(|place| place.keys().1 <= covered) {
             self.places.pop_front();
         }

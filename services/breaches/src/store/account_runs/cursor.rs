@@ -1,4 +1,4 @@
-//! Walking runs in the order of keys.
+//! Walks runs in key order.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use super::block::Accounts;
 use super::run_account::{RunAccount, merge_duplicates};
 use super::stored::{self, StoredBlock};
 
-/// Accounts of one run in the order of their keys.
+/// Accounts of one run in key order.
 pub trait Cursor {
-    /// The key of the next one.
+    /// The key of the next account.
     fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError>;
 
-    /// The one whose key was seen.
+    /// Takes the account whose key `peek` returned.
     fn pop(&mut self) -> Option<RunAccount>;
 }
 
-/// Where the next blocks of a run begin.
+/// Start of the next blocks of a run.
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    /// With the block that may have this key.
+    /// The block that may contain this key.
     Key(i64),
-    /// With the next one behind this.
+    /// The block after the one that begins with this key.
     Behind(i64),
     End,
 }
@@ -34,17 +34,17 @@ pub struct RunCursor {
     low: i64,
     next: Next,
     ready: VecDeque<RunAccount>,
-    /// Whether what is read is removed.
+    /// Removes blocks once they are read.
     consumes: bool,
 }
 
 impl RunCursor {
-    /// Begins with the lowest key that is not below `low`.
+    /// Starts at the lowest key that is at least `low`.
     pub fn from(run: i64, low: i64) -> Self {
         Self { run, low, next: Next::Key(low), ready: VecDeque::new(), consumes: false }
     }
 
-    /// Takes all accounts out of a run, whose pages then are free for others.
+    /// Removes all accounts from a run while reading; their pages become free.
     pub fn consuming(run: i64) -> Self {
         Self { consumes: true, ..Self::from(run, i64::MIN) }
     }
@@ -85,10 +85,10 @@ impl Cursor for RunCursor {
     }
 }
 
-/// The accounts of several runs in the order of their keys, each once.
+/// The accounts of several runs in key order, without duplicates.
 pub struct Merged<C> {
     cursors: Vec<C>,
-    /// Accounts with one key.
+    /// Accounts with the same key.
     ready: VecDeque<RunAccount>,
 }
 
@@ -132,7 +132,7 @@ impl<C: Cursor> Merged<C> {
         Ok(self.ready.pop_front())
     }
 
-    /// The next account, if its key is below another one.
+    /// The next account if its key is below `key`.
     pub fn next_below(
         &mut self,
         conn: &mut SqliteConnection,
@@ -144,8 +144,8 @@ impl<C: Cursor> Merged<C> {
         }
     }
 
-    /// Takes the account with a key, a domain and a local part out of what comes next; those with
-    /// lower keys were taken before.
+    /// Takes the account with this key, domain and local part. Accounts with lower keys must have
+    /// been taken before.
     pub fn take_same(
         &mut self,
         conn: &mut SqliteConnection,

@@ -1,12 +1,12 @@
-//! How a run says where it has accounts of a domain: places, ascending, each as the difference to the
-//! one before.
+//! The index of a run by domain: ascending places, each encoded as the difference to the previous
+//! one.
 
 use super::block::{Block, SIZE, push_number, take_number};
 
-/// Of a key whose order is that of unsigned numbers.
+/// Maps signed keys to unsigned numbers in the same order.
 const TOP: u64 = 1 << 63;
 
-/// Domain and upper half of a key: enough to find the block with the account.
+/// Domain and upper half of a key; enough to find the block of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub u64);
 
@@ -16,7 +16,7 @@ impl Place {
         Self(Self::first_of(domain_id).0 | (k.cast_unsigned() ^ TOP) >> 32)
     }
 
-    /// Before all places of a domain.
+    /// A place before all others of a domain.
     pub fn first_of(domain_id: i32) -> Self {
         Self(u64::from(domain_id.cast_unsigned()) << 32)
     }
@@ -33,19 +33,19 @@ impl Place {
         (key(low), key(low | u64::from(u32::MAX)))
     }
 
-    /// As the database stores it; ids of domains are positive.
+    /// The stored form. Domain ids are positive, so the order is kept.
     pub fn stored(self) -> i64 {
         self.0.cast_signed()
     }
 }
 
-/// Puts places, which are sorted, into blocks.
+/// Encodes sorted places as blocks.
 pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     let mut rest = places;
     std::iter::from_fn(move || {
-        let (first, behind) = rest.split_first()?;
+        let (first, others) = rest.split_first()?;
         let (mut data, mut last, mut taken) = (Vec::with_capacity(SIZE), first.0, 0);
-        for place in behind {
+        for place in others {
             if data.len() + 10 > SIZE {
                 break;
             }
@@ -53,12 +53,12 @@ pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
             last = place.0;
             taken += 1;
         }
-        rest = &behind[taken..];
+        rest = &others[taken..];
         Some(Block { first: first.stored(), data })
     })
 }
 
-/// The places of a block; none when it is damaged.
+/// Decodes the places of a block. Returns `None` if it is damaged.
 pub fn places(first: i64, mut data: &[u8]) -> Option<Vec<Place>> {
     let mut last = first.cast_unsigned();
     let mut places = vec![Place(last)];
@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_come_back(mut accounts in proptest::collection::vec((0..2_000_i32, any::<i64>()), 0..2_000)) {
+        fn encoded_places_decode_to_equal_places(mut accounts in proptest::collection::vec((0..2_000_i32, any::<i64>()), 0..2_000)) {
             accounts.sort_unstable();
             let all: Vec<Place> = accounts.iter().map(|(domain, k)| Place::of(*domain, *k)).collect();
             let read: Vec<Place> = blocks(&all)

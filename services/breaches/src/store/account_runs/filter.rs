@@ -1,38 +1,38 @@
-//! Which keys a run may have: the upper bits of all of them, in memory.
+//! An in-memory filter of the keys of a run, made of their upper bits.
 //!
-//! Keys are evenly distributed digests. The upper bits select a bucket of about 16 keys, and the next 16
-//! bits are compared: 18 bits a key, and one false positive in 4,000. As the bits are in the order
-//! of the keys, ranges are answered too, and exactly so where a run has more than 4,000 accounts: that is
-//! why it is no Bloom filter.
+//! Keys are evenly distributed digests. The upper bits select a bucket of about 16 keys; the next
+//! 16 bits are compared. This takes 18 bits per key and has one false positive in 4,000. The bits
+//! are in key order, so ranges can be tested too, and exactly if the run has more than 4,000
+//! accounts. A Bloom filter could not do that.
 
 use std::ops::Range;
 
-/// Bits of a key that are compared.
+/// Compared bits of a key.
 const COMPARED: u32 = 16;
-/// Keys of a bucket, as a power of two.
+/// Keys per bucket, as a power of two.
 const BUCKET: u32 = 4;
 
-/// Where keys between two keys would be in a filter.
+/// The position of a range of keys in a filter.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The bucket of the lowest key, and what is compared of that key.
+    /// The bucket of the lowest key, and the compared bits of that key.
     first: Range<usize>,
     low: u16,
-    /// The same of the highest key.
+    /// The bucket of the highest key, and the compared bits of that key.
     last: Range<usize>,
     high: u16,
-    /// Whether that is one bucket.
+    /// True if both keys are in the same bucket.
     one_bucket: bool,
 }
 
 /// The keys that a run may have.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Bits that tell buckets apart.
+    /// Number of bits that select a bucket.
     bits: u32,
-    /// Where each bucket begins, and where the last one ends.
+    /// Start of each bucket, and the end of the last one.
     starts: Vec<u32>,
-    /// The bits behind those, in key order.
+    /// The bits after those, in key order.
     rests: Vec<u16>,
 }
 
@@ -47,7 +47,7 @@ impl Filter {
             filter.rests.push(rest);
             filter.starts[bucket + 1] = filter.rests.len() as u32;
         }
-        // Buckets without keys begin and end where the one before ends.
+        // An empty bucket begins and ends at the end of the previous one.
         let mut last = 0;
         for start in &mut filter.starts {
             last = last.max(*start);
@@ -62,12 +62,12 @@ impl Filter {
         ((upper >> COMPARED) as usize, upper as u16)
     }
 
-    /// How many keys it has.
+    /// The number of keys.
     pub fn keys(&self) -> usize {
         self.rests.len()
     }
 
-    /// Of each key the lowest and the highest one that it may be.
+    /// The lowest and highest possible value of each key.
     pub fn bounds_of_keys(&self) -> impl Iterator<Item = (i64, i64)> {
         let unknown = 64 - COMPARED - self.bits;
         let buckets = self.starts.array_windows().zip(0_u64..);
@@ -81,26 +81,25 @@ impl Filter {
         })
     }
 
-    /// Where a bucket lies in `rests`.
+    /// The range of a bucket in `rests`.
     fn bounds(&self, bucket: usize) -> Range<usize> {
         let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
         bounds.map_or(0..0, |(start, end)| *start as usize..*end as usize)
     }
 
-    /// Where keys from `low` to `high`, both included, would be; [`Filter::has`] says whether there may
-    /// be one.
+    /// The position of the keys from `low` to `high`, both included, for [`Filter::has`].
     pub fn place(&self, low: i64, high: i64) -> Place {
         let ((first, low), (last, high)) = (self.parts(low), self.parts(high));
         let (one_bucket, first, last) = (first == last, self.bounds(first), self.bounds(last));
         Place { first, low, last, high, one_bucket }
     }
 
-    /// Whether there may be a key at a place.
+    /// Returns whether there may be a key at a position.
     pub fn has(&self, place: &Place) -> bool {
         let Place { first, low, last, high, one_bucket } = place;
         let rests = |bounds: &Range<usize>| self.rests.get(bounds.clone()).unwrap_or_default();
         if *one_bucket {
-            // Without an early end several are compared at once.
+            // Without an early exit, the compiler compares several values at once.
             return rests(first)
                 .iter()
                 .fold(false, |found, rest| found | (low..=high).contains(&rest));
@@ -110,12 +109,12 @@ impl Filter {
             || first.end < last.start
     }
 
-    /// Whether there may be a key from `low` to `high`, both included.
+    /// Returns whether there may be a key from `low` to `high`, both included.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         self.has(&self.place(low, high))
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.bits as u8];
         bytes.extend(self.starts.iter().flat_map(|start| start.to_le_bytes()));
@@ -123,7 +122,7 @@ impl Filter {
         bytes
     }
 
-    /// Reads what was stored; none when it is damaged.
+    /// Decodes the stored form. Returns `None` if it is damaged.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (bits, bytes) = bytes.split_first()?;
         let bits = u32::from(*bits);
@@ -152,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_key_is_missed(
+        fn filter_finds_every_key(
             keys in proptest::collection::vec(any::<i64>(), 0..400),
             more in 0..3_000_u64,
             other in any::<i64>(),
@@ -173,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_filters_are_refused_or_harmless(bytes in proptest::collection::vec(any::<u8>(), 0..80), key in any::<i64>()) {
+        fn damaged_filters_are_rejected_or_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), key in any::<i64>()) {
             if let Some(filter) = Filter::from_bytes(&bytes) {
                 filter.may_have(key, key.saturating_add(1 << 40));
             }
@@ -181,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn few_other_keys_and_ranges_pass() {
+    fn filter_rejects_most_other_keys_and_empty_ranges() {
         let mut keys: Vec<i64> = (0..100_000).map(spread).collect();
         keys.sort_unstable();
         let filter = Filter::of(&keys);
         let others = (200_000..300_000).map(spread).filter(|key| filter.may_have(*key, *key));
         assert!(others.count() < 100);
-        // The ranges of six hexadecimal digits.
+        // Ranges of six hexadecimal digits.
         for prefix in 0..50_000_u64 {
             let low = ((prefix * 331) << 40 ^ 1 << 63).cast_signed();
             let high = low | ((1 << 40) - 1);

@@ -1,25 +1,24 @@
-//! A bitmap of the key prefixes that occur in any run, so that most look-ups read one word of memory and
-//! no filter.
+//! A bitmap of the key prefixes in all runs. Most look-ups read one word of it and no filter.
 
 use super::filter::Filter;
 
-/// Shortest prefix, in bits: that of a range of six hexadecimal digits.
+/// Shortest prefix in bits: that of a range of six hexadecimal digits.
 const FEWEST_BITS: u32 = 24;
-/// Prefixes for each key, as a power of two; rounding may halve their number.
+/// Prefixes per key, as a power of two. Rounding may halve their number.
 const SPARSE: u32 = 4;
-/// Prefixes that are looked at for a range; a larger range may have any key.
+/// Maximum number of prefixes tested for a range; a larger range may contain any key.
 const WIDEST: u64 = 256;
 
 /// The prefixes of the keys of some filters.
 #[derive(Debug)]
 pub struct KeyMap {
-    /// Bits of a prefix.
+    /// Length of a prefix in bits.
     bits: u32,
     words: Vec<u64>,
 }
 
 impl KeyMap {
-    /// The prefixes of the keys that any of the filters has.
+    /// The prefixes of the keys in any of the filters.
     pub fn of<'f>(filters: impl Iterator<Item = &'f Filter> + Clone) -> Self {
         let keys: usize = filters.clone().map(Filter::keys).sum();
         let bits = (keys.max(1).ilog2() + SPARSE).max(FEWEST_BITS);
@@ -40,7 +39,7 @@ impl KeyMap {
         (key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - self.bits)
     }
 
-    /// Whether there may be a key from `low` to `high`, both included.
+    /// Returns whether there may be a key from `low` to `high`, both included.
     pub fn may_have(&self, low: i64, high: i64) -> bool {
         let (low, high) = (self.prefix(low), self.prefix(high));
         let has = |prefix: u64| {
@@ -71,7 +70,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
         #[test]
-        fn no_key_of_any_filter_is_missed(
+        fn map_finds_every_key_of_every_filter(
             few in proptest::collection::vec(any::<i64>(), 0..40),
             many in 0..9_000_u64,
             width in 0..i64::MAX,
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn few_other_keys_and_ranges_pass() {
+    fn map_rejects_most_other_keys_and_empty_ranges() {
         let keys: Vec<i64> = (0..100_000).map(spread).collect();
         let filters = [filter(&keys[..70_000]), filter(&keys[70_000..])];
         let map = KeyMap::of(filters.iter());

@@ -1,4 +1,4 @@
-//! Which runs there are.
+//! The list of runs.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::exists;
@@ -11,9 +11,9 @@ use crate::store::schema::{account_block, account_run, domain_block, run_filter}
 /// A run without its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Queryable)]
 pub struct Run {
-    /// Number; never used again.
+    /// Number, never reused.
     pub id: i64,
-    /// How many accounts it has.
+    /// Number of accounts.
     pub accounts: i64,
     /// The lowest key.
     pub low: i64,
@@ -21,7 +21,7 @@ pub struct Run {
     pub high: i64,
 }
 
-/// The runs with keys between two keys, both included.
+/// The runs that overlap the keys from `low` to `high`, both included.
 pub fn overlapping(
     conn: &mut SqliteConnection,
     low: i64,
@@ -39,12 +39,12 @@ pub fn all(conn: &mut SqliteConnection) -> Result<Vec<Run>, DatabaseError> {
     overlapping(conn, i64::MIN, i64::MAX)
 }
 
-/// Whether there are any.
+/// Returns whether there is a run.
 pub fn any(conn: &mut SqliteConnection) -> Result<bool, DatabaseError> {
     Ok(account_run::table.select(account_run::id).first::<i64>(conn).optional()?.is_some())
 }
 
-/// A run with links to a breach; none in PostgreSQL.
+/// A run with links to a breach; `None` on PostgreSQL.
 pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let runs: Vec<(i64, Vec<u8>)> =
@@ -52,7 +52,7 @@ pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError
     Ok(runs.into_iter().find(|(_, list)| id_list::contains(list, breach)).map(|(id, _)| id))
 }
 
-/// Forgets a run with all that is left of it.
+/// Removes a run with its remaining blocks.
 pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     diesel::delete(account_block::table.filter(account_block::run.eq(run))).execute(conn)?;
     diesel::delete(domain_block::table.filter(domain_block::run.eq(run))).execute(conn)?;
@@ -61,7 +61,7 @@ pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Notes that accounts were taken out of a run, and forgets it if none is left.
+/// Subtracts removed accounts from the count of a run, and removes the run if it is empty.
 pub fn note_taken(
     conn: &mut SqliteConnection,
     run: i64,
@@ -74,7 +74,7 @@ pub fn note_taken(
     remove_if_empty(conn, run)
 }
 
-/// Forgets a run if no account is left of it.
+/// Removes a run if it has no blocks.
 fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
     let blocks = account_block::table.filter(account_block::run.eq(run));
     match diesel::select(exists(blocks)).get_result(conn)? {
@@ -83,18 +83,18 @@ fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), Database
     }
 }
 
-/// How many accounts there are, roughly.
+/// The approximate number of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
     /// In runs.
     pub runs: i64,
-    /// In the table, by the size of the file.
+    /// In the table, estimated from the size of the file.
     pub table: i64,
 }
 
-/// What an account weighs in the table and by domain, in bytes.
+/// Bytes per account in the table and its index by domain.
 const IN_TABLE: i64 = 58;
-/// The same for a run.
+/// Bytes per account in a run.
 const IN_RUN: i64 = 40;
 
 #[derive(QueryableByName)]
@@ -103,7 +103,7 @@ struct Size {
     bytes: i64,
 }
 
-/// How many accounts there are, without counting them.
+/// Estimates the number of accounts without counting them.
 pub fn weights(conn: &mut SqliteConnection) -> Result<Weights, DatabaseError> {
     let runs = all(conn)?.iter().map(|run| run.accounts).sum::<i64>();
     let size: Size = diesel::sql_query(

@@ -1,4 +1,4 @@
-//! Making one run of two.
+//! Merges two runs into one.
 
 use database::DatabaseError;
 use diesel::SqliteConnection;
@@ -7,14 +7,15 @@ use super::cursor::{Merged, RunCursor};
 use super::list::{self, Run};
 use super::write::RunWriter;
 
-/// Runs beyond which two become one: a look-up asks the filter of each.
+/// Maximum number of runs before two are merged. A look-up tests the filter of each run.
 const RUNS: usize = 8;
 
-/// Makes one run of two where there are more than eight, in a writing transaction; whether it did.
+/// Merges two runs if there are more than [`RUNS`]. Returns whether it did. The caller holds a
+/// write transaction.
 ///
-/// The two that are most alike are taken, so that an account is written anew with the logarithm of the
-/// number of loads, and hardly more at one load than at another. A run of more than `most` accounts is
-/// not made.
+/// Picks the two runs that are closest in size. The number of times that an account is rewritten
+/// then grows with the logarithm of the number of loads, and all loads cost about the same. Never
+/// creates a run of more than `most` accounts.
 pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
     let mut runs = list::all(conn)?;
     if runs.len() <= RUNS {
@@ -33,7 +34,7 @@ pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, Databas
     Ok(true)
 }
 
-/// Of runs by size, the neighbours whose sizes differ least, and the smallest of those.
+/// The adjacent runs, in order of size, with the smallest ratio of sizes; of several, the smallest.
 fn most_alike(runs: &[Run], most: i64) -> Option<(Run, Run)> {
     let pairs = runs.array_windows::<2>().map(|[a, b]| (*a, *b));
     let small = pairs.filter(|(a, b)| a.accounts + b.accounts <= most);
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_like_size_become_one() {
+    fn runs_of_similar_size_are_merged() {
         let mut runs: Vec<Run> = Vec::new();
         let (mut written, mut largest) = (0, 0);
         for load in 0..1_000 {
@@ -69,7 +70,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(largest, 20, "the first loads write hardly more than their own");
+        assert_eq!(largest, 20, "the first loads rewrite few other accounts");
         assert!(written < 10_000 * 10, "{written}");
         assert_eq!(most_alike(&[run(1, 6), run(2, 7)], 12), None);
     }

@@ -1,13 +1,14 @@
-//! Accounts of further breaches beside the table of accounts, on SQLite.
+//! Stores the accounts of further breaches in runs, apart from the table of accounts (SQLite only).
 //!
-//! A further breach of a large database would rewrite nearly every page of `account`. It is written as a
-//! *run* instead: its accounts in key order, in blocks, with a small index by domain and a filter. What
-//! an address is in is the union of its row and of its entries in runs; no link is in two of them. A run
-//! never changes, but for accounts that are taken out of it; runs become one when there are many, and
-//! go into the table bit by bit when they weigh much beside it.
+//! Writing a further breach to the table of a large database would rewrite nearly every page of
+//! `account`. The breach is written as a *run* instead: accounts in key order, in blocks, with a
+//! small index by domain and a filter. The breaches of an address are the union of its row and its
+//! entries in runs; no link is stored twice. A run changes only when accounts are taken out of it.
+//! Runs are merged when there are many, and are moved to the table in steps when they are large
+//! compared with it.
 //!
-//! A reader that is not in a transaction reads runs first and the table behind them: accounts only ever
-//! move from runs into it.
+//! A reader outside a transaction reads runs first and the table second, because accounts only move
+//! from runs to the table.
 
 mod block;
 mod by_domain;

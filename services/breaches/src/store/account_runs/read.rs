@@ -1,4 +1,4 @@
-//! Reading runs by key.
+//! Reads runs by key.
 
 use database::DatabaseError;
 use diesel::SqliteConnection;
@@ -10,9 +10,10 @@ use super::run_account::{RunAccount, merge_duplicates};
 use super::stored;
 use super::view::RunView;
 
-/// The accounts of all runs with keys between two keys, both included, in a transaction of the caller.
+/// The accounts of all runs with keys from `low` to `high`, both included. The caller holds a
+/// transaction.
 ///
-/// A view has the filters of the runs: hardly a block is read in vain.
+/// With a view, the filters of the runs avoid nearly all blocks without a match.
 pub fn between(
     conn: &mut SqliteConnection,
     view: Option<&RunView>,

@@ -1,11 +1,11 @@
-//! An account as runs have it.
+//! An account in a run.
 
 use std::cmp::Ordering;
 
 use crate::model::id_list;
 use crate::store::new_account::NewAccount;
 
-/// An account as runs have it; it has no number among those with its key.
+/// An account in a run. It has no `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunAccount {
     /// Key.
@@ -19,7 +19,7 @@ pub struct RunAccount {
 }
 
 impl RunAccount {
-    /// The same, borrowed.
+    /// Borrows the account.
     pub fn as_new(&self) -> NewAccount<'_> {
         let Self { k, domain_id, local, breaches } = self;
         NewAccount { k: *k, domain_id: *domain_id, local, breaches }
@@ -38,7 +38,7 @@ impl From<NewAccount<'_>> for RunAccount {
     }
 }
 
-/// Sorts accounts by key, and makes one of those that several runs have.
+/// Sorts accounts by key and merges equal ones.
 pub fn merge_duplicates(accounts: &mut Vec<RunAccount>) {
     if accounts.len() < 2 {
         return;

@@ -1,4 +1,4 @@
-//! Blocks of accounts in the database.
+//! Reads and removes stored blocks of accounts.
 
 use database::DatabaseError;
 use diesel::connection::DefaultLoadingMode;
@@ -7,19 +7,19 @@ use diesel::prelude::*;
 
 use crate::store::schema::account_block;
 
-/// Blocks that are read at once.
+/// Blocks read per query.
 const BLOCKS: i64 = 32;
 
-/// A block as it is stored.
+/// A stored block.
 #[derive(Debug, Queryable)]
 pub struct StoredBlock {
     /// Its lowest key when it was written.
     pub first: i64,
-    /// Its accounts.
+    /// The encoded accounts.
     pub data: Vec<u8>,
 }
 
-/// The block of a run that may have a key.
+/// The first key of the block that may contain `key`.
 pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, DatabaseError> {
     let before = account_block::table
         .filter(account_block::run.eq(run))
@@ -28,7 +28,8 @@ pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, Dat
     Ok(before.first::<Option<i64>>(conn)?.unwrap_or(key))
 }
 
-/// The blocks of a run from the one that may have the accounts with a key down, read one by one.
+/// The blocks of a run in descending order, starting with the one that may contain `key`, read
+/// lazily.
 pub fn down_from(
     conn: &mut SqliteConnection,
     run: i64,
@@ -42,7 +43,7 @@ pub fn down_from(
         .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
-/// The block of a run that may have the accounts with a key: never more than one has them.
+/// The block of a run that may contain `key`. There is at most one.
 pub fn with_key(
     conn: &mut SqliteConnection,
     run: i64,
@@ -57,7 +58,7 @@ pub fn with_key(
         .optional()?)
 }
 
-/// Some blocks of a run that begin between two keys.
+/// The first blocks of a run that begin between two keys.
 pub fn blocks(
     conn: &mut SqliteConnection,
     run: i64,

@@ -1,4 +1,4 @@
-//! Taking accounts and links out of runs.
+//! Removes accounts and links from runs.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,9 +11,10 @@ use crate::model::id_list;
 use crate::store::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run};
 
-/// Takes the wanted accounts with keys between two keys out of all runs, in a writing transaction.
+/// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. The
+/// caller holds a write transaction.
 ///
-/// What says where the accounts of a domain are is left as it is: it leads to nothing then.
+/// The index by domain is not changed; its entries for these accounts then match nothing.
 pub fn take(
     conn: &mut SqliteConnection,
     low: i64,
@@ -23,8 +24,8 @@ pub fn take(
     let mut taken = Vec::new();
     for run in list::overlapping(conn, low, high)? {
         let before = taken.len();
-        let concerned = |data: &[u8]| has_wanted(data, (low, high), &wanted);
-        each_block(conn, run.id, (low, high), concerned, |account, kept| {
+        let affected = |data: &[u8]| has_wanted(data, (low, high), &wanted);
+        each_block(conn, run.id, (low, high), affected, |account, kept| {
             match (low..=high).contains(&account.k) && wanted(account.k) {
                 true => taken.push(RunAccount::from(account)),
                 false => kept.push(RunAccount::from(account)),
@@ -38,7 +39,7 @@ pub fn take(
     Ok(taken)
 }
 
-/// Takes the links to a breach out of a run; returns how many there were.
+/// Removes the links to a breach from a run and returns their number.
 pub fn strip(db: &mut Db, run: i64, breach: u16) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let (mut removed, mut emptied) = (0, 0);
@@ -63,8 +64,8 @@ pub fn strip(db: &mut Db, run: i64, breach: u16) -> Result<i64, DatabaseError> {
     Ok(removed)
 }
 
-/// Whether a block has a wanted account with a key between two keys. One that is damaged there counts
-/// too: whoever reads all of it says so.
+/// Returns whether a block has a wanted account with a key from `low` to `high`. A damaged block
+/// counts, so that the caller decodes it and reports the damage.
 fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
     for account in Accounts(data).starting_at(low) {
         match account {
@@ -76,18 +77,18 @@ fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool
     false
 }
 
-/// Shows every account of the concerned blocks among those that may have keys between two keys, and
-/// writes those anew of which not everything was kept as it is.
+/// Passes every account of the affected blocks to `show`, and rewrites the blocks from which
+/// something was not kept.
 fn each_block(
     conn: &mut SqliteConnection,
     run: i64,
     (low, high): (i64, i64),
-    concerned: impl Fn(&[u8]) -> bool,
+    affected: impl Fn(&[u8]) -> bool,
     mut show: impl FnMut(NewAccount<'_>, &mut Vec<RunAccount>),
 ) -> Result<(), DatabaseError> {
     let mut change =
         |conn: &mut SqliteConnection, block: &StoredBlock| -> Result<(), DatabaseError> {
-            if !concerned(&block.data) {
+            if !affected(&block.data) {
                 return Ok(());
             }
             let mut kept = Vec::new();
@@ -97,7 +98,7 @@ fn each_block(
             rewrite(conn, run, block, &kept)
         };
     if low == high {
-        // The usual case by far, once for each run and address of a paste.
+        // The most frequent case: once for each run and address of a paste.
         let block = stored::with_key(conn, run, low)?;
         return block.map_or(Ok(()), |block| change(conn, &block));
     }

@@ -1,4 +1,4 @@
-//! What is kept in memory for reading runs: their filters and the names of domains.
+//! Filters of runs and names of domains, kept in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use super::run_account::RunAccount;
 use crate::store::mail_domains::KnownNames;
 use crate::store::schema::run_filter;
 
-/// The filters that the connections of a process share, and the names of domains.
+/// The filters and domain names that the connections of a process share.
 #[derive(Debug, Default)]
 pub struct RunFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
-    /// The prefixes of the keys of some runs.
+    /// The prefixes of the keys of the runs with these ids.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
     names: Arc<KnownNames>,
 }
 
 impl RunFilters {
-    /// The filter of a run, which never changes.
+    /// The filter of a run. It never changes.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
         let mut kept = self.filters.lock();
         if let Some(filter) = kept.get(&run) {
@@ -38,27 +38,27 @@ impl RunFilters {
         Ok(filter)
     }
 
-    /// The prefixes of the keys of runs; none without runs.
+    /// The prefixes of the keys of the given runs; `None` without runs.
     fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
         let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
         let mut kept = self.map.lock();
         if ids.is_empty() {
             *kept = None;
-        } else if kept.as_ref().is_none_or(|(of, _)| *of != ids) {
+        } else if kept.as_ref().is_none_or(|(known, _)| *known != ids) {
             let filters = runs.iter().map(|(_, filter)| filter.as_ref());
             *kept = Some((ids, Arc::new(KeyMap::of(filters))));
         }
         kept.as_ref().map(|(_, map)| Arc::clone(map))
     }
 
-    /// Forgets the filters of runs that are no more.
+    /// Drops the filters of runs that no longer exist.
     fn keep_only(&self, runs: &[Run]) {
         let mut kept = self.filters.lock();
         kept.retain(|id, _| runs.iter().any(|run| run.id == *id));
     }
 }
 
-/// Reads as of one moment, with the runs of that moment.
+/// Reads in one transaction, together with the runs that exist in it.
 pub fn with_view<T, E: From<DatabaseError>>(
     db: &mut Db,
     filters: &RunFilters,
@@ -74,7 +74,7 @@ pub fn with_view<T, E: From<DatabaseError>>(
     done.map_err(DatabaseError::from)?
 }
 
-/// The runs of one transaction, with their filters; none in PostgreSQL.
+/// The runs of one transaction with their filters; none on PostgreSQL.
 #[derive(Debug, Default)]
 pub struct RunView {
     runs: Vec<(Run, Arc<Filter>)>,
@@ -83,7 +83,7 @@ pub struct RunView {
 }
 
 impl RunView {
-    /// Reads which runs there are.
+    /// Reads the list of runs.
     pub fn read(db: &mut Db, filters: &RunFilters) -> Result<Self, DatabaseError> {
         let Db::Sqlite(conn) = db else { return Ok(Self::default()) };
         let runs = list::all(conn)?;
@@ -96,21 +96,21 @@ impl RunView {
         Ok(Self { runs: with_filters, map, names: Arc::clone(&filters.names) })
     }
 
-    /// The names of the domains of accounts, in their order.
+    /// The domain names of accounts, in the order of the accounts.
     pub fn domains(
         &self,
         conn: &mut SqliteConnection,
         accounts: &[RunAccount],
     ) -> Result<Vec<String>, DatabaseError> {
-        self.names.of(conn, accounts.iter().map(|account| account.domain_id))
+        self.names.names(conn, accounts.iter().map(|account| account.domain_id))
     }
 
-    /// The runs that may have a key between two keys, both included.
+    /// The runs that may have a key from `low` to `high`, both included.
     pub(super) fn with_keys(&self, low: i64, high: i64) -> Vec<i64> {
         if !self.map.as_ref().is_some_and(|map| map.may_have(low, high)) {
             return Vec::new();
         }
-        // Nothing depends on a place before all are known: the processor waits for memory once, and not
+        // All positions are computed first, so that the processor waits for memory once and not
         // once for each run.
         let places: Vec<Place> =
             self.runs.iter().map(|(_, filter)| filter.place(low, high)).collect();

@@ -1,4 +1,4 @@
-//! Writing a run.
+//! Writes a run.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use crate::model::id_list;
 use crate::store::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run, domain_block as domain_blocks, run_filter};
 
-/// Writes a run within one transaction, so that there never is a part of one.
+/// Writes a run within one transaction, so that a partial run is never visible.
 pub struct RunWriter {
     run: i64,
     block: BlockWriter,
     keys: Vec<i64>,
     places: Vec<Place>,
     breaches: BTreeSet<u16>,
-    /// The list whose ids were noted last: most accounts have the same.
+    /// The list noted last. Most accounts have the same list.
     noted: Vec<u8>,
 }
 
@@ -31,7 +31,7 @@ struct Last {
 }
 
 impl RunWriter {
-    /// A run with the next number.
+    /// Starts a run with the next number.
     pub fn new(conn: &mut SqliteConnection) -> Result<Self, DatabaseError> {
         let last: Option<Last> =
             diesel::sql_query("SELECT seq FROM sqlite_sequence WHERE name = 'account_run'")
@@ -47,7 +47,7 @@ impl RunWriter {
         })
     }
 
-    /// Adds an account; they come in the order of their keys, and each once.
+    /// Adds an account. Accounts must arrive in key order, without duplicates.
     pub fn push(
         &mut self,
         conn: &mut SqliteConnection,
@@ -77,7 +77,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes what is left; a run without accounts leaves nothing.
+    /// Writes the remaining data. Stores nothing if the run has no accounts.
     pub fn finish(mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let (Some(low), Some(high)) = (self.keys.first(), self.keys.last()) else { return Ok(()) };
         if let Some(block) = self.block.finish() {
