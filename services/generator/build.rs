@@ -1,11 +1,11 @@
-//! Packs the cultures: every list front-coded, every culture compressed alone.
+//! Packs the cultures: each list front-coded, each culture compressed separately.
 //!
 //! `cultures.bin` begins with the offset and the length of each culture in the order of
-//! `data/cultures.tsv`, both as 32-bit little-endian numbers; cultures with the same lists share them.
-//! A compressed culture is text: the lists of [`LISTS`], each ended by an empty line, then the profile.
-//! A line of a list begins with a character that says how many bytes it shares with the line before
-//! (`0` is none), then the other bytes, a tab, and a character that stands for the weight; cities
-//! have two more columns.
+//! `data/cultures.tsv`, both as 32-bit little-endian numbers; cultures with the same lists share
+//! them. A compressed culture is text: the lists of [`LISTS`], each ended by an empty line, then
+//! the profile. A line of a list begins with a character that says how many bytes it shares with
+//! the line before (`0` is none), then the other bytes, a tab, and a character that encodes the
+//! weight; cities have two more columns.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -19,7 +19,7 @@ use flate2::write::DeflateEncoder;
 const LISTS: [&str; 6] =
     ["given_female", "given_male", "surname", "surname_female", "street", "city"];
 
-/// The most bytes that the packed cultures may have.
+/// Maximum size of the packed cultures in bytes.
 const LARGEST: usize = 700 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! How many values a core makes in a second, without HTTP.
+//! Measures the number of values generated per second on one core, without HTTP.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generator::model::names::Part;
@@ -6,7 +6,7 @@ use generator::model::person::Maker;
 use generator::model::text::{Lorem, Unit, Vocabulary};
 use generator::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
-/// Values in one measured pass, so that what is looked up once does not count.
+/// Values in one measured pass, to amortize setup.
 const BATCH: u64 = 1_000;
 
 fn measure(criterion: &mut Criterion, name: &str, mut write: impl FnMut(&mut Random, &mut String)) {
@@ -37,7 +37,7 @@ fn simple(criterion: &mut Criterion) {
     measure(criterion, "ssn", ssn::write);
 }
 
-/// Names, addresses and whole persons of the first culture and of all in turn.
+/// Names, addresses and persons of the first culture, and of all in turn.
 fn people(criterion: &mut Criterion) {
     let cultures = names::all();
     let mut nth = 0;
@@ -93,7 +93,7 @@ fn texts(criterion: &mut Criterion) {
     let mut lorem =
         Lorem::new(seed.random("lorem", ""), Vocabulary::Latin, Unit::Words, u64::MAX >> 1);
     let mut group = criterion.benchmark_group("texts");
-    // A chunk is at least as long as this.
+    // Minimum length of a chunk.
     const CHUNK: usize = 64 << 10;
     group.throughput(Throughput::Bytes(CHUNK as u64));
     let mut out = Vec::with_capacity(CHUNK + 1_024);

@@ -1,4 +1,4 @@
-//! Prints names, addresses and companies of cultures, to be read by somebody who knows the language.
+//! Prints names, addresses and companies of cultures for review by a native speaker.
 
 use generator::model::Seed;
 use generator::model::names::{self, Part};

@@ -1,4 +1,4 @@
-//! The least that an actix server can do: what the bench compares the service with.
+//! A minimal actix server, the baseline of the benchmark.
 //!
 //! `plain_json ADDRESS` answers every request with one small JSON object.
 

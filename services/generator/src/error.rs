@@ -50,39 +50,39 @@ impl Error {
 /// A problem body in the format of ASP.NET services.
 #[derive(Serialize, ToSchema)]
 pub struct Problem {
-    /// Where the status is defined.
+    /// The definition of the status.
     #[serde(rename = "type")]
     #[schema(rename = "type")]
     kind: &'static str,
-    /// What the status means.
+    /// The meaning of the status.
     title: &'static str,
-    /// The status once more.
+    /// The status code.
     status: u16,
-    /// What to do about it, where that is not obvious.
+    /// Advice, if the cause is not obvious.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     detail: Option<String>,
-    /// Messages by parameter or member; only with 400.
+    /// Messages by parameter or member, only with 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<std::collections::BTreeMap<String, Vec<String>>>, nullable = false)]
     errors: Option<Messages>,
-    /// Id of the request in the log.
+    /// The id of the request, as logged.
     #[serde(rename = "traceId")]
     #[schema(rename = "traceId")]
     trace_id: String,
 }
 
-/// The failures that each operation may answer with.
+/// The possible failures of each operation.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
-    /// Parameters or body break a rule; all faults are named.
+    /// Parameters or body are invalid. Lists all violations.
     #[response(status = 400, content_type = "application/problem+json")]
     Invalid(#[to_schema] Problem),
-    /// The key is unknown, revoked or expired, or missing where the deployment wants one.
+    /// The key is unknown, revoked or expired, or missing although the deployment requires one.
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthorized(#[to_schema] Problem),
-    /// The rate limit is used up; `Retry-After` says for how long.
+    /// The rate limit is exceeded. `Retry-After` has the waiting time.
     #[response(
         status = 429,
         content_type = "application/problem+json",
@@ -91,11 +91,11 @@ pub enum Failures {
     TooManyRequests(#[to_schema] Problem),
 }
 
-/// The failures of operations that read a body.
+/// The possible failures of operations with a body.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum BodyFailures {
-    /// The body has more than 1 MiB.
+    /// The body exceeds 1 MiB.
     #[response(status = 413, content_type = "application/problem+json")]
     TooLarge(#[to_schema] Problem),
     /// The body is not JSON in UTF-8.
@@ -103,7 +103,7 @@ pub enum BodyFailures {
     WrongType(#[to_schema] Problem),
 }
 
-/// Field and message of each violation, in the order in which they were found.
+/// Field and message of each violation, in the order found.
 struct Messages(Vec<(String, String)>);
 
 impl Serialize for Messages {
@@ -121,7 +121,7 @@ impl Serialize for Messages {
     }
 }
 
-/// Gives every fault its problem body.
+/// Formats faults as problem bodies.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {
@@ -207,7 +207,7 @@ fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// The text of a violation, by its code.
+/// The message of a violation.
 fn message(violation: &Violation) -> String {
     let Violation { field, code, message, .. } = violation;
     let sent = violation.sent.as_deref().unwrap_or_default();
@@ -253,7 +253,7 @@ fn message(violation: &Violation) -> String {
     }
 }
 
-/// Where in the body something is wrong.
+/// The position of a violation in the body.
 fn position(violation: &Violation) -> String {
     let limit = |name: &str| violation.limit(name).map(ToString::to_string).unwrap_or_default();
     format!("line {}, column {}", limit("line"), limit("column"))
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn many_messages_are_written_in_one_pass() {
-        // Minutes where each field is compared with every other.
+        // Would take minutes with quadratic comparison.
         let many =
             Messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())).collect());
         assert!(serde_json::to_vec(&many).unwrap().len() > 200_000);

@@ -1,8 +1,8 @@
-//! The test-data generator: makes cards, numbers and names, and checks numbers.
+//! The test-data generator: generates cards, numbers and names, and checks numbers.
 //!
-//! A request is read with all its violations at once (`wire`), answered by `handlers` from the rules
-//! in [`model`], and made repeatable by a seed. The data are embedded in the binary; the database
-//! holds only keys and plans.
+//! A request is read with all its violations at once (`wire`), answered by `handlers` from the
+//! rules in [`model`], and made repeatable by a seed. The data are embedded in the binary; the
+//! database holds only keys and plans.
 
 mod cli;
 mod config;
@@ -20,7 +20,7 @@ pub use cli::{CheckCommand, Cli, Subject};
 pub use config::Settings;
 pub use service::Generator;
 
-// What fuzz targets read.
+// For fuzz targets.
 pub use wire::{
     AddressRequest, BodyRequest, BrandRequest, BusinessRequest, CardRequest, CardValidationRequest,
     CryptoRequest, CryptoValidationRequest, Form, HumanizeRequest, IbanRequest,

@@ -43,7 +43,7 @@ pub fn document() -> OpenApi {
                      ranges of real data, so that a telephone number, a device, an account or a number \
                      of a person **may exist**: do not call it, write to it, pay to it or use it to \
                      apply for anything. Crypto addresses have no key: what is sent there is lost. \
-                     Telephone numbers that nobody has are made with `fictional=true`.",
+                     Use `fictional=true` for telephone numbers that are never in use.",
                 ))
                 .build(),
         )

@@ -1,4 +1,4 @@
-//! Who may call, and how often.
+//! Access and rate limits.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;

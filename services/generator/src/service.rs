@@ -29,7 +29,7 @@ pub struct Generator {
     gate: Gate,
 }
 
-/// Where the paths of the interface begin.
+/// The path prefix of the API.
 const API: &str = "/api/";
 
 /// The limit in [`Remaining`] where there is none.

@@ -1,5 +1,5 @@
-//! Numbers of cards, accounts, devices and crypto addresses: what is accepted is accepted again as it
-//! is printed, and of the brand, country or coin that was found.
+//! Card, account, device and crypto numbers: a valid number is still valid in printed form, with
+//! the same brand, country or coin.
 #![no_main]
 
 use generator::model::{card, crypto, iban, imei};

@@ -1,4 +1,4 @@
-//! The command `check`: each line of any input gets one verdict, and the exit code tells of all.
+//! The command `check`: each line of any input gets one verdict, and the exit code reflects all.
 #![no_main]
 
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Tax numbers and numbers of persons of all countries: any text has a verdict on any day, and
-//! the same one between blanks.
+//! Tax and identity numbers of all countries: any text gets a verdict on any day, and the same
+//! verdict with surrounding blanks.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use generator::model::numbers::{Kind, Schemes, find};
 use jiff::civil::{Date, date};
 use libfuzzer_sys::fuzz_target;
 
-/// The schemes of every country that has some.
+/// The schemes of all countries.
 static ALL: LazyLock<Vec<Schemes>> = LazyLock::new(|| {
     let letters =
         || ('A'..='Z').flat_map(|one| ('A'..='Z').map(move |other| format!("{one}{other}")));

@@ -1,4 +1,4 @@
-//! Telephone numbers, with and without a region: the forms of a valid number are valid, and the same.
+//! Telephone numbers, with and without a region: all formats of a valid number are valid and equal.
 #![no_main]
 
 use generator::model::phone::{self, Validation};
@@ -9,7 +9,7 @@ fuzz_target!(|data: (u8, &str)| {
     let regions = phone::all();
     let region = regions.get(usize::from(choice));
     if let Validation::Valid(valid) = phone::validate(text, region) {
-        // Plans of a few countries allow more than the 15 digits of E.164.
+        // A few countries allow more than the 15 digits of E.164.
         assert!(valid.e164.starts_with('+') && valid.e164.len() <= 18, "{}", valid.e164);
         for form in [&valid.e164, &valid.international] {
             match phone::validate(form, None) {

@@ -1,4 +1,5 @@
-//! Changes of texts: they end, keep what they promise, and replacing is that of the standard library.
+//! Text transformations: they terminate, keep their invariants, and replace like the standard
+//! library.
 #![no_main]
 
 use generator::model::text::{CaseType, Replacing, change_case, humanize};

@@ -15,7 +15,7 @@ use crate::model::{card, crypto, iban, imei, phone};
 /// 1 if any value is invalid.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CheckCommand {
-    /// What to check
+    /// Kind of value to check
     pub subject: Subject,
     /// Brand, coin or country, for subjects that have one
     #[arg(value_name = "KIND")]

@@ -14,7 +14,7 @@ use crate::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 /// Generates values, one on each line. With a seed, they are the values of the HTTP operation.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MakeCommand {
-    /// What to make
+    /// Kind of value to generate
     pub(super) subject: Subject,
     /// Brand (default: any), coin (default: Bitcoin) or country, for subjects that have one
     #[arg(value_name = "KIND")]

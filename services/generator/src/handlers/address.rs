@@ -9,7 +9,7 @@ use super::reply::Unchanged;
 use crate::error::Failures;
 use crate::wire::{AddressParameters, AddressRequest, CultureAnswer};
 
-/// List the cultures that addresses can be made in
+/// List the cultures of addresses
 #[utoipa::path(
     operation_id = "listMiscCultures",
     tag = "Misc",
@@ -28,11 +28,10 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     name::cultures().answer(&request)
 }
 
-/// Make postal addresses
+/// Generate postal addresses
 ///
-/// One line each, as the country writes it, without the country itself. Towns and their postcodes are
-/// real, streets and numbers are put together at random: a house may stand there by chance, so do not
-/// send mail.
+/// Each address is one line in the format of its country, without the country. Towns and postcodes
+/// are real; streets and numbers are random. The address may exist: do not send mail.
 #[utoipa::path(
     operation_id = "generateAddresses",
     tag = "Misc",

@@ -10,10 +10,10 @@ use crate::wire::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };
 
-/// Suggest names for a business
+/// Suggest business names
 ///
-/// Twenty different names with the words in them: 12 begin with them, 4 have them inside, in 4 the
-/// last word becomes the beginning of another.
+/// Twenty distinct names with the given words: 12 begin with them, 4 contain them, and in 4 the
+/// last word becomes the start of another.
 #[utoipa::path(
     operation_id = "suggestBusinessNames",
     tag = "Name",
@@ -37,9 +37,9 @@ pub async fn suggest_business_names(
     Ok(input.made_texts(&seed, "name", names))
 }
 
-/// Make names of businesses
+/// Generate business names
 ///
-/// With a legal form of the country. A business with that name may exist.
+/// With a legal form of the country. A business of this name may exist.
 #[utoipa::path(
     operation_id = "generateBusinessNames",
     tag = "Name",
@@ -64,9 +64,9 @@ pub async fn generate_business_names(
     Ok(input.texts(&seed, input.number, "name", make))
 }
 
-/// Make names for a brand
+/// Generate brand names
 ///
-/// Twenty different names of 3 to 24 letters and digits. A brand with that name may exist.
+/// Twenty distinct names of 3 to 24 letters and digits. A brand of this name may exist.
 #[utoipa::path(
     operation_id = "generateBrandNames",
     tag = "Name",

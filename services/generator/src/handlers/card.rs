@@ -17,13 +17,13 @@ use crate::wire::{
     CardValidationRequest, OneOrSeveral, TypeName,
 };
 
-/// The day that a seeded card is made on unless the caller names another.
+/// The default reference day of seeded cards.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);
 
-/// Make a payment card
+/// Generate a payment card
 ///
-/// Number, holder, expiry, code and PIN fit together. With `quantity` the answer is a list. **The number
-/// lies in the ranges of real issuers and may exist: do not pay with it.**
+/// Number, holder, expiry, code and PIN are consistent. With `quantity` the response is a list.
+/// **The number is in the range of a real issuer and may exist: do not pay with it.**
 #[utoipa::path(
     operation_id = "generateCard",
     tag = "Card",
@@ -57,8 +57,7 @@ pub async fn generate_card(
 
 /// Check a card number
 ///
-/// Says whether the length, the beginning and the check digit are those of a brand, not whether the card
-/// exists.
+/// Checks whether length, prefix and check digit match a brand, not whether the card exists.
 #[utoipa::path(
     operation_id = "validateCard",
     tag = "Card",

@@ -42,10 +42,10 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
     TYPES.answer(&request)
 }
 
-/// Make a crypto address
+/// Generate a crypto address
 ///
-/// The address is well-formed, but random bytes stand where a key would, so that nobody can ever spend
-/// what arrives: **never send funds there.** With `quantity` the answer is a list.
+/// The address is valid, but has random bytes in place of a key, so funds sent to it are lost:
+/// **never send funds there.** With `quantity` the response is a list.
 #[utoipa::path(
     operation_id = "generateCryptoAddress",
     tag = "Finance",
@@ -78,8 +78,8 @@ pub async fn generate_crypto_address(
 
 /// Check a crypto address
 ///
-/// Says whether form and checksum are those of a coin, not whether the address is in use. The forms are
-/// those that addresses are made in; coins may have rarer ones.
+/// Checks whether format and checksum match a coin, not whether the address is in use. Supports the
+/// formats that are generated; coins may have rarer ones.
 #[utoipa::path(
     operation_id = "validateCryptoAddress",
     tag = "Finance",
@@ -96,8 +96,8 @@ pub async fn validate_crypto_address(
 
 /// Check an IBAN
 ///
-/// Says whether structure and check digits are those of a country, the national ones included where
-/// banks keep to them; not whether the account exists.
+/// Checks whether structure and check digits match a country, including national check digits where
+/// banks follow them. Does not check whether the account exists.
 #[utoipa::path(
     operation_id = "validateIban",
     tag = "Finance",
@@ -110,10 +110,10 @@ pub async fn validate_iban(After(input): After<Input<IbanValidationRequest>>) ->
     reply::fresh(reply::json(&IbanValidationAnswer::from(outcome)))
 }
 
-/// Make an IBAN
+/// Generate an IBAN
 ///
-/// Bank codes of some countries are those of real banks, and **the account may exist: do not pay to
-/// it.** With `quantity` the answer is a list.
+/// Some countries have real bank codes, and **the account may exist: do not pay to it.** With
+/// `quantity` the response is a list.
 #[utoipa::path(
     operation_id = "generateIban",
     tag = "Finance",
@@ -140,7 +140,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
     Ok(input.text_or_texts(&seed, input.quantity, "iban", make))
 }
 
-/// List the countries of IBANs
+/// List the countries with IBANs
 #[utoipa::path(
     operation_id = "listIbanCountries",
     tag = "Finance",

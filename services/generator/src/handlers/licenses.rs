@@ -14,7 +14,7 @@ const NOTICES: &str = concat!(
     include_str!("../../data/LICENSES/libphonenumber.txt"),
 );
 
-/// Read the notices of the data inside
+/// Get the licenses of the included data
 #[utoipa::path(
     operation_id = "readLicenses",
     tag = "Misc",

@@ -11,7 +11,7 @@ use crate::error::Failures;
 use crate::model::names;
 use crate::wire::{CultureAnswer, NameParameters, NameRequest};
 
-/// Make names of people
+/// Generate names of people
 #[utoipa::path(
     operation_id = "generateNames",
     tag = "Name",
@@ -36,7 +36,7 @@ pub async fn generate_names(
     Ok(input.texts(&seed, input.quantity, "name", make))
 }
 
-/// List the cultures that names can be made in
+/// List the cultures of names
 #[utoipa::path(
     operation_id = "listNameCultures",
     tag = "Name",
@@ -55,7 +55,7 @@ pub async fn list_name_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     cultures().answer(&request)
 }
 
-/// The one list of both operations that list cultures.
+/// The list shared by both operations that list cultures.
 pub fn cultures() -> &'static List {
     static CULTURES: LazyLock<List> = LazyLock::new(|| {
         List::of(&names::all().iter().map(CultureAnswer::from).collect::<Vec<_>>())

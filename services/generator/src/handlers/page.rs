@@ -1,4 +1,4 @@
-//! The page at `/`, where people try the operations.
+//! The page at `/`, which demonstrates the operations.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 
                    1.5 1.5 0 0 0 0-3Zm-4.5 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 \
                    1.5 1.5 0 0 0 0-3Z";
 
-/// The page with its style and its script.
+/// The page with its style sheet and script.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new("Test-data generator", "Makes and checks synthetic test data.", Accent::Teal)
         .icon(DIE)
@@ -32,7 +32,7 @@ static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
     SITE.fixed(&page, &Playground)
 });
 
-/// Answers the page.
+/// Serves the page.
 pub async fn playground(request: HttpRequest) -> HttpResponse {
     PAGE.respond(&request)
 }

@@ -12,11 +12,11 @@ use crate::model::person::Maker;
 use crate::state::State;
 use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
 
-/// Make a whole person
+/// Generate a person
 ///
-/// Name, sex, birth, address, telephone, e-mail, national number, account and card agree with each
-/// other. With `quantity` the answer is a list. **Numbers and accounts may exist: do not call, and do
-/// not pay.** Mail to the e-mail address reaches nobody.
+/// Name, sex, birth date, address, telephone, e-mail, national number, account and card are
+/// consistent. With `quantity` the response is a list. **Numbers and accounts may exist: do not
+/// call, and do not pay.** The e-mail address does not exist.
 #[utoipa::path(
     operation_id = "generatePersons",
     tag = "Misc",

@@ -15,11 +15,11 @@ use crate::wire::{
     PhoneValidationParameters, PhoneValidationRequest,
 };
 
-/// Make telephone numbers
+/// Generate telephone numbers
 ///
-/// Valid in the region itself, and as long as its subscribers' numbers are; seven of ten are mobile
-/// where that can be told. **They may be somebody's: do not call them or write to them.** Numbers that
-/// nobody has are made with `fictional=true`.
+/// Valid in the region and of the length that subscribers have. About 70 % are mobile numbers, if
+/// the region distinguishes them. **They may be in use: do not call them or send messages.** Use
+/// `fictional=true` for numbers that are never in use.
 #[utoipa::path(
     operation_id = "generatePhoneNumbers",
     tag = "Phone",
@@ -43,7 +43,7 @@ pub async fn generate_phone_numbers(
         false => input.region.numbers().map(Some),
         true => input.region.fictional_numbers(),
     };
-    // A region without fictional numbers was refused with the parameters.
+    // Validation has rejected regions without fictional numbers.
     let numbers = numbers.map_err(|cause| input.error(cause))?;
     let format = input.format;
     let make = move |out: &mut String| {
@@ -54,9 +54,10 @@ pub async fn generate_phone_numbers(
     Ok(input.texts(&seed, input.quantity, "phoneNumber", make))
 }
 
-/// Make device identifiers
+/// Generate device identifiers
 ///
-/// The reporting body is real, type and serial number are random: a device with the number may exist.
+/// The reporting body is real. Type and serial number are random, so a device with the number may
+/// exist.
 #[utoipa::path(
     operation_id = "generateImeis",
     tag = "Phone",
@@ -95,7 +96,7 @@ pub async fn validate_phone_number(
     reply::fresh(reply::json(&PhoneAnswer::from(validation)))
 }
 
-/// List the countries of telephone numbers
+/// List the countries with telephone numbers
 #[utoipa::path(
     operation_id = "listPhoneCountries",
     tag = "Phone",

@@ -1,4 +1,4 @@
-//! Successful answers: JSON with the headers of each kind.
+//! Successful responses: JSON with the headers of each kind.
 
 use std::borrow::Cow;
 
@@ -23,12 +23,12 @@ const X_REF_DATE: HeaderName = HeaderName::from_static("x-ref-date");
 const X_SEED: HeaderName = HeaderName::from_static("x-seed");
 const X_DATA_VERSION: HeaderName = HeaderName::from_static("x-data-version");
 
-/// Answers with a body that no cache may store.
+/// Returns a body with `Cache-Control: no-store`.
 pub fn fresh(body: impl Into<Vec<u8>>) -> HttpResponse {
     of_body(StatusCode::OK, BoxBody::new(body.into()))
 }
 
-/// Answers JSON in a body that no cache may store.
+/// Returns JSON with `Cache-Control: no-store`.
 pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
     let mut response = HttpResponse::with_body(status, body);
     let headers = response.headers_mut();
@@ -37,14 +37,14 @@ pub fn of_body(status: StatusCode, body: BoxBody) -> HttpResponse {
     response
 }
 
-/// Answers with what was made from a seed.
+/// Returns values generated from a seed.
 pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     let mut response = HttpResponse::with_body(StatusCode::OK, BoxBody::new(body.into()));
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     marked(seed, response)
 }
 
-/// Adds the headers of what was made from a seed.
+/// Adds the headers of values generated from a seed.
 pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -55,7 +55,7 @@ pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     response
 }
 
-/// Answers with a list that was made from a seed.
+/// Returns a list generated from a seed.
 pub fn listed(seed: &Seed, made: Made) -> HttpResponse {
     let mut response = marked(seed, HttpResponse::with_body(StatusCode::OK, made.body));
     let headers = response.headers_mut();
@@ -64,7 +64,7 @@ pub fn listed(seed: &Seed, made: Made) -> HttpResponse {
     response
 }
 
-/// Adds the day that a card's expiry was counted from.
+/// Adds the reference day of a card's expiry.
 pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse {
     if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
         response.headers_mut().insert(X_REF_DATE, value);
@@ -72,12 +72,13 @@ pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse
     response
 }
 
-/// A value as JSON; the types of the service always serialise.
+/// Encodes a value as JSON. The types of the service are always serializable.
 pub fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// The seed as a header can carry it: other than visible ASCII is percent-encoded, as in a query.
+/// Encodes the seed for a header: everything except visible ASCII is percent-encoded, as in a
+/// query.
 fn visible(seed: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
     if seed.bytes().all(plain) {
@@ -87,7 +88,7 @@ fn visible(seed: &str) -> Cow<'_, str> {
     seed.bytes().map(escaped).collect()
 }
 
-/// The client has the list already.
+/// The client has the current list.
 #[derive(IntoResponses)]
 #[response(status = 304, headers(
     ("ETag" = String, description = "That of the list"),
@@ -95,10 +96,10 @@ fn visible(seed: &str) -> Cow<'_, str> {
 ))]
 pub struct Unchanged;
 
-/// A list that changes only with the data, so that clients may cache it.
+/// A cacheable list that changes only with the data.
 pub struct List([Written; 3]);
 
-/// A list in one form.
+/// A list in one format.
 struct Written {
     form: Form,
     body: Bytes,
@@ -106,18 +107,18 @@ struct Written {
 }
 
 impl List {
-    /// The list of some items.
+    /// Encodes a list.
     pub fn of<R: Record + Serialize>(items: &[R]) -> Self {
         Self([Form::Json, Form::Csv, Form::Ndjson].map(|form| {
             let body = written(items, form);
             let digest = Sha256::digest(&body);
-            // Weak, because the same tag stands for compressed and plain bodies.
+            // Weak, because compressed and plain bodies share the tag.
             let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
             Written { form, body: body.into(), validators }
         }))
     }
 
-    /// Answers with the list in the form that the client accepts, or with 304 when it has that.
+    /// Returns the list in the format that the client accepts, or 304 if the client has it.
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let wanted = form(request);
         let [json, others @ ..] = &self.0;

@@ -8,10 +8,10 @@ use crate::error::Failures;
 use crate::model::review;
 use crate::wire::{ReviewParameters, ReviewRequest};
 
-/// Make reviews of a product
+/// Generate product reviews
 ///
-/// Of 100 buyers about 60 are happy, 25 undecided and 15 unhappy. The product is written as it was
-/// given; escape it before it becomes a part of a page.
+/// About 60 % are positive, 25 % neutral and 15 % negative. The product name is verbatim: escape it
+/// before using it in a page.
 #[utoipa::path(
     operation_id = "generateReviews",
     tag = "Text",

@@ -14,11 +14,11 @@ use crate::wire::{
     NumberValidation, TextOrTexts,
 };
 
-/// Make tax and identity numbers
+/// Generate tax and identity numbers
 ///
-/// A social security number of the United States, or a number of one of 60 countries for persons and of
-/// 84 for businesses. With `quantity` the answer is a list. **The number may be somebody's: do not use
-/// it to apply for anything.**
+/// A social security number of the United States, or an identity number of one of 60 countries or a
+/// tax number of one of 84. With `quantity` the response is a list. **The number may be in use: do
+/// not use it in any application.**
 #[utoipa::path(
     operation_id = "generateSocialNumber",
     tag = "SocialNumber",
@@ -44,7 +44,7 @@ pub async fn generate_social_number(
     let mut random = seed.random("generateSocialNumber", "");
     let (schemes, wanted) = (input.schemes.clone(), input.wanted);
     let make = move |out: &mut String| {
-        // Every scheme makes numbers; a test makes some of each.
+        // Every scheme can generate numbers, which a test ensures.
         out.push_str(&schemes.make(&mut random, wanted).unwrap_or_default());
     };
     Ok(input.text_or_texts(&seed, input.quantity, "number", make))

@@ -1,4 +1,4 @@
-//! Answers of unknown length: a chunk at a time, for as long as the client reads.
+//! Streams responses of unknown length, one chunk at a time.
 
 use std::io;
 use std::pin::Pin;
@@ -18,16 +18,16 @@ use super::reply;
 use crate::model::{Holder, Slot};
 use crate::state::State;
 
-/// Seconds after which a caller whose places are taken may ask again.
+/// `Retry-After` in seconds, if all slots of the caller are in use.
 const RETRY_AFTER: u64 = 10;
 
-/// Answers JSON that `next` appends piece by piece until it gives false.
+/// Returns JSON that `next` appends step by step until it returns false.
 ///
-/// What fits into one chunk is answered at once; anything longer takes one of the caller's places. It is
-/// never compressed.
+/// A short response is sent at once. A longer one uses one of the caller's slots. It is never
+/// compressed.
 ///
 /// # Errors
-/// When all places of the caller are taken.
+/// All slots of the caller are in use.
 pub fn answer(
     request: &HttpRequest,
     caller: &Caller,
@@ -54,7 +54,7 @@ pub fn answer(
     Ok(response)
 }
 
-/// A body that holds its caller's place until it ends or the client is gone.
+/// A body that holds a slot of its caller until it ends or the client disconnects.
 struct Stream<F> {
     chunks: Chunks<F>,
     _slot: Slot,
@@ -75,8 +75,8 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Stream<F>
         BodySize::Stream
     }
 
-    /// Gives the next chunk; an error aborts the connection, so that what was cut short is never taken
-    /// for a whole answer.
+    /// Returns the next chunk. An error aborts the connection, so a truncated response is never
+    /// mistaken for a complete one.
     fn poll_next(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -14,10 +14,10 @@ use crate::wire::{
     TextDto, TransformParameters, TransformRequest,
 };
 
-/// Make placeholder text
+/// Generate placeholder text
 ///
-/// Of any length: it is made while it is sent. How many long texts a caller may have running at a time is
-/// limited.
+/// Of any length: the text is generated while it is sent. The number of concurrent long texts for
+/// each caller is limited.
 #[utoipa::path(
     operation_id = "generateLoremIpsum",
     tag = "Text",
@@ -44,10 +44,10 @@ pub async fn generate_lorem_ipsum(
     answer.map(|answer| reply::marked(&seed, answer)).map_err(|fault| input.error(fault))
 }
 
-/// Make a password
+/// Generate a password
 ///
-/// From the system's random source: it cannot be repeated. Lower-case letters are always among its
-/// characters; every chosen class appears at least once.
+/// From the system's random number generator, so it cannot be repeated. Lower-case letters are
+/// always included. Each chosen class occurs at least once.
 #[utoipa::path(
     operation_id = "generatePassword",
     tag = "Text",
@@ -66,9 +66,9 @@ pub async fn generate_password(
     Ok(reply::fresh(reply::json(&made)))
 }
 
-/// Write an identifier as a sentence
+/// Convert an identifier to a sentence
 ///
-/// `orderIdNotFound` becomes `Order id not found`, as Humanizer.NET does it.
+/// `orderIdNotFound` becomes `Order id not found`, as in Humanizer.NET.
 #[utoipa::path(
     operation_id = "humanizeText",
     tag = "Text",
@@ -87,9 +87,9 @@ pub async fn humanize_text(
     reply::fresh(reply::json(&humanize(&text)))
 }
 
-/// Change the letter case of a text, or replace a part of it
+/// Change the letter case of a text, or replace parts of it
 ///
-/// A long answer is a stream, and takes one of the caller's places.
+/// A long response is streamed and uses one of the caller's slots.
 #[utoipa::path(
     operation_id = "transformText",
     tag = "Text",
@@ -144,10 +144,10 @@ pub async fn transform_text(
     answer.map_err(|fault| fault.into_error(&request))
 }
 
-/// How much of a text is written at a time, in bytes.
+/// Bytes written at a time.
 const PIECE: usize = 16 << 10;
 
-/// Puts quotes around what is appended piece by piece.
+/// Quotes a text that is appended step by step.
 fn quoted(
     mut next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
 ) -> impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {
@@ -165,7 +165,7 @@ fn quoted(
     }
 }
 
-/// Appends a text as it stands between the quotes of JSON.
+/// Appends a text with JSON escapes, without quotes.
 fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let quoted = reply::json(&text);
     out.extend_from_slice(quoted.get(1..quoted.len() - 1).unwrap_or_default());

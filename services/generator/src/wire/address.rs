@@ -14,21 +14,21 @@ use crate::model::names::{self, Culture};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AddressParameters {
-    /// How many addresses.
+    /// Number of addresses.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = 1000))]
     number: Option<i32>,
-    /// Language and country as `/api/Misc/Cultures` lists them.
+    /// Language and country from `/api/Misc/Cultures`.
     #[serde(default, deserialize_with = "culture")]
     #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en", example = "de")]
     culture: Option<&'static Culture>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
-/// A culture of addresses, as `/api/Misc/Cultures` lists it.
+/// Deserializes a culture of `/api/Misc/Cultures`.
 fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
@@ -38,9 +38,9 @@ where
 
 /// A request for addresses.
 pub struct AddressRequest {
-    /// How many addresses.
+    /// Number of addresses.
     pub number: usize,
-    /// Culture; `en` unless the caller names another.
+    /// Culture, `en` by default.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,

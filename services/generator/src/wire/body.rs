@@ -1,4 +1,4 @@
-//! How bodies are read, and the body of a text.
+//! Parses request bodies, and the body with a text.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,38 +9,38 @@ use validator::Validate;
 
 use super::rules::BODY_RULES;
 
-/// Levels of arrays and objects inside each other that a body may have.
+/// Maximum nesting depth of a body.
 pub const DEEPEST: usize = 32;
 
-/// A request with a body, whose violations are answered with those of the query.
+/// A request with a body. Violations of query and body are reported together.
 pub trait BodyRequest: Sized {
-    /// Reads query and body.
+    /// Parses query and body.
     ///
     /// # Errors
-    /// The violations of both; those of the body as a whole come first.
+    /// The violations of both. Violations of the whole body come first.
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>>;
 }
 
-/// The members of a body.
+/// Returns the members of a body.
 ///
 /// # Errors
-/// What is wrong with the body as a whole.
+/// A violation of the whole body.
 pub fn members(body: &[u8]) -> Result<Vec<(String, Value)>, Violation> {
     params::members(body, DEEPEST).map_err(of_body)
 }
 
-/// What a reading gives, with the violations of unknown members apart.
+/// The result of parsing, with violations of unknown members separate.
 pub type Members<T> = (Option<T>, Vec<Violation>, Vec<Violation>);
 
-/// The value of a body, the violations of its unknown members, and the others.
+/// Splits a result into the value, the violations of unknown members, and the other violations.
 pub fn value_of<T>(reading: Reading<T>) -> Members<T> {
     let found = reading.violations.into_iter().map(of_body);
     let (unknown, others) = found.partition(|violation| violation.code == "unknown");
     (reading.value, unknown, others)
 }
 
-/// A violation of the body under the name that the contract gives its field: members in PascalCase,
-/// the syntax and unknown members as paths.
+/// Renames the field of a violation as in the contract: members in PascalCase, syntax errors and
+/// unknown members as paths.
 fn of_body(violation: Violation) -> Violation {
     let field = match (&*violation.code, violation.field.as_str()) {
         ("empty", _) => String::new(),
@@ -54,13 +54,13 @@ fn of_body(violation: Violation) -> Violation {
 /// Body of the operations that change a text.
 #[derive(Default, Deserialize, Validate, ToSchema)]
 pub struct TextDto {
-    /// Text; null is the empty one.
+    /// Text. Null is an empty text.
     #[schema(nullable = true, example = "orderIdNotFound")]
     pub text: Option<String>,
 }
 
 impl TextDto {
-    /// Reads a body together with what was wrong with the query.
+    /// Parses a body and adds the violations of the query.
     ///
     /// # Errors
     /// All violations.

@@ -11,32 +11,32 @@ use super::values::filled;
 use crate::model::names::{self, Culture};
 use crate::model::{Seed, brand};
 
-/// The longest starting words.
+/// Maximum length of the starting words.
 const LONGEST_WORDS: usize = 100;
 
 /// Parameters of `POST /api/Name/BusinessName`.
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BusinessParameters {
-    /// How many names.
+    /// Number of names.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = 1000))]
     number: Option<i32>,
-    /// Language and country as `/api/Name/Cultures` lists them.
+    /// Language and country from `/api/Name/Cultures`.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
     #[param(rename = "cultureCode", value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US")]
     culture_code: Option<&'static Culture>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
 /// A request for names of businesses.
 pub struct BusinessRequest {
-    /// How many names.
+    /// Number of names.
     pub number: usize,
-    /// Culture; `en_US` unless the caller names another.
+    /// Culture, `en_US` by default.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -55,7 +55,7 @@ impl Request for BusinessRequest {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct WordsParameters {
-    /// What the names are built around.
+    /// The words in the names.
     #[serde(rename = "startingWords", default, deserialize_with = "words")]
     #[param(
         rename = "startingWords",
@@ -68,8 +68,8 @@ pub struct WordsParameters {
     )]
     #[validate(required)]
     starting_words: Option<String>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -78,7 +78,7 @@ fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D
     filled(deserializer, LONGEST_WORDS).map(|words| Some(words.to_owned()))
 }
 
-/// A request for names around some words.
+/// A request for names with given words.
 pub struct WordsRequest {
     /// The words.
     pub words: String,
@@ -94,7 +94,7 @@ impl Request for WordsRequest {
     }
 }
 
-/// A request for names of brands: the words have a letter or a digit.
+/// A request for brand names. The words have a letter or digit.
 pub struct BrandRequest {
     /// The words.
     pub words: String,

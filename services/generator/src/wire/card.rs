@@ -21,24 +21,24 @@ use crate::model::card::{self, Card, CardFault, CardType};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CardParameters {
-    /// Brand as `/api/Card/Types` lists it; case, blanks, `-` and `_` do not count. Without it the
-    /// common brands come most often.
+    /// Brand from `/api/Card/Types`, ignoring case, blanks, `-` and `_`. Default: a random brand,
+    /// mostly a common one.
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
-    /// How many; without it the answer is one value instead of a list.
+    /// Number of values. Without it, the response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Whether the number stands without blanks (`plain`, unless given) or in groups, as it is printed.
+    /// `plain` (default) without blanks, or `pretty` in groups, as printed.
     #[param(value_type = Option<Spelling>, inline)]
     format: Option<Spelling>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Day that the expiry is counted from, 1000-01-01 to 9000-12-31: with a seed 2030-01-01, else
-    /// today.
+    /// Reference day for the expiry, 1000-01-01 to 9000-12-31. Default: 2030-01-01 with a seed,
+    /// otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
@@ -51,7 +51,7 @@ where
     listed(card::find(<&str>::deserialize(deserializer)?), "/api/Card/Types")
 }
 
-/// The day that an expiry is counted from.
+/// Deserializes a reference day.
 pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
     let text = <&str>::deserialize(deserializer)?.trim();
     let day = text.parse::<Date>().ok().filter(|day| day.to_string() == text);
@@ -66,15 +66,15 @@ pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 
 /// A request for a card.
 pub struct CardRequest {
-    /// Brand; without it the common ones come most often.
+    /// The brand. If `None`: a random brand, mostly a common one.
     pub card_type: Option<&'static CardType>,
-    /// How many, where a list is wanted.
+    /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
-    /// How the number is spelled.
+    /// The spelling of the number.
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Day that the expiry is counted from.
+    /// The reference day for the expiry.
     pub reference_day: Option<Date>,
 }
 
@@ -94,7 +94,7 @@ impl Request for CardRequest {
 
 seeded!(CardRequest);
 
-/// A made-up card.
+/// A synthetic card.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"type": "Visa", "date": "2029-03-01T00:00:00", "fullName": "Ada Marsh", "cardNumber": "4539578763621486", "cvv": "123", "pin": 4821}))]
@@ -118,7 +118,7 @@ pub struct CardAnswer {
 }
 
 impl CardAnswer {
-    /// A card with its number in a spelling.
+    /// Converts a card.
     pub fn new(card: Card, spelling: Spelling) -> Self {
         Self {
             kind: card.kind.name,
@@ -159,7 +159,7 @@ pub struct CardValidationParameters {
     )]
     #[validate(required)]
     card_number: Option<String>,
-    /// Brand that it must be of, as `/api/Card/Types` lists it.
+    /// Required brand, from `/api/Card/Types`.
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
@@ -171,9 +171,9 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 
 /// A card number to be checked.
 pub struct CardValidationRequest {
-    /// The number as people write it.
+    /// The number as typed by people.
     pub number: String,
-    /// Brand that it must be of.
+    /// The required brand.
     pub brand: Option<&'static CardType>,
 }
 
@@ -185,16 +185,16 @@ impl Request for CardValidationRequest {
     }
 }
 
-/// Whether a card number is right.
+/// The result of a card check.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null, "types": ["Visa"]}))]
 pub struct CardValidationAnswer {
-    /// Whether the length, the beginning and the check digit are those of a brand.
+    /// True if length, prefix and check digit match a brand.
     is_valid: bool,
-    /// What is wrong; null for a valid number.
+    /// The error, or null for a valid number.
     error_message: Option<String>,
-    /// Brands that the number may be of; some share a beginning.
+    /// Possible brands. Some share prefixes.
     types: Vec<&'static str>,
 }
 

@@ -21,7 +21,7 @@ use crate::model::{Seed, iban};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CryptoParameters {
-    /// Coin as `/api/Finance/CryptoAddress/Types` lists it, or its ticker.
+    /// Coin from `/api/Finance/CryptoAddress/Types`, or its ticker.
     #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
     #[param(
         rename = "cryptoType",
@@ -31,12 +31,12 @@ pub struct CryptoParameters {
         default = "Bitcoin"
     )]
     coin: Option<&'static Coin>,
-    /// How many; without it the answer is one value instead of a list.
+    /// Number of values. Without it, the response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -48,9 +48,9 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
 
 /// A request for a crypto address.
 pub struct CryptoRequest {
-    /// Coin; Bitcoin unless the caller names another.
+    /// Coin, Bitcoin by default.
     pub coin: &'static Coin,
-    /// How many, where a list is wanted.
+    /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -89,7 +89,7 @@ impl Record for CryptoAnswer {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub struct IbanPath {
-    /// Two letters as `/api/Finance/Countries` lists them, in any case
+    /// Two letters from `/api/Finance/Countries`, in any case
     #[serde(rename = "countryCode", default, deserialize_with = "country")]
     #[param(
         rename = "countryCode",
@@ -115,15 +115,15 @@ where
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct IbanParameters {
-    /// How many; without it the answer is one value instead of a list.
+    /// Number of values. Without it, the response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Whether the number stands without blanks (`plain`, unless given) or in groups, as it is printed.
+    /// `plain` (default) without blanks, or `pretty` in groups, as printed.
     #[param(value_type = Option<Spelling>, inline)]
     format: Option<Spelling>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -132,9 +132,9 @@ pub struct IbanParameters {
 pub struct IbanRequest {
     /// The country in the path.
     pub country: &'static iban::Country,
-    /// How many, where a list is wanted.
+    /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
-    /// How the account is spelled.
+    /// The spelling of the account.
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,

@@ -26,7 +26,7 @@ pub struct IbanValidationParameters {
     )]
     #[validate(required)]
     iban: Option<String>,
-    /// Country that it must be of, as `/api/Finance/Countries` lists it.
+    /// Required country, from `/api/Finance/Countries`.
     #[serde(rename = "countryCode", default, deserialize_with = "country")]
     #[param(rename = "countryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "DE")]
     country_code: Option<&'static iban::Country>,
@@ -48,9 +48,9 @@ where
 
 /// An account to be checked.
 pub struct IbanValidationRequest {
-    /// The account as people write it.
+    /// The account as typed by people.
     pub iban: String,
-    /// Country that it must be of.
+    /// The required country.
     pub country: Option<&'static iban::Country>,
 }
 
@@ -62,24 +62,24 @@ impl Request for IbanValidationRequest {
     }
 }
 
-/// Whether an account number is right.
+/// The result of an IBAN check.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null, "countryCode": "DE", "electronic": "DE89370400440532013000", "printed": "DE89 3704 0044 0532 0130 00"}))]
 pub struct IbanValidationAnswer {
-    /// Whether structure and check digits are those of the country.
+    /// True if structure and check digits match the country.
     is_valid: bool,
-    /// What is wrong; null for a valid account.
+    /// The error, or null for a valid account.
     error_message: Option<String>,
     /// Country of a valid account.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     country_code: Option<&'static str>,
-    /// Form without blanks.
+    /// Format without blanks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     electronic: Option<String>,
-    /// Form in groups of four.
+    /// Format in groups of four.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     printed: Option<String>,
@@ -116,7 +116,7 @@ pub struct CryptoValidationParameters {
     )]
     #[validate(required)]
     address: Option<String>,
-    /// Coin that it must be of, as `/api/Finance/CryptoAddress/Types` lists it, or its ticker.
+    /// Required coin, from `/api/Finance/CryptoAddress/Types`, or its ticker.
     #[serde(rename = "cryptoType", default, deserialize_with = "coin")]
     #[param(rename = "cryptoType", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$")]
     coin: Option<&'static Coin>,
@@ -131,7 +131,7 @@ fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Co
 pub struct CryptoValidationRequest {
     /// The address.
     pub address: String,
-    /// Coin that it must be of.
+    /// The required coin.
     pub coin: Option<&'static Coin>,
 }
 
@@ -143,16 +143,16 @@ impl Request for CryptoValidationRequest {
     }
 }
 
-/// Whether a crypto address is right.
+/// The result of a crypto address check.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null, "types": ["Bitcoin"]}))]
 pub struct CryptoValidationAnswer {
-    /// Whether form and checksum are those of a coin.
+    /// True if format and checksum match a coin.
     is_valid: bool,
-    /// What is wrong; null for a valid address.
+    /// The error, or null for a valid address.
     error_message: Option<String>,
-    /// Coins that the address may belong to; many share a form.
+    /// Possible coins. Many share a format.
     types: Vec<&'static str>,
 }
 

@@ -1,6 +1,6 @@
-//! The forms in which lists are answered.
+//! The formats of lists.
 
-/// The form of a list.
+/// The format of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// A JSON array.
@@ -8,11 +8,11 @@ pub enum Form {
     Json,
     /// Comma-separated values with a line of names (RFC 4180).
     Csv,
-    /// One JSON value a line.
+    /// One JSON value on each line.
     Ndjson,
 }
 
-/// The media types of each form; the first is the one that answers carry.
+/// The media types of each format. The first one is used in responses.
 const TYPES: [(Form, &[&str]); 3] = [
     (Form::Json, &["application/json"]),
     (Form::Csv, &["text/csv"]),
@@ -20,9 +20,9 @@ const TYPES: [(Form, &[&str]); 3] = [
 ];
 
 impl Form {
-    /// The form that a client likes best by its `Accept`; JSON where it names none of these.
+    /// Returns the format preferred by an `Accept` header, or JSON if it accepts none of them.
     ///
-    /// Of equal weights a named type comes before a range, and JSON before the others.
+    /// For equal weights, a media type precedes a range, and JSON precedes the others.
     pub fn accepted<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<(&str, u16)> =
             accept.flat_map(|value| value.split(',')).map(range).collect();
@@ -46,7 +46,7 @@ impl Form {
     }
 }
 
-/// A media range and its weight in thousandths.
+/// Parses a media range and its weight in thousandths.
 fn range(text: &str) -> (&str, u16) {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();
@@ -55,7 +55,7 @@ fn range(text: &str) -> (&str, u16) {
     (name, (weight.clamp(0.0, 1.0) * 1000.0) as u16)
 }
 
-/// Weight and precision of the most precise range that a media type lies in.
+/// Weight and precision of the most precise range that contains a media type.
 fn liking(ranges: &[(&str, u16)], name: &str) -> (u16, u8) {
     let family = name.split('/').next().unwrap_or_default();
     let precision = |range: &str| match range.split_once('/') {

@@ -1,4 +1,4 @@
-//! Made tax and identity numbers on the wire.
+//! Generated tax and identity numbers on the wire.
 
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,10 +14,10 @@ use super::values::limited;
 use crate::model::Seed;
 use crate::model::numbers::{FIRST_BIRTH, Kind, Schemes, Sex, Wanted};
 
-/// The country of numbers where none is named.
+/// The default country of numbers.
 const DEFAULT_COUNTRY: &str = "US";
 
-/// Sex, as numbers of persons tell it.
+/// Sex, as encoded in identity numbers.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Sex)]
@@ -45,24 +45,24 @@ pub struct IdentityParameters {
     #[serde(default, deserialize_with = "country")]
     #[param(value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", default = "US", example = "SE")]
     country: Option<String>,
-    /// Which kind of number is made: of persons (`SSN`, unless given), or of businesses.
+    /// Kind of number: `SSN` (default) for persons, or `VAT` for businesses.
     #[serde(rename = "idType", default)]
     #[param(rename = "idType", value_type = Option<IdType>, inline)]
     id_type: Option<IdType>,
-    /// How many; without it the answer is one value instead of a list.
+    /// Number of values. Without it, the response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Day of birth, from 1900-01-01 to today; counts where the number tells it. Without it persons are
-    /// 0 to 99 years old, all years alike.
+    /// Birth date, from 1900-01-01 to today, for numbers that encode it. Default: 0 to 99 years
+    /// ago, uniformly distributed.
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,
-    /// Sex; counts where the number tells it.
+    /// Sex, for numbers that encode it.
     #[param(value_type = Option<SexName>, inline)]
     sex: Option<SexName>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -81,9 +81,9 @@ fn birth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::
 pub struct IdentityRequest {
     /// The schemes of the country.
     pub schemes: Schemes,
-    /// How many, where a list is wanted.
+    /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
-    /// What is asked of the persons.
+    /// The requested data of the persons.
     pub wanted: Wanted,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -109,7 +109,7 @@ impl Request for IdentityRequest {
 }
 
 impl IdentityRequest {
-    /// What is wrong with the day of birth on a day.
+    /// Returns the violation of the birth date, as of `today`.
     pub fn birth_violation(&self, today: Date) -> Option<Violation> {
         let born = self.wanted.born.filter(|born| !(FIRST_BIRTH..=today).contains(born));
         born.map(|_| Violation::new("birthDate", BETWEEN, format!("{FIRST_BIRTH} and {today}")))

@@ -1,4 +1,4 @@
-//! Request and response types with their exact names, and how parameters are read.
+//! Request and response types with their exact names, and the parsing of parameters.
 
 mod address;
 mod body;

@@ -13,7 +13,7 @@ use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
 use crate::model::names::{self, Culture, Part};
 
-/// Which part of a name is wanted.
+/// The part of the name.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NameType {
@@ -39,26 +39,26 @@ impl From<NameType> for Part {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NameParameters {
-    /// Which part of a name is wanted.
+    /// The part of the name.
     #[serde(rename = "nameType")]
     #[param(rename = "nameType", value_type = NameType, inline)]
     #[validate(required(code = "absent"))]
     name_type: Option<NameType>,
-    /// How many names.
+    /// Number of names.
     #[param(value_type = i32, minimum = 1, maximum = 5000)]
     #[validate(required(code = "absent"), range(min = 1, max = 5000))]
     quantity: Option<i32>,
-    /// Language and country as `/api/Name/Cultures` lists them.
+    /// Language and country from `/api/Name/Cultures`.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
     #[param(rename = "cultureCode", value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US")]
     culture_code: Option<&'static Culture>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
-/// A culture of names, as `/api/Name/Cultures` lists it.
+/// Deserializes a culture of `/api/Name/Cultures`.
 pub fn culture<'de, D>(deserializer: D) -> Result<Option<&'static Culture>, D::Error>
 where
     D: Deserializer<'de>,
@@ -68,11 +68,11 @@ where
 
 /// A request for names.
 pub struct NameRequest {
-    /// Which part of a name is wanted.
+    /// The part of the name.
     pub part: Part,
-    /// How many names.
+    /// Number of names.
     pub quantity: usize,
-    /// Culture; `en_US` unless the caller names another.
+    /// Culture, `en_US` by default.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,

@@ -23,19 +23,20 @@ use crate::model::person::Person;
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PersonParameters {
-    /// Language and country as `/api/Name/Cultures` lists them.
+    /// Language and country from `/api/Name/Cultures`.
     #[serde(default, deserialize_with = "culture")]
     #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US", example = "sv")]
     culture: Option<&'static Culture>,
-    /// How many; without it the answer is one value instead of a list.
+    /// Number of values. Without it, the response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Day that the expiry of cards is counted from, `YYYY-MM-DD`; today, or 2030-01-01 with a seed.
+    /// Reference day for the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a seed,
+    /// otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
@@ -43,13 +44,13 @@ pub struct PersonParameters {
 
 /// A request for persons.
 pub struct PersonRequest {
-    /// Culture; `en_US` unless the caller names another.
+    /// Culture, `en_US` by default.
     pub culture: &'static Culture,
-    /// How many, where a list is wanted.
+    /// The number of values, or `None` for a single value.
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// Day that the expiry of cards is counted from.
+    /// The reference day for the expiry of cards.
     pub reference_day: Option<Date>,
 }
 
@@ -68,7 +69,7 @@ impl Request for PersonRequest {
 
 seeded!(PersonRequest);
 
-/// A person whose parts agree with each other.
+/// A person with consistent data.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonAnswer {
@@ -78,25 +79,25 @@ pub struct PersonAnswer {
     sex: SexName,
     /// Given name.
     given_name: String,
-    /// Surname; both where the culture bears two.
+    /// Surname, or both surnames if the culture has two.
     surname: String,
     /// Both in the order of the culture.
     full_name: String,
-    /// Day of birth; 18 to 90 years ago.
+    /// Birth date, 18 to 90 years ago.
     #[schema(example = "1984-02-29", format = Date)]
     birth_date: String,
-    /// Where the person lives.
+    /// Home address.
     address: AddressAnswer,
     /// Telephone number of the country, E.164. It may exist: do not call it.
     #[schema(example = "+46701740605")]
     phone: String,
-    /// At a domain that is reserved for examples.
+    /// E-mail address at a domain reserved for examples.
     #[schema(example = "ellen.brandt@example.com")]
     email: String,
-    /// Number that the country knows its people by, with birth and sex where it tells them; null where
-    /// its rule is not known here. It may exist.
+    /// National identity number, consistent with birth date and sex if it encodes them, or null if
+    /// the country is not supported. It may exist.
     national_number: Option<String>,
-    /// Account in the country; null where accounts have no IBAN. It may exist: do not pay to it.
+    /// Bank account in the country, or null if it has no IBANs. It may exist: do not pay to it.
     iban: Option<String>,
     /// Card in the name of the person.
     card: CardAnswer,
@@ -110,9 +111,9 @@ pub struct AddressAnswer {
     line: String,
     /// Town.
     city: String,
-    /// State or province, where addresses name one.
+    /// State or province, if addresses have one.
     region: Option<String>,
-    /// Postcode, where there are any.
+    /// Postcode, if addresses have one.
     postcode: Option<String>,
     /// Two letters.
     #[schema(example = "SE")]

@@ -12,7 +12,7 @@ use crate::model::phone::{self, Format, Region, Validation};
 
 const LIST: &str = "/api/Phone/Countries";
 
-/// A form of telephone numbers.
+/// A format of telephone numbers.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PhoneFormat {
@@ -41,7 +41,7 @@ impl From<PhoneFormat> for Format {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PhoneParameters {
-    /// Two letters as `/api/Phone/Countries` lists them, in any case.
+    /// Two letters from `/api/Phone/Countries`, in any case.
     #[serde(rename = "CountryCode", default, deserialize_with = "required_region")]
     #[param(
         rename = "CountryCode",
@@ -54,20 +54,20 @@ pub struct PhoneParameters {
     )]
     #[validate(required)]
     country_code: Option<&'static Region>,
-    /// How many numbers.
+    /// Number of values.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Form of the numbers; `e164` unless given.
+    /// Format of the numbers, `e164` by default.
     #[param(value_type = Option<PhoneFormat>, inline)]
     format: Option<PhoneFormat>,
-    /// Only numbers of ranges that the regulator keeps free for films, books and examples: AU, CA,
-    /// DE, FR, GB, IE, SE, US. Not all of them pass a check.
+    /// Only fictional numbers, from ranges that the regulator reserves for films, books and
+    /// examples: AU, CA, DE, FR, GB, IE, SE, US. Not all of them are valid.
     #[param(value_type = Option<bool>, default = false)]
     fictional: Option<bool>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -85,13 +85,13 @@ fn region<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static 
 
 /// A request for telephone numbers.
 pub struct PhoneRequest {
-    /// Region that they are valid in.
+    /// The region of the numbers.
     pub region: &'static Region,
-    /// How many numbers.
+    /// Number of values.
     pub quantity: usize,
-    /// Form of the numbers.
+    /// The format of the numbers.
     pub format: Format,
-    /// Whether only numbers are wanted that are kept free for films and books.
+    /// True for fictional numbers only.
     pub fictional: bool,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -129,20 +129,20 @@ fn no_fiction(region: &Region) -> Violation {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ImeiParameters {
-    /// How many numbers.
+    /// Number of values.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = 1000))]
     quantity: Option<i32>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
 /// A request for device identifiers.
 pub struct ImeiRequest {
-    /// How many numbers.
+    /// Number of values.
     pub quantity: usize,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -162,12 +162,12 @@ seeded!(PhoneRequest ImeiRequest);
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PhoneValidationParameters {
-    /// Number in any usual form. Without `CountryCode` it begins with `+` or `00`.
+    /// Number in any common format. Without `CountryCode`, it must begin with `+` or `00`.
     #[serde(default, deserialize_with = "telephone")]
     #[param(value_type = String, required = true, min_length = 1, max_length = 25, pattern = r"[^\s\u0085]", example = "06 12 34 56 78")]
     #[validate(required)]
     telephone: Option<String>,
-    /// Two letters as `/api/Phone/Countries` lists them: the number must be valid there.
+    /// Two letters from `/api/Phone/Countries`. The number must be valid there.
     #[serde(rename = "CountryCode", default, deserialize_with = "region")]
     #[param(rename = "CountryCode", value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", example = "FR")]
     country_code: Option<&'static Region>,
@@ -181,7 +181,7 @@ fn telephone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String
 pub struct PhoneValidationRequest {
     /// The number.
     pub telephone: String,
-    /// Region that it must be valid in.
+    /// The region in which it must be valid.
     pub region: Option<&'static Region>,
 }
 
@@ -193,14 +193,14 @@ impl Request for PhoneValidationRequest {
     }
 }
 
-/// What is known about a telephone number.
+/// The result of a telephone number check.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "countryCode": "DE", "e164": "+4915123456789", "international": "+49 1512 3456789", "national": "01512 3456789", "type": "MOBILE"}))]
 pub struct PhoneAnswer {
-    /// Whether the number can be dialled.
+    /// True if the number can be dialed.
     is_valid: bool,
-    /// Why not; only for an invalid number.
+    /// The error, for an invalid number.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     error_message: Option<String>,
@@ -208,15 +208,15 @@ pub struct PhoneAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "FR")]
     country_code: Option<String>,
-    /// Form for machines.
+    /// Format for computers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "+33612345678")]
     e164: Option<String>,
-    /// Form for callers abroad.
+    /// Format for callers abroad.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "+33 6 12 34 56 78")]
     international: Option<String>,
-    /// Form for callers in the country.
+    /// Format for callers in the country.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "06 12 34 56 78")]
     national: Option<String>,

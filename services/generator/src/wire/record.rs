@@ -7,14 +7,14 @@ use utoipa::ToSchema;
 
 /// A value with several members, as a row of a table.
 pub trait Record {
-    /// The names of the columns, which are those of the members.
+    /// The column names, equal to the member names.
     const COLUMNS: &'static [&'static str];
 
     /// The cells of the row.
     fn cells(&self) -> Vec<Cow<'_, str>>;
 }
 
-/// A name on a list of types.
+/// A name in a list of types.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct TypeName(pub &'static str);
@@ -27,7 +27,7 @@ impl Record for TypeName {
     }
 }
 
-/// One value, or with `quantity` a list of them.
+/// A single value, or a list with `quantity`.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
@@ -38,7 +38,7 @@ pub enum OneOrSeveral<T: ToSchema> {
     Several(Vec<T>),
 }
 
-/// One text, or with `quantity` a list of them.
+/// A single text, or a list with `quantity`.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documentation: its variants are never made")]
@@ -49,7 +49,7 @@ pub enum TextOrTexts {
     Several(Vec<String>),
 }
 
-/// Adds a row of comma-separated values (RFC 4180).
+/// Appends a row of comma-separated values (RFC 4180).
 pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {

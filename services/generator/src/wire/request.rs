@@ -1,4 +1,4 @@
-//! From parameters to a request that is complete.
+//! Converts parameters to a complete request.
 
 use serde::de::DeserializeOwned;
 use shell::Violation;
@@ -8,9 +8,9 @@ use validator::Validate;
 use super::rules::RULES;
 use crate::model::Seed;
 
-/// An operation's request, read and checked.
+/// A validated request.
 pub trait Request: Sized {
-    /// Reads the query, and the variable part of the path where there is one.
+    /// Parses the query, and the variable part of the path if there is one.
     ///
     /// # Errors
     /// All violations.
@@ -23,8 +23,8 @@ pub trait Seeded {
     fn seed(&self) -> Option<&Seed>;
 }
 
-/// Reads the parameters `P` and makes a request of them. `of` finds a value absent only where
-/// validation did not.
+/// Parses the parameters `P` and converts them to a request. The conversion fails only if
+/// validation already failed.
 pub fn complete<P, R>(query: &str, of: impl FnOnce(P) -> Option<R>) -> Result<R, Vec<Violation>>
 where
     P: DeserializeOwned + Validate,

@@ -9,24 +9,24 @@ use super::request::{Request, complete, seeded};
 use super::values::filled;
 use crate::model::Seed;
 
-/// The longest name of a product.
+/// Maximum length of a product name.
 const LONGEST_PRODUCT: usize = 50;
 
 /// Parameters of `POST /api/Text/Review`.
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ReviewParameters {
-    /// What is reviewed; it stands in the reviews as it is written here.
+    /// Product name, used verbatim in the reviews.
     #[serde(default, deserialize_with = "product")]
     #[param(value_type = String, required = true, min_length = 1, max_length = 50, pattern = r"[^\s\u0085]", example = "coffee grinder")]
     #[validate(required)]
     product: Option<String>,
-    /// How many reviews.
+    /// Number of reviews.
     #[param(value_type = i32, minimum = 1, maximum = 500)]
     #[validate(required(code = "absent"), range(min = 1, max = 500))]
     quantity: Option<i32>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
@@ -37,9 +37,9 @@ fn product<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 
 /// A request for reviews.
 pub struct ReviewRequest {
-    /// What is reviewed.
+    /// The product name.
     pub product: String,
-    /// How many reviews.
+    /// Number of reviews.
     pub quantity: usize,
     /// The caller's seed.
     pub seed: Option<Seed>,

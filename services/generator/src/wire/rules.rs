@@ -1,11 +1,11 @@
-//! How parameters are read, and the codes of what is wrong with them.
+//! The parsing rules for parameters, and the codes of violations.
 //!
 //! The constants here add codes to those of [`shell::params`]. Their messages are parameters of the
 //! texts, which the error bodies make from code, value and message.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 
-/// How the parameters of all operations are read.
+/// The rules for the parameters of all operations.
 pub const RULES: Rules = Rules {
     names: Names::IgnoringCase,
     repeated: Repeated::First,
@@ -15,7 +15,7 @@ pub const RULES: Rules = Rules {
     ..Rules::PLAIN
 };
 
-/// How the members of bodies are read.
+/// The rules for members of bodies.
 pub const BODY_RULES: Rules = Rules {
     repeated: Repeated::Last,
     empty: Empty::Kept,
@@ -23,18 +23,18 @@ pub const BODY_RULES: Rules = Rules {
     ..RULES
 };
 
-/// Unknown members that are reported; a body may have a hundred thousand.
+/// Maximum number of unknown members reported. A body may have a hundred thousand.
 const MOST_UNKNOWN: usize = 32;
 
-/// A number or word is missing; a missing text is `required`.
+/// A number or word is missing. A missing text is `required`.
 pub const ABSENT: &str = "absent";
-/// The text is no date.
+/// The text is not a date.
 pub const DATE: &str = "date";
-/// The date lies outside of the range that the message names.
+/// The date is outside the range in the message.
 pub const BETWEEN: &str = "between";
-/// The parameter is longer than the message says.
+/// The parameter exceeds the length in the message.
 pub const TOO_LONG: &str = "too_long";
-/// The member is empty or longer than the message says.
+/// The member is empty or exceeds the length in the message.
 pub const MEMBER_LENGTH: &str = "member_length";
-/// The value is not on a list; the message is the path of the list, or empty.
+/// The value is not in a list. The message is the path of the list, or empty.
 pub const UNSUPPORTED: &str = "unsupported";

@@ -16,12 +16,12 @@ use crate::model::numbers::{self, Kind, Schemes, Verdict};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct VatParameters {
-    /// Two letters; also `UK`, `EL`, `XI`, and `EU` or `IM` for the one-stop shop.
+    /// Two letters. Also `UK`, `EL`, `XI`, and `EU` or `IM` for the one-stop shop.
     #[serde(default, deserialize_with = "vat_schemes")]
     #[param(value_type = String, required = true, min_length = 2, pattern = "^[A-Za-z]{2}$", example = "DE")]
     #[validate(required)]
     country: Option<Schemes>,
-    /// Number with or without the country in front, in any usual spelling.
+    /// Number with or without country prefix, in any common spelling.
     #[serde(default, deserialize_with = "number")]
     #[param(value_type = String, required = true, min_length = 1, pattern = r"[^\s\u0085]", example = "DE136695976")]
     #[validate(required)]
@@ -40,7 +40,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 pub struct NumberRequest {
     /// The schemes of its country.
     pub schemes: Schemes,
-    /// The number as people write it.
+    /// The number as typed by people.
     pub number: String,
 }
 
@@ -55,7 +55,7 @@ impl Request for VatRequest {
     }
 }
 
-/// Which kind of number is checked.
+/// The kind of number.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum IdType {
@@ -78,7 +78,7 @@ impl From<IdType> for Kind {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct NumberParameters {
-    /// Which kind of number is checked.
+    /// The kind of number.
     #[serde(rename = "idType")]
     #[param(rename = "idType", value_type = IdType, inline)]
     #[validate(required(code = "absent"))]
@@ -127,7 +127,7 @@ impl BodyRequest for NumberRequest {
             Some(NumberValidation { number, country }) => (number, country),
             None => (None, None),
         };
-        // Without a kind a country that has no scheme at all is a violation all the same.
+        // Even without a kind, a country without any scheme is a violation.
         let schemes = country.as_deref().and_then(|country| {
             let found = schemes(country, id_type.map(Kind::from));
             if found.is_none() {
@@ -147,7 +147,7 @@ impl BodyRequest for NumberRequest {
     }
 }
 
-/// The schemes of a country of one kind, else of any.
+/// The schemes of a country, of one kind or any.
 pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
     match kind {
         Some(kind) => numbers::find(country, kind),
@@ -155,14 +155,14 @@ pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
     }
 }
 
-/// Whether a number is right.
+/// The result of a number check.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"isValid": true, "errorMessage": null}))]
 pub struct NumberAnswer {
-    /// Whether any scheme of the country accepts it.
+    /// True if a scheme of the country accepts it.
     is_valid: bool,
-    /// What is wrong; null for a valid number.
+    /// The error, or null for a valid number.
     error_message: Option<String>,
 }
 

@@ -1,21 +1,21 @@
-//! How cards and accounts are spelled.
+//! The spelling of cards and accounts.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How a card number or an account is spelled.
+/// The spelling of a card number or account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Spelling {
-    /// Without blanks, as machines store it.
+    /// Without blanks, as stored by computers.
     #[default]
     Plain,
-    /// In groups, as it is printed.
+    /// In groups, as printed.
     Pretty,
 }
 
 impl Spelling {
-    /// A text as it is, or grouped by `group`.
+    /// Returns the text unchanged, or grouped by `group`.
     pub fn apply(self, text: String, group: impl FnOnce(&str) -> String) -> String {
         match self {
             Self::Plain => text,

@@ -12,17 +12,17 @@ use super::rules::{ABSENT, RULES};
 use crate::model::Seed;
 use crate::model::text::{self, Classes, Unit, Vocabulary};
 
-/// Whose words are used.
+/// The source of words.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LoremType {
     /// Latin.
     Normal,
-    /// Phrases of business.
+    /// Business phrases.
     Business,
 }
 
-/// What is counted.
+/// The unit of the number.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TextType {
@@ -36,33 +36,33 @@ pub enum TextType {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct LoremParameters {
-    /// Whose words are used.
+    /// The source of words.
     #[serde(rename = "loremType")]
     #[param(rename = "loremType", value_type = LoremType, inline)]
     #[validate(required(code = "absent"))]
     lorem_type: Option<LoremType>,
-    /// What is counted.
+    /// The unit of the number.
     #[serde(rename = "type")]
     #[param(rename = "type", value_type = TextType, inline)]
     #[validate(required(code = "absent"))]
     r#type: Option<TextType>,
-    /// How many words or paragraphs.
+    /// Number of words or paragraphs.
     #[param(value_type = i32, minimum = 1, maximum = 2147483647, example = 50)]
     #[validate(required(code = "absent"), range(min = 1, max = 2147483647))]
     number: Option<i32>,
-    /// Makes the answer repeatable: the same seed and parameters give the same body as long as
-    /// `X-Data-Version` stays. Without it a fresh one is drawn and told in `X-Seed`.
+    /// Makes the response repeatable: the same seed and parameters give the same body within one
+    /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
 }
 
 /// A request for placeholder text.
 pub struct LoremRequest {
-    /// Whose words are used.
+    /// The source of words.
     pub vocabulary: Vocabulary,
-    /// What is counted.
+    /// The unit of the number.
     pub unit: Unit,
-    /// How many.
+    /// The number of words or paragraphs.
     pub number: u64,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -93,21 +93,21 @@ seeded!(LoremRequest);
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PasswordParameters {
-    /// How many characters.
+    /// Number of characters.
     #[param(value_type = i32, minimum = 3, maximum = 250, example = 16)]
     #[validate(required(code = "absent"), range(min = 3, max = 250))]
     length: Option<i32>,
-    /// Whether digits are among them.
+    /// Include digits.
     #[serde(rename = "hasDigits")]
     #[param(rename = "hasDigits", value_type = bool, example = true)]
     #[validate(required(code = "absent"))]
     has_digits: Option<bool>,
-    /// Whether capitals are among them.
+    /// Include capital letters.
     #[serde(rename = "hasUppercase")]
     #[param(rename = "hasUppercase", value_type = bool, example = true)]
     #[validate(required(code = "absent"))]
     has_uppercase: Option<bool>,
-    /// Whether punctuation is among them: no quotes, backslash or backtick.
+    /// Include punctuation, except quotes, backslash and backtick.
     #[serde(rename = "hasSpecial")]
     #[param(rename = "hasSpecial", value_type = bool, example = false)]
     #[validate(required(code = "absent"))]
@@ -124,9 +124,9 @@ fn no_seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
 
 /// A request for a password.
 pub struct PasswordRequest {
-    /// How many characters.
+    /// Number of characters.
     pub length: usize,
-    /// The classes of characters beside lower-case letters.
+    /// The character classes in addition to lower-case letters.
     pub classes: Classes,
 }
 
@@ -145,7 +145,7 @@ impl Request for PasswordRequest {
     }
 }
 
-/// A request to write an identifier as a sentence.
+/// A request to convert an identifier to a sentence.
 pub struct HumanizeRequest(pub String);
 
 impl BodyRequest for HumanizeRequest {
@@ -154,26 +154,26 @@ impl BodyRequest for HumanizeRequest {
     }
 }
 
-/// What becomes of a text.
+/// The kind of change.
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 pub enum TextActionType {
-    /// Its letter case changes, by `caseType`.
+    /// Change the letter case, given by `caseType`.
     Transform,
-    /// `find` becomes `replace`.
+    /// Replace `find` by `replace`.
     Replace,
 }
 
-/// How letters are changed.
+/// The letter case.
 #[expect(clippy::enum_variant_names, reason = "the names of the contract")]
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 pub enum CaseType {
-    /// All small.
+    /// Lower case.
     LowerCase,
-    /// All capital.
+    /// Upper case.
     UpperCase,
-    /// The first character raised.
+    /// The first character capitalized.
     SentenceCase,
-    /// Words raised, but for small words in the middle.
+    /// Words capitalized, except small words in the middle.
     TitleCase,
 }
 
@@ -192,20 +192,20 @@ impl From<CaseType> for text::CaseType {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TransformParameters {
-    /// What becomes of the text.
+    /// The kind of change.
     #[serde(rename = "textActionType")]
     #[param(rename = "textActionType", value_type = TextActionType, inline)]
     #[validate(required(code = "absent"))]
     text_action_type: Option<TextActionType>,
-    /// How letters are changed; required to transform.
+    /// The letter case; required for `transform`.
     #[serde(rename = "caseType", default)]
     #[param(rename = "caseType", value_type = Option<CaseType>, inline)]
     case_type: Option<CaseType>,
-    /// What is looked for, letter by letter; required to replace.
+    /// The exact text to find; required for `replace`.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     find: Option<String>,
-    /// What stands in its place; nothing unless given.
+    /// The replacement, empty by default.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     replace: Option<String>,
@@ -213,13 +213,13 @@ pub struct TransformParameters {
 
 /// A change of a text.
 pub enum Change {
-    /// Of its letter case.
+    /// Change the letter case.
     Case(text::CaseType),
-    /// Of every occurrence of a text.
+    /// Replace every occurrence of a text.
     Replacement {
-        /// What is looked for; not empty.
+        /// The text to find, not empty.
         find: String,
-        /// What stands in its place.
+        /// The replacement.
         replacement: String,
     },
 }
@@ -228,7 +228,7 @@ impl TransformParameters {
     fn change(self) -> Result<Change, Vec<Violation>> {
         let missing = |field, code| vec![Violation::new(field, code, "")];
         match self.text_action_type {
-            // What is missing was told by the validation.
+            // Validation has reported the missing parameter.
             None => Err(Vec::new()),
             Some(TextActionType::Transform) => {
                 let case = self.case_type.ok_or_else(|| missing("caseType", ABSENT))?;

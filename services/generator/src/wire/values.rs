@@ -1,4 +1,4 @@
-//! Deserialisers of values that several operations take.
+//! Deserializers shared by several operations.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shell::params::reject;
@@ -8,15 +8,15 @@ use crate::model::numbers::Schemes;
 use crate::model::phone::Region;
 use crate::model::{MAX_SEED, Seed, iban};
 
-/// Longest name of a coin or culture.
+/// Maximum length of a coin or culture name.
 pub const LONGEST_NAME: usize = 100;
 
-/// The length of a text, in the UTF-16 code units that the contract counts.
+/// Length of a text in UTF-16 code units, as counted by the contract.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// A text of at most `longest` characters.
+/// Deserializes a text of at most `longest` characters.
 pub fn limited<'de, D>(deserializer: D, longest: usize) -> Result<&'de str, D::Error>
 where
     D: Deserializer<'de>,
@@ -25,7 +25,7 @@ where
     if length(text) > longest { Err(reject(TOO_LONG, longest)) } else { Ok(text) }
 }
 
-/// A text of at most `longest` characters, not all of which are blanks.
+/// Deserializes a non-blank text of at most `longest` characters.
 pub fn filled<'de, D>(deserializer: D, longest: usize) -> Result<&'de str, D::Error>
 where
     D: Deserializer<'de>,
@@ -37,7 +37,7 @@ where
     if length(text) > longest { Err(reject(TOO_LONG, longest)) } else { Ok(text) }
 }
 
-/// What was found of a text in what the operation `list` lists.
+/// Returns the found value, or a violation that names the list.
 pub fn listed<T, E: serde::de::Error>(found: Option<T>, list: &str) -> Result<Option<T>, E> {
     match found {
         Some(value) => Ok(Some(value)),
@@ -51,7 +51,8 @@ impl<'de> Deserialize<'de> for Seed {
     }
 }
 
-// `validator` puts the value of a required parameter into its violations, so it must serialise.
+// `validator` puts the value of a required parameter into its violations, so it must be
+// serializable.
 
 impl Serialize for Region {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

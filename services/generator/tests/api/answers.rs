@@ -1,4 +1,4 @@
-//! The whole answer of each operation.
+//! The full response of each operation.
 
 use testkit::Exchange;
 

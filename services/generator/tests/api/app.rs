@@ -1,4 +1,4 @@
-//! The harness: a running service with its database and a clock that stands still.
+//! Test harness: a running service with its database and a fixed clock.
 
 use database::Pools;
 use domain::{Clock, ManualClock};
@@ -15,7 +15,7 @@ pub struct App {
 }
 
 impl App {
-    /// A service whose limits no test reaches.
+    /// Starts a service with limits that no test reaches.
     pub async fn start() -> Self {
         let generous = Settings {
             anonymous_rpm: 1_000_000,
@@ -68,7 +68,7 @@ impl App {
     }
 }
 
-/// The headers that the contract names; those of the rate limit are in access.rs.
+/// The headers of the contract. Those of the rate limit are in access.rs.
 const HEADERS: [&str; 9] = [
     "content-type",
     "cache-control",
@@ -81,7 +81,7 @@ const HEADERS: [&str; 9] = [
     "x-data-version",
 ];
 
-/// Whether a text is `00-`, 32 hex digits, `-`, 16 hex digits, `-00`.
+/// Returns true for `00-`, 32 hex digits, `-`, 16 hex digits, `-00`.
 fn is_trace_id(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();

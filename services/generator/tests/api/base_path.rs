@@ -1,4 +1,4 @@
-//! The service behind a proxy that serves it below a path.
+//! The service below a path of a proxy.
 
 use testkit::{Exchange, Program, links_below};
 

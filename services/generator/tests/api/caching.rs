@@ -1,4 +1,4 @@
-//! What shared caches may keep.
+//! Headers for shared caches.
 
 use generator::Generator;
 

@@ -1,4 +1,4 @@
-//! Every error of the table with its whole body.
+//! Every error with its full body.
 
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;

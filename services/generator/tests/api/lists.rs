@@ -2,7 +2,7 @@ use testkit::Exchange;
 
 use crate::app::App;
 
-/// Type and body of a list in the form that a client accepts.
+/// Content type and body of a list for an `Accept` header.
 async fn list(app: &App, path: &str, accept: &str) -> (String, String) {
     let answer = app.server.get(path).header("accept", accept).answer().await;
     assert_eq!(answer.status, 200, "{path}");
@@ -81,7 +81,7 @@ async fn head_has_the_headers_of_a_list_and_makes_nothing() {
     assert_eq!((head.status, head.text()), (200, ""));
     assert_eq!(head.header("x-seed"), "demo");
     assert_eq!(head.header("content-type"), "application/json; charset=utf-8");
-    // What is not made has no length; that of the list is sent with it.
+    // A body that is not generated has no known length.
     assert!(head.headers.get("content-length").is_none());
     assert!(app.get(path).await.headers.get("content-length").is_some());
 }

@@ -1,4 +1,4 @@
-//! What the log shows, and that a log that nobody reads stops nothing.
+//! The content of the log, and that a blocked log does not block the service.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ fn program() -> Program {
     Program::new(env!("CARGO_BIN_EXE_generator")).setting("WORKERS", "1")
 }
 
-/// Sends this many requests with long lines in the log and reads all of their answers.
+/// Sends requests with long log lines and reads all responses.
 fn ask_often(address: SocketAddr, number: usize) {
     const TOGETHER: usize = 50;
     let agent = "a".repeat(300);
@@ -37,7 +37,7 @@ async fn a_log_that_nobody_reads_stops_neither_requests_nor_the_end() {
     let program = program().with_database();
     let mut served = testkit::Served::start_unread(program.serving(&[]));
     assert!(served.metric("log_lines_lost_total").await < 0.5);
-    // A pipe takes 64 KiB, the queue a MiB; these are two.
+    // A pipe holds 64 KiB and the queue 1 MiB; these requests log 2 MiB.
     ask_often(served.http(), 5_000);
     let lost = served.metric("log_lines_lost_total").await;
     assert!(lost > 100.0, "{lost}");
@@ -155,14 +155,15 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
 
 #[test]
 fn a_reload_before_the_server_listens_does_not_end_it() {
-    // The database answers nothing, so that the server is still starting.
+    // The database never responds, so the server is still starting.
     let database = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://x@{}/x", database.local_addr().unwrap());
     let program = program().setting("DATABASE_URL", url);
     let mut server = program.start(&["serve"]);
     let (connection, _) = database.accept().unwrap();
     server.signal("HUP");
-    // A process that a signal ended has no exit code; this one goes on to meet its database's end.
+    // A process ended by a signal has no exit code. This one continues until its database
+    // connection fails.
     drop((connection, database));
     assert_eq!(server.wait(), Some(1));
 }

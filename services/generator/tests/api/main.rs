@@ -1,5 +1,5 @@
-//! The service over real sockets, on the database that `TEST_DATABASE_URL` names.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+//! Integration tests over real sockets, with the database in `TEST_DATABASE_URL`.
+#![allow(clippy::unwrap_used)] // A failed test panics.
 
 mod access;
 mod answers;

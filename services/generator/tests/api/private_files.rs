@@ -1,4 +1,4 @@
-//! Who may read what the program writes.
+//! Permissions of written files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,11 +9,11 @@ use testkit::Program;
 fn nothing_in_the_data_folder_is_open_to_others() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let data = program.folder().join("data");
-    // As an earlier version made it.
+    // As created by an earlier version.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     let program = program.setting("DATA_DIR", &data);
-    program.done(&["keys", "issue", "somebody"]);
+    program.done(&["keys", "issue", "tester"]);
     let server = program.serve(&["--tls-mode", "native"]);
     assert_eq!(program.folder().open_to_others(), []);
     drop(server);

@@ -1,4 +1,4 @@
-//! What a stop does to requests under way.
+//! Stopping with requests in progress.
 
 use testkit::{Program, stop_under_load};
 

@@ -64,7 +64,7 @@ async fn the_largest_text_begins_at_once_and_frees_its_place_when_the_client_goe
     let (running, first) = begun(&app).await;
     assert!(first.starts_with(b"\"Lorem ipsum dolor sit amet"));
     assert!(running.headers().get("content-encoding").is_none());
-    // The one place is taken; what fits into a chunk needs none.
+    // The only slot is in use; a short response needs none.
     let refused = app.get(MOST).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, "10"));
     app.ok("/api/Text/LoremIpsum?loremType=normal&type=words&number=100").await;
@@ -73,7 +73,7 @@ async fn the_largest_text_begins_at_once_and_frees_its_place_when_the_client_goe
         assert!(rest.next().await.unwrap().is_ok());
     }
     drop(rest);
-    // The place is free as soon as the service sees that the client is gone.
+    // The slot is released when the service notices the disconnect.
     while app.server.get(MOST).header("accept-encoding", "gzip").send().await.unwrap().status()
         != 200
     {

@@ -72,8 +72,8 @@ mod tests {
         for (text, wanted, message) in [
             ("", None, "An IBAN has only letters, digits and blanks."),
             ("DE89 öä", None, "An IBAN has only letters, digits and blanks."),
-            ("ZZ8937", None, "ZZ is no country with IBANs."),
-            ("UK8937", None, "UK is no country with IBANs."),
+            ("ZZ8937", None, "ZZ does not use IBANs."),
+            ("UK8937", None, "UK does not use IBANs."),
             ("DE89370400440532013000", find("FR"), "The IBAN is not one of FR."),
             ("DE8937040044053201300", None, "An IBAN of DE has 22 characters, not 21."),
             (

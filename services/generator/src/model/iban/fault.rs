@@ -7,7 +7,7 @@ pub enum IbanFault {
     #[error("An IBAN has only letters, digits and blanks.")]
     Characters,
     /// The first two letters are not a country with IBANs.
-    #[error("{0} is no country with IBANs.")]
+    #[error("{0} does not use IBANs.")]
     Country(String),
     /// The country is not the requested one.
     #[error("The IBAN is not one of {0}.")]

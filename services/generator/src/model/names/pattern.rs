@@ -210,7 +210,7 @@ mod tests {
     fn placeholders_are_read_and_unknown_ones_refused() {
         let pattern = Pattern::parse("Nr. {n}, {zip} {city}{а}").unwrap();
         assert_eq!(pattern.0.len(), 7);
-        for wrong in ["{nobody}", "{n", "{}", "{nx}"] {
+        for wrong in ["{unknown}", "{n", "{}", "{nx}"] {
             assert!(Pattern::parse(wrong).is_none(), "{wrong}");
         }
     }

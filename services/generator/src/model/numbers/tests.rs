@@ -325,7 +325,7 @@ fn nobody_is_born_in_the_future() {
 #[test]
 fn rules_are_as_strict_as_their_offices() {
     for (kind, country, right, wrong) in [
-        // Three equal digits stand in a row.
+        // Three equal digits in a row.
         (Kind::Person, "DE", "65929970489", "11123456786"),
         // The check digits are more than 37.
         (Kind::Vat, "MT", "11679112", "11679149"),

@@ -19,8 +19,8 @@ pub struct Classes {
     pub special: bool,
 }
 
-/// Generates a password that contains each class. If there are more classes than characters, there
-/// are no lower-case letters.
+/// Generates a password that contains each class. If there are more classes than characters, lower-case
+/// letters are omitted.
 ///
 /// # Errors
 /// The system returned no random bytes.
