@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use passwords::Corpus;
 use passwords::model::{Entry, Kind};
 use passwords::{Passwords, Settings};
+
+use testkit::until_blocking;
 
 use crate::app::{App, Data, Numbers, expected_range, hash_list};
 
@@ -35,12 +37,10 @@ fn served(data: &Data, lists: &[&[Entry]]) -> Option<usize> {
 
 /// Waits for an action of a child process.
 fn await_that(child: &mut Child, done: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !done() {
+    until_blocking("the command acts", || {
         assert!(child.try_wait().unwrap().is_none(), "the command ended early");
-        assert!(begin.elapsed() < Duration::from_secs(60), "nothing happened");
-        thread::yield_now();
-    }
+        done()
+    });
 }
 
 /// Starts a build that reads an endless list from standard input.
@@ -209,6 +209,7 @@ fn kill_at_any_moment_leaves_the_old_or_the_new_corpus() {
     ];
     let begin = Instant::now();
     assert!(data.run(&commands[0]).code == Some(0));
+    // Timing: the duration of a run limits the random moments.
     let whole = begin.elapsed();
     let mut numbers = Numbers::new(8);
     let all: [&[Entry]; 3] = [&lists[0], &lists[1], &merged];
@@ -218,7 +219,7 @@ fn kill_at_any_moment_leaves_the_old_or_the_new_corpus() {
         let aim = [1, 0, 2][round as usize % 3];
         let mut child =
             data.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The random moment is the subject of this test.
+        // Timing: the random moment is the subject of this test.
         thread::sleep(whole.mul_f64((numbers.next() % 1200) as f64 / 1000.0));
         child.kill().unwrap();
         child.wait().unwrap();

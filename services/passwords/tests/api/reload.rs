@@ -75,7 +75,9 @@ async fn no_request_fails_while_corpora_are_exchanged() {
         std::fs::rename(tmp, data.path().join("sha1/CURRENT")).unwrap();
         let service = server.service.clone();
         actix_web::rt::task::spawn_blocking(move || service.reload(true)).await.unwrap();
-        actix_web::rt::time::sleep(Duration::from_millis(100)).await;
+        let before = answers.load(Ordering::Relaxed);
+        until("requests are answered", async || answers.load(Ordering::Relaxed) > before + 50)
+            .await;
         round += 1;
     }
     stop.store(true, Ordering::Relaxed);

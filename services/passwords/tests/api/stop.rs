@@ -1,7 +1,6 @@
 //! Stopping with requests in progress.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use passwords::model::Kind;
 use testkit::stop_under_load;
@@ -29,8 +28,6 @@ fn hanging_reload_does_not_delay_a_stop() {
     assert!(Command::new("mkfifo").arg(&current).status().unwrap().success());
     // Opening a pipe for writing blocks until a reader opens it. From now on, the reload hangs.
     let writer = std::fs::OpenOptions::new().write(true).open(&current).unwrap();
-    let begin = Instant::now();
-    assert_eq!(served.stop(), Some(0));
-    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+    assert_eq!(served.stop(), Some(0), "the stop ends while the pipe is still open");
     drop(writer);
 }
