@@ -69,10 +69,6 @@ pub enum Error {
     PreconditionFailed,
     #[error("the list takes too long")]
     ListTakesTooLong,
-    #[error("the connection sees an older state than the index")]
-    Outdated,
-    #[error("the texts of the page have {0} bytes")]
-    LongPage(usize),
     #[error("{0}")]
     Store(DatabaseError),
     #[error("{0}")]
@@ -258,10 +254,7 @@ impl Error {
                 "rest_unavailable",
                 "The list takes too long; narrow it down, or try again later.",
             ),
-            Error::Unavailable(_)
-            | Error::Outdated
-            | Error::LongPage(_)
-            | Error::Store(DatabaseError::Busy) => {
+            Error::Unavailable(_) | Error::Store(DatabaseError::Busy) => {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
             }
             Error::Store(DatabaseError::Storage(_)) => answer(
@@ -286,7 +279,7 @@ impl Error {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
             Error::ListTakesTooLong | Error::Store(DatabaseError::Storage(_)) => Some(5),
-            Error::Outdated | Error::LongPage(_) | Error::Store(DatabaseError::Busy) => Some(1),
+            Error::Store(DatabaseError::Busy) => Some(1),
             _ => None,
         }
     }

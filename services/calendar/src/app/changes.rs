@@ -1,9 +1,9 @@
 //! Lists of changes since a moment, for mirrors.
 
 use super::context::RequestContext;
+use super::interrupt::ListInterrupt;
 use super::list_turn::ListTurn;
 use super::passwords::is_unlocked;
-use crate::error::Error;
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{changes, text_lengths};
@@ -18,7 +18,7 @@ pub fn list(
     context: &mut RequestContext<'_>,
     params: &Params,
     turn: &ListTurn,
-) -> Result<EventListJson, Error> {
+) -> Result<EventListJson, ListInterrupt> {
     let list = context.decode_list(|_, options| change_list(params, options))?;
     let (changes, total, rows, included) = read_transaction(context.db, |db| {
         let changes = changes::page(db, &list.filter, list.rows)?;
@@ -30,7 +30,7 @@ pub fn list(
             true => Default::default(),
             false => included::of_events(db, EventSelector::Ids(&ids))?,
         };
-        Ok::<_, Error>((changes, total, rows, included))
+        Ok::<_, ListInterrupt>((changes, total, rows, included))
     })?;
     let included = included.readable_by(&context.actor);
     let render = context.render();

@@ -207,7 +207,7 @@ pub async fn list(state: &State, request: Request) -> Result<PlacedList<EventLis
         let (rows, included, total) =
             event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
         if rows.is_empty() && list.paging.page > 1 {
-            return Err(Error::NoSuchPage("event"));
+            return Err(Error::NoSuchPage("event").into());
         }
         let included = included.readable_by(&context.actor);
         let extent = |event: &Event| {

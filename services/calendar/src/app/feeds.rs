@@ -8,7 +8,7 @@ use shell::EntityTag;
 use super::context::RequestContext;
 use super::list_turn::ListTurn;
 use super::request::Request;
-use super::transactions::read;
+use super::transactions::read_list;
 use crate::error::Error;
 use crate::ical::{self, FeedContext};
 use crate::model::slug;
@@ -125,7 +125,7 @@ async fn listed(
             let zones = events::zones_of(context.db, &ids)?;
             Ok((ids, zones))
         };
-        read(state, request, work)
+        read_list(state, request, work)
     };
     Ok(turn.read(state, read).await?.list)
 }

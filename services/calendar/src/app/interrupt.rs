@@ -1,8 +1,9 @@
-//! Reasons to stop the work of a write.
+//! Reasons to stop the work of a write, or the reading of a list.
 
 use database::DatabaseError;
 
 use crate::error::Error;
+use crate::store::event_index::ListError;
 use crate::wire::parameter_errors::ParameterErrors;
 
 /// The reason why the work of a write stopped. Its transaction is rolled back in any case.
@@ -29,5 +30,49 @@ impl From<DatabaseError> for Interrupt {
 impl From<ParameterErrors> for Interrupt {
     fn from(errors: ParameterErrors) -> Interrupt {
         Interrupt::Failed(errors.into())
+    }
+}
+
+/// Why reading a list stopped.
+#[derive(Debug)]
+pub enum ListInterrupt {
+    /// The connection sees an older state than the index; the next read sees a newer one.
+    Outdated,
+    /// The texts of the page have this many bytes, for which the list has no permit.
+    LongPage(usize),
+    /// The list is answered with an error.
+    Failed(Error),
+}
+
+impl ListInterrupt {
+    /// Returns what a list is answered with that is not read again.
+    pub fn into_error(self) -> Error {
+        match self {
+            ListInterrupt::Outdated | ListInterrupt::LongPage(_) => DatabaseError::Busy.into(),
+            ListInterrupt::Failed(error) => error,
+        }
+    }
+}
+
+impl From<Error> for ListInterrupt {
+    fn from(error: Error) -> ListInterrupt {
+        ListInterrupt::Failed(error)
+    }
+}
+
+impl From<DatabaseError> for ListInterrupt {
+    fn from(error: DatabaseError) -> ListInterrupt {
+        ListInterrupt::Failed(error.into())
+    }
+}
+
+impl From<ListError> for ListInterrupt {
+    fn from(error: ListError) -> ListInterrupt {
+        match error {
+            ListError::Store(error) => error.into(),
+            ListError::Outdated => ListInterrupt::Outdated,
+            ListError::TooLong => ListInterrupt::Failed(Error::ListTakesTooLong),
+            ListError::Long(bytes) => ListInterrupt::LongPage(bytes),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use database::Db;
 
 use super::context::RequestContext;
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, ListInterrupt};
 use super::linked_writes::{self, may_edit};
 use super::list_turn::{ListTurn, PlacedList};
 use super::request::Request;
@@ -160,13 +160,13 @@ fn page(
     kind: Kind,
     params: &Params,
     turn: &ListTurn,
-) -> Result<Page, Error> {
+) -> Result<Page, ListInterrupt> {
     let list =
         context.decode_list(|lookup, options| list_input::linked(params, lookup, options))?;
     let room = turn.place.bytes();
     let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging, room)?;
     if rows.is_empty() && list.paging.page > 1 {
-        return Err(Error::NoSuchPage(kind.word()));
+        return Err(Error::NoSuchPage(kind.word()).into());
     }
     let included = included::of_linked(context.db, &rows)?;
     Ok((rows, total, included, list))

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::context::RequestContext;
+use super::interrupt::ListInterrupt;
 use super::page_place::PagePlace;
 use super::request::Request;
-use super::transactions::read;
+use super::transactions::read_list;
 use crate::error::Error;
 use crate::state::State;
-use crate::store::event_index::{Deadline, ListError};
+use crate::store::event_index::Deadline;
 use crate::wire::parameters::{Declared, EventListParameters, LinkedListParameters};
 use crate::wire::params::Params;
 
@@ -101,17 +102,18 @@ impl ListTurn {
         mut read: impl FnMut(ListTurn) -> F,
     ) -> Result<PlacedList<T>, Error>
     where
-        F: Future<Output = Result<T, Error>>,
+        F: Future<Output = Result<T, ListInterrupt>>,
     {
         let mut attempts = 1;
         loop {
             match read(self.clone()).await {
-                Err(Error::Outdated) if attempts < ATTEMPTS => attempts += 1,
-                Err(Error::LongPage(bytes)) => {
+                Ok(list) => return Ok(PlacedList { list, place: self.place }),
+                Err(ListInterrupt::Outdated) if attempts < ATTEMPTS => attempts += 1,
+                Err(ListInterrupt::LongPage(bytes)) => {
                     self.place = PagePlace::default();
                     self.place = PagePlace::wait(&state.long_pages, bytes, self.deadline).await?;
                 }
-                outcome => return outcome.map(|list| PlacedList { list, place: self.place }),
+                Err(interrupt) => return Err(interrupt.into_error()),
             }
         }
     }
@@ -125,13 +127,13 @@ impl ListTurn {
     ) -> Result<PlacedList<T>, Error>
     where
         T: Send + 'static,
-        W: Fn(&mut RequestContext<'_>, &Params, &ListTurn) -> Result<T, Error>,
+        W: Fn(&mut RequestContext<'_>, &Params, &ListTurn) -> Result<T, ListInterrupt>,
         W: Clone + Send + 'static,
     {
         let Request { login, params, urls, if_match } = request;
         let once = |request, turn: ListTurn| {
             let work = work.clone();
-            read(state, request, move |context, params| work(context, params, &turn))
+            read_list(state, request, move |context, params| work(context, params, &turn))
         };
         match params {
             Ok(params) => {
@@ -143,7 +145,8 @@ impl ListTurn {
             }
             Err(_) => {
                 let request = Request { login, params, urls, if_match };
-                Ok(PlacedList::short(once(request, self).await?))
+                let list = once(request, self).await;
+                Ok(PlacedList::short(list.map_err(ListInterrupt::into_error)?))
             }
         }
     }
@@ -164,17 +167,6 @@ fn costly() -> impl Iterator<Item = &'static str> {
         EventListParameters::parameters().iter().chain(LinkedListParameters::parameters());
     let names = declared.map(|parameter| parameter.name.as_str());
     names.filter(|name| !CHEAP.contains(name) && !LINKS.contains(name))
-}
-
-impl From<ListError> for Error {
-    fn from(error: ListError) -> Error {
-        match error {
-            ListError::Store(error) => Error::Store(error),
-            ListError::Outdated => Error::Outdated,
-            ListError::TooLong => Error::ListTakesTooLong,
-            ListError::Long(bytes) => Error::LongPage(bytes),
-        }
-    }
 }
 
 #[cfg(test)]

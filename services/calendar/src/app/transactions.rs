@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use database::{Backend, Db, off_worker};
+use database::{Backend, DatabaseError, Db, off_worker};
 
 use super::context::RequestContext;
 use super::images;
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, ListInterrupt};
 use super::request::Request;
 use super::write_context::FetchedImages;
 use crate::error::Error;
@@ -31,6 +31,24 @@ pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, E
 where
     T: Send + 'static,
     F: FnOnce(&mut RequestContext<'_>, &Params) -> Result<T, Error> + Send + 'static,
+{
+    read_with(state, request, work).await
+}
+
+/// Does the work of a list, as [`read`] does.
+pub async fn read_list<T, F>(state: &State, request: Request, work: F) -> Result<T, ListInterrupt>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut RequestContext<'_>, &Params) -> Result<T, ListInterrupt> + Send + 'static,
+{
+    read_with(state, request, work).await
+}
+
+async fn read_with<T, E, F>(state: &State, request: Request, work: F) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<Error> + From<DatabaseError> + Send + 'static,
+    F: FnOnce(&mut RequestContext<'_>, &Params) -> Result<T, E> + Send + 'static,
 {
     let (site, now) = (state.site.clone(), state.clock.now());
     let perform = move |db: &mut Db| {

@@ -1,9 +1,10 @@
 //! Lists of events on pages.
 
 use super::super::context::RequestContext;
+use super::super::interrupt::ListInterrupt;
 use super::super::list_turn::ListTurn;
 use super::super::request::Request;
-use super::super::transactions::read;
+use super::super::transactions::read_list;
 use crate::error::Error;
 use crate::model::list::Paging;
 use crate::model::term::Taxonomy;
@@ -65,7 +66,7 @@ where
     let turn = ListTurn::wait(state, &request.of(&request.query.list())).await?;
     let read = |turn| {
         let (find, page, index) = (find.clone(), request.clone(), state.index.clone());
-        read(state, request.of(&[]), move |context, _| {
+        read_list(state, request.of(&[]), move |context, _| {
             let (subject, mut pairs) = find(context)?;
             pairs.push(("page", page.query.page.to_string()));
             let list = view(context, &page.of(&pairs), &index, &turn)?;
@@ -81,8 +82,8 @@ fn view(
     request: &Request,
     index: &EventIndex,
     turn: &ListTurn,
-) -> Result<ListView, Error> {
-    let Ok(params) = &request.params else { return Err(Error::NoRoute) };
+) -> Result<ListView, ListInterrupt> {
+    let Ok(params) = &request.params else { return Err(Error::NoRoute.into()) };
     let mut list =
         context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
     if let Some(named) = &mut list.filter.categories {
@@ -94,7 +95,7 @@ fn view(
         event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
     let Paging { page, .. } = list.paging;
     if rows.is_empty() && page > 1 {
-        return Err(Error::NoSuchPage("event"));
+        return Err(Error::NoSuchPage("event").into());
     }
     let included = included.readable_by(&None);
     let links = context.urls.relative();
