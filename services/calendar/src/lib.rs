@@ -67,15 +67,12 @@ pub use store::users::add as add_user;
 pub use store::webhooks::{
     add as add_webhook, remove as remove_webhook, waiting as waiting_messages,
 };
-pub use wire::event_input::decode as decode_event;
+pub use wire::event_input::EventInput;
 pub use wire::import::{ImportErrorJson, ImportJson};
-pub use wire::linked_input::decode as decode_linked;
-pub use wire::list_input::{
-    ListOptions, events as decode_event_list, linked as decode_linked_list,
-    terms as decode_term_list,
-};
-pub use wire::lookup::Lookup;
+pub use wire::linked_input::LinkedInput;
+pub use wire::list_input::{EventListInput, LinkedListInput, ListOptions, TermListInput};
+pub use wire::names::{Input, Known, KnownTerms, Names, TermNames};
 pub use wire::params::Params;
 pub use wire::sanitized::SanitizedTexts;
-pub use wire::term_input::decode as decode_term;
+pub use wire::term_input::TermInput;
 pub use wire::write_input::WriteOptions;

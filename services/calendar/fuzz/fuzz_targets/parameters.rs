@@ -1,12 +1,10 @@
 //! Decoding a write or a list never panics, whatever the names and values of its parameters.
 #![no_main]
 
-use std::collections::{HashMap, HashSet};
-
 use calendar::{
-    Currency, Kind, ListOptions, Lookup, Params, Role, SanitizedTexts, Taxonomy, Unit, Urls, User,
-    WriteOptions, Zone, decode_event, decode_event_list, decode_linked, decode_linked_list,
-    decode_term, decode_term_list,
+    Currency, EventInput, EventListInput, Input, Kind, Known, KnownTerms, LinkedInput,
+    LinkedListInput, ListOptions, Names, Params, Role, SanitizedTexts, Taxonomy, TermInput,
+    TermListInput, TermNames, Unit, Urls, User, WriteOptions, Zone,
 };
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
@@ -63,35 +61,29 @@ const NAMES: [&str; 48] = [
     "organizer[0][organizer]",
 ];
 
-/// A lookup that finds everything, or nothing.
-struct All(bool);
-
-impl Lookup for All {
-    fn user(&mut self, _: i64) -> bool {
-        self.0
+/// Returns what a calendar knows that has everything, or nothing.
+fn known(input: &impl Input, urls: &Urls, all: bool) -> Known {
+    if !all {
+        return Known::default();
     }
-    fn event(&mut self, _: i64) -> bool {
-        self.0
-    }
-    fn image(&mut self, _: i64) -> bool {
-        self.0
-    }
-    fn linked(&mut self, _: Kind, ids: &[i64]) -> HashSet<i64> {
-        ids.iter().copied().filter(|_| self.0).collect()
-    }
-    fn term(&mut self, _: Taxonomy, _: i64) -> bool {
-        self.0
-    }
-    fn terms(&mut self, _: Taxonomy, ids: &[i64]) -> HashSet<i64> {
-        ids.iter().copied().filter(|_| self.0).collect()
-    }
-    fn terms_by_slug(&mut self, _: Taxonomy, slugs: &[String]) -> HashMap<String, i64> {
-        slugs.iter().filter(|_| self.0).map(|slug| (slug.clone(), 1)).collect()
+    let Names { users, events, images, venues, organizers, categories, tags } = input.names(urls);
+    let terms = |TermNames { ids, slugs }: TermNames| KnownTerms {
+        ids: ids.into_iter().collect(),
+        slugs: slugs.into_iter().map(|slug| (slug, 1)).collect(),
+    };
+    Known {
+        users: users.into_iter().collect(),
+        events: events.into_iter().collect(),
+        images: images.into_iter().collect(),
+        venues: venues.into_iter().collect(),
+        organizers: organizers.into_iter().collect(),
+        categories: terms(categories),
+        tags: terms(tags),
     }
 }
 
 fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
-    let (known, pairs, json) = data;
+    let (all, pairs, json) = data;
     let name = |choice: u8, rest: &str| match NAMES.get(usize::from(choice)) {
         Some(name) if rest.starts_with('[') => format!("{name}{rest}"),
         Some(name) => (*name).to_owned(),
@@ -102,7 +94,6 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
     let params = Params::from_pairs(pairs.iter().map(|(name, value)| (name.as_str(), *value)));
     let params = params.overlaid(Params::from_json(serde_json::from_str(json).unwrap_or_default()));
 
-    let lookup = &mut All(known);
     let user = User { id: 1, login: "ann".to_owned(), role: Role::Administrator };
     let zone = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
     let currency = Currency { symbol: "$".to_owned(), prefix: true, code: String::new() };
@@ -117,9 +108,13 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
         unfiltered_html: false,
         sanitized: &SanitizedTexts::default(),
     };
-    let _ = decode_event(&params, lookup, writer, None);
+    let input = EventInput::read(&params, true);
+    let found = known(&input, &urls, all);
+    let _ = input.decode(&found, writer, None);
     for kind in [Kind::Venue, Kind::Organizer] {
-        let _ = decode_linked(&params, lookup, kind, writer, true);
+        let input = LinkedInput::read(&params, kind, true);
+        let found = known(&input, &urls, all);
+        let _ = input.decode(&found, writer);
     }
     let lister = ListOptions {
         actor: &Some(user.clone()),
@@ -130,10 +125,18 @@ fuzz_target!(|data: (bool, Vec<(u8, &str, &str)>, &str)| {
         geo_radius: 25.0,
         geo_unit: Unit::Miles,
     };
-    let _ = decode_event_list(&params, lookup, lister);
-    let _ = decode_linked_list(&params, lookup, lister);
+    let input = EventListInput::read(&params);
+    let found = known(&input, &urls, all);
+    let _ = input.decode(&found, lister);
+    let input = LinkedListInput::read(&params);
+    let found = known(&input, &urls, all);
+    let _ = input.decode(&found, lister);
     for taxonomy in [Taxonomy::Category, Taxonomy::Tag] {
-        let _ = decode_term(&params, lookup, taxonomy, true);
-        let _ = decode_term_list(&params, lookup, taxonomy, lister);
+        let input = TermInput::read(&params, taxonomy, true);
+        let found = known(&input, &urls, all);
+        let _ = input.decode(&found);
+        let input = TermListInput::read(&params, taxonomy);
+        let found = known(&input, &urls, all);
+        let _ = input.decode(&found, lister);
     }
 });

@@ -4,6 +4,7 @@ use super::context::RequestContext;
 use super::interrupt::ListInterrupt;
 use super::list_turn::ListTurn;
 use super::passwords::is_unlocked;
+use crate::error::Error;
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{changes, text_lengths};
@@ -19,7 +20,7 @@ pub fn list(
     params: &Params,
     turn: &ListTurn,
 ) -> Result<EventListJson, ListInterrupt> {
-    let list = context.decode_list(|_, options| change_list(params, options))?;
+    let list = change_list(params, context.list_options()).map_err(Error::from)?;
     let (changes, total, rows, included) = read_transaction(context.db, |db| {
         let changes = changes::page(db, &list.filter, list.rows)?;
         let total = changes::count(db, &list.filter)?;

@@ -4,7 +4,7 @@ use database::Db;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::lookup::with_lookup;
+use super::lookup::look_up;
 use super::write_context::{FetchedImages, WriteContext};
 use crate::error::Error;
 use crate::model::role::{self, Action, Actor, User};
@@ -14,7 +14,7 @@ use crate::state::Site;
 use crate::store::users;
 use crate::wire::fields;
 use crate::wire::list_input::ListOptions;
-use crate::wire::lookup::Lookup;
+use crate::wire::names::{Input, Known};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
@@ -87,12 +87,14 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Decodes the parameters of a write.
-    pub fn decode_write<T>(
+    /// Looks up what a write names, and decodes its parameters.
+    pub fn decode_write<I: Input, T>(
         &mut self,
         user: &User,
-        decode: impl FnOnce(&mut dyn Lookup, WriteOptions<'_>) -> Result<T, ParameterErrors>,
+        input: I,
+        decode: impl FnOnce(I, &Known, WriteOptions<'_>) -> Result<T, ParameterErrors>,
     ) -> Result<T, Error> {
+        let known = look_up(self.db, &input.names(&self.urls))?;
         let options = WriteOptions {
             user,
             zone: &self.site.settings.site_timezone,
@@ -102,35 +104,31 @@ impl RequestContext<'_> {
             unfiltered_html: self.site.settings.unfiltered_html.is_on(),
             sanitized: self.sanitized,
         };
-        with_lookup(self.db, |lookup| decode(lookup, options))
+        Ok(decode(input, &known, options)?)
     }
 
-    /// Decodes the query of a list.
-    pub fn decode_list<T>(
+    /// Looks up what the query of a list names, and decodes it.
+    pub fn decode_list<I: Input, T>(
         &mut self,
-        decode: impl FnOnce(&mut dyn Lookup, ListOptions<'_>) -> Result<T, ParameterErrors>,
+        input: I,
+        decode: impl FnOnce(I, &Known, ListOptions<'_>) -> Result<T, ParameterErrors>,
     ) -> Result<T, Error> {
-        let settings = &self.site.settings;
-        self.decode_list_of((settings.per_page, settings.per_page_max), decode)
+        let known = look_up(self.db, &input.names(&self.urls))?;
+        Ok(decode(input, &known, self.list_options())?)
     }
 
-    /// Decodes the query of a list with the given default and maximum page size.
-    pub fn decode_list_of<T>(
-        &mut self,
-        (per_page, per_page_max): (i64, i64),
-        decode: impl FnOnce(&mut dyn Lookup, ListOptions<'_>) -> Result<T, ParameterErrors>,
-    ) -> Result<T, Error> {
+    /// Returns what the queries of lists are decoded with.
+    pub fn list_options(&self) -> ListOptions<'_> {
         let settings = &self.site.settings;
-        let options = ListOptions {
+        ListOptions {
             actor: &self.actor,
             zone: &settings.site_timezone,
             now: self.now,
-            per_page,
-            per_page_max,
+            per_page: settings.per_page,
+            per_page_max: settings.per_page_max,
             geo_radius: settings.geo_radius,
             geo_unit: settings.geo_unit.into(),
-        };
-        with_lookup(self.db, |lookup| decode(lookup, options))
+        }
     }
 }
 

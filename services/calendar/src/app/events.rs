@@ -21,9 +21,10 @@ use crate::store::{entities, event_list, events, included, terms};
 use crate::wire::changes::asks_for_changes;
 use crate::wire::envelope::{EventListJson, list_meta};
 use crate::wire::event::{self as json, EventJson, Extent};
+use crate::wire::event_input::EventInput;
+use crate::wire::list_input::EventListInput;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
-use crate::wire::{event_input, list_input};
 
 /// The event that a path names.
 pub enum EventKey {
@@ -108,8 +109,9 @@ fn render(context: &mut RequestContext<'_>, event: &Event) -> Result<EventJson, 
 pub async fn create(state: &State, request: Request) -> Result<EventJson, Error> {
     write(state, request, Action::Create, |context, params| {
         let user = context.user()?;
-        let change = context.decode_write(&user, |lookup, options| {
-            event_input::decode(params, lookup, options, None)
+        let input = EventInput::read(params, true);
+        let change = context.decode_write(&user, input, |input, known, options| {
+            input.decode(known, options, None)
         })?;
         let event = event_writes::create_in(context, &user, &change)?;
         Ok(render(context, &event)?)
@@ -160,8 +162,9 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
             return Err(Error::Forbidden.into());
         }
         check_unchanged(context, params, &old)?;
-        let change = context.decode_write(&user, |lookup, options| {
-            event_input::decode(params, lookup, options, Some(&old))
+        let input = EventInput::read(params, false);
+        let change = context.decode_write(&user, input, |input, known, options| {
+            input.decode(known, options, Some(&old))
         })?;
         let write = context.write_context(&user);
         let event = event_writes::update(context.db, &old, &change, write)?;
@@ -197,8 +200,7 @@ pub async fn list(state: &State, request: Request) -> Result<PlacedList<EventLis
         if asks_for_changes(params) {
             return changes::list(context, params, turn);
         }
-        let mut list =
-            context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
+        let mut list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
         if let Some(named) = &mut list.filter.categories {
             *named = terms::with_descendants(context.db, named)?;
         }

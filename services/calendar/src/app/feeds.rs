@@ -20,7 +20,7 @@ use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{terms, text_lengths};
-use crate::wire::list_input;
+use crate::wire::list_input::{EventListInput, ListOptions};
 use crate::wire::params::Params;
 
 /// Number of events that are read and written at a time.
@@ -114,8 +114,10 @@ async fn listed(
         let work = move |context: &mut RequestContext<'_>, params: &Params| {
             let settings = &context.site.settings;
             let sizes = (settings.ical_items, settings.ical_items_max);
-            let mut list = context.decode_list_of(sizes, |lookup, options| {
-                list_input::events(params, lookup, options)
+            let input = EventListInput::read(params);
+            let mut list = context.decode_list(input, |input, known, options| {
+                let (per_page, per_page_max) = sizes;
+                input.decode(known, ListOptions { per_page, per_page_max, ..options })
             })?;
             if let Some(named) = &mut list.filter.categories {
                 *named = terms::with_descendants(context.db, named)?;

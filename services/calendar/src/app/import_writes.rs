@@ -22,7 +22,7 @@ use crate::model::term::TermRef;
 use crate::model::urls::Urls;
 use crate::store::included::{self, EventSelector};
 use crate::store::{events, imported, linked_posts, links};
-use crate::wire::event_input;
+use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
 
 /// Maximum number of parts of a location that may be the name of its venue.
@@ -229,7 +229,8 @@ fn decode(
     params: Params,
     old: Option<&Event>,
 ) -> Result<EventChange, Error> {
-    context.decode_write(user, |lookup, options| event_input::decode(&params, lookup, options, old))
+    let input = EventInput::read(&params, old.is_none());
+    context.decode_write(user, input, |input, known, options| input.decode(known, options, old))
 }
 
 impl Stored {

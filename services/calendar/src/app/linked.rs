@@ -18,8 +18,8 @@ use crate::state::State;
 use crate::store::{included, linked_posts};
 use crate::wire::envelope::{OrganizerListJson, VenueListJson, list_meta};
 use crate::wire::linked::{self as json, LinkedJson};
-use crate::wire::linked_input;
-use crate::wire::list_input::{self, ListRequest};
+use crate::wire::linked_input::LinkedInput;
+use crate::wire::list_input::{LinkedListInput, ListRequest};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
@@ -85,9 +85,8 @@ pub fn create_in(
     params: &Params,
 ) -> Result<Linked, Interrupt> {
     let user = context.user()?;
-    let change = context.decode_write(&user, |lookup, options| {
-        linked_input::decode(params, lookup, kind, options, true)
-    })?;
+    let input = LinkedInput::read(params, kind, true);
+    let change = context.decode_write(&user, input, LinkedInput::decode)?;
     let write = context.write_context(&user);
     linked_writes::create(context.db, kind, &change, write)
 }
@@ -127,9 +126,8 @@ pub async fn update(state: &State, request: Request, key: LinkedKey) -> Result<L
     write(state, request, Action::Change, move |context, params| {
         let (user, row) = key.editable(context)?;
         context.check_unchanged(params, |context| render(context, &row, true))?;
-        let change = context.decode_write(&user, |lookup, options| {
-            linked_input::decode(params, lookup, key.kind, options, false)
-        })?;
+        let input = LinkedInput::read(params, key.kind, false);
+        let change = context.decode_write(&user, input, LinkedInput::decode)?;
         let write = context.write_context(&user);
         let row = linked_writes::update(context.db, row, &change, write)?;
         Ok(render(context, &row, false)?)
@@ -161,8 +159,7 @@ fn page(
     params: &Params,
     turn: &ListTurn,
 ) -> Result<Page, ListInterrupt> {
-    let list =
-        context.decode_list(|lookup, options| list_input::linked(params, lookup, options))?;
+    let list = context.decode_list(LinkedListInput::read(params), LinkedListInput::decode)?;
     let room = turn.place.bytes();
     let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging, room)?;
     if rows.is_empty() && list.paging.page > 1 {

@@ -13,9 +13,11 @@ use crate::model::role::User;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::store::{events, linked_posts, links};
+use crate::wire::event_input::EventInput;
+use crate::wire::linked_input::LinkedInput;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
-use crate::wire::{event_input, linked_input, term_input};
+use crate::wire::term_input::TermInput;
 
 /// Maximum length of an external id in characters.
 const MAX_EXTERNAL_ID: usize = 200;
@@ -116,9 +118,9 @@ fn load_event(
         (None, None) => None,
     };
     let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
-        let decoded = context.decode_write(user, |lookup, options| {
-            event_input::decode(params, lookup, options, old)
-        });
+        let input = EventInput::read(params, old.is_none());
+        let decoded = context
+            .decode_write(user, input, |input, known, options| input.decode(known, options, old));
         decoded.map(|change| EventChange { external_id: external_id.clone(), ..change })
     };
     let old = match named {
@@ -192,9 +194,8 @@ fn load_linked(
     if !upsert {
         return Err(Undone::Unchanged);
     }
-    let change = context.decode_write(user, |lookup, options| {
-        linked_input::decode(params, lookup, kind, options, false)
-    })?;
+    let input = LinkedInput::read(params, kind, false);
+    let change = context.decode_write(user, input, LinkedInput::decode)?;
     let write = context.write_context(user);
     let before = old.clone();
     let mut new = linked_writes::update(context.db, old, &change, write)?;
@@ -214,9 +215,9 @@ fn load_term(
         Ok(_) => Ok(Loading::Created),
         Err(Interrupt::Failed(Error::TermExists(id))) if upsert => {
             let old = terms::TermKey { taxonomy, id }.require(context.db)?;
-            let change = context.decode_write(user, |lookup, _| {
-                term_input::decode(params, lookup, taxonomy, false)
-            })?;
+            let input = TermInput::read(params, taxonomy, false);
+            let change =
+                context.decode_write(user, input, |input, known, _| input.decode(known))?;
             let new = super::term_writes::update(context.db, old.clone(), &change)?;
             if new == old { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
         }

@@ -1,74 +1,61 @@
-//! Database look-ups during decoding.
+//! Looks up the rows that a request names.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use database::{DatabaseError, Db};
 
-use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 use crate::store::{events, images, linked_posts, terms, users};
-use crate::wire::lookup::Lookup;
-use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 
-struct DatabaseLookup<'a> {
-    db: &'a mut Db,
-    /// The first failure. Later look-ups return defaults.
-    failure: Option<DatabaseError>,
+/// Returns those of the named rows that exist.
+pub fn look_up(db: &mut Db, names: &Names) -> Result<Known, DatabaseError> {
+    let Names { users, events, images, venues, organizers, categories, tags } = names;
+    Ok(Known {
+        users: existing(db, users, users::exists)?,
+        events: existing(db, events, events::exists)?,
+        images: existing(db, images, images::exists)?,
+        venues: linked(db, Kind::Venue, venues)?,
+        organizers: linked(db, Kind::Organizer, organizers)?,
+        categories: known_terms(db, Taxonomy::Category, categories)?,
+        tags: known_terms(db, Taxonomy::Tag, tags)?,
+    })
 }
 
-impl DatabaseLookup<'_> {
-    fn ask<T: Default>(&mut self, ask: impl FnOnce(&mut Db) -> Result<T, DatabaseError>) -> T {
-        if self.failure.is_some() {
-            return T::default();
-        }
-        ask(self.db).unwrap_or_else(|error| {
-            self.failure = Some(error);
-            T::default()
-        })
-    }
-}
-
-impl Lookup for DatabaseLookup<'_> {
-    fn user(&mut self, id: i64) -> bool {
-        self.ask(|db| users::exists(db, id))
-    }
-
-    fn event(&mut self, id: i64) -> bool {
-        self.ask(|db| events::exists(db, id))
-    }
-
-    fn image(&mut self, id: i64) -> bool {
-        self.ask(|db| images::exists(db, id))
-    }
-
-    fn linked(&mut self, kind: Kind, ids: &[i64]) -> HashSet<i64> {
-        self.ask(|db| linked_posts::existing(db, kind, ids))
-    }
-
-    fn term(&mut self, taxonomy: Taxonomy, id: i64) -> bool {
-        self.ask(|db| terms::find(db, taxonomy, id).map(|term| term.is_some()))
-    }
-
-    fn terms(&mut self, taxonomy: Taxonomy, ids: &[i64]) -> HashSet<i64> {
-        self.ask(|db| terms::existing(db, taxonomy, ids))
-    }
-
-    fn terms_by_slug(&mut self, taxonomy: Taxonomy, slugs: &[String]) -> HashMap<String, i64> {
-        self.ask(|db| terms::ids_by_slug(db, taxonomy, slugs))
-    }
-}
-
-/// Decodes a request with database look-ups. A database failure takes precedence over invalid
-/// parameters.
-pub fn with_lookup<T>(
+/// Looks up ids one by one, of which a request names few.
+fn existing(
     db: &mut Db,
-    decode: impl FnOnce(&mut dyn Lookup) -> Result<T, ParameterErrors>,
-) -> Result<T, Error> {
-    let mut database = DatabaseLookup { db, failure: None };
-    let outcome = decode(&mut database);
-    match database.failure {
-        Some(failure) => Err(failure.into()),
-        None => Ok(outcome?),
+    ids: &[i64],
+    exists: fn(&mut Db, i64) -> Result<bool, DatabaseError>,
+) -> Result<HashSet<i64>, DatabaseError> {
+    let mut found = HashSet::new();
+    for id in ids {
+        if !found.contains(id) && exists(db, *id)? {
+            found.insert(*id);
+        }
     }
+    Ok(found)
+}
+
+fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
+    match ids.is_empty() {
+        true => Ok(HashSet::new()),
+        false => linked_posts::existing(db, kind, ids),
+    }
+}
+
+fn known_terms(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    TermNames { ids, slugs }: &TermNames,
+) -> Result<KnownTerms, DatabaseError> {
+    let mut known = KnownTerms::default();
+    if !ids.is_empty() {
+        known.ids = terms::existing(db, taxonomy, ids)?;
+    }
+    if !slugs.is_empty() {
+        known.slugs = terms::ids_by_slug(db, taxonomy, slugs)?;
+    }
+    Ok(known)
 }

@@ -15,11 +15,11 @@ use crate::model::term::{Taxonomy, Term};
 use crate::state::State;
 use crate::store::{included, terms};
 use crate::wire::envelope::{CategoryListJson, TagListJson, list_meta};
-use crate::wire::list_input::{self, ListRequest};
+use crate::wire::list_input::{ListRequest, TermListInput};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::term::{self as json, TermJson};
-use crate::wire::term_input;
+use crate::wire::term_input::TermInput;
 
 fn action(taxonomy: Taxonomy) -> Action {
     match taxonomy {
@@ -71,8 +71,8 @@ pub fn create_in(
 ) -> Result<Term, Interrupt> {
     check_parent(taxonomy, params)?;
     let user = context.user()?;
-    let change = context
-        .decode_write(&user, |lookup, _| term_input::decode(params, lookup, taxonomy, true))?;
+    let input = TermInput::read(params, taxonomy, true);
+    let change = context.decode_write(&user, input, |input, known, _| input.decode(known))?;
     Ok(term_writes::create(context.db, taxonomy, &change)?)
 }
 
@@ -105,9 +105,8 @@ pub async fn update(state: &State, request: Request, key: TermKey) -> Result<Ter
         let term = key.require(context.db)?;
         context.check_unchanged(params, |context| render(context, &term, true))?;
         check_parent(key.taxonomy, params)?;
-        let change = context.decode_write(&user, |lookup, _| {
-            term_input::decode(params, lookup, key.taxonomy, false)
-        })?;
+        let input = TermInput::read(params, key.taxonomy, false);
+        let change = context.decode_write(&user, input, |input, known, _| input.decode(known))?;
         let term = term_writes::update(context.db, term, &change)?;
         Ok(render(context, &term, true)?)
     })
@@ -135,8 +134,7 @@ fn page(
     taxonomy: Taxonomy,
     params: &Params,
 ) -> Result<Page, Error> {
-    let list = context
-        .decode_list(|lookup, options| list_input::terms(params, lookup, taxonomy, options))?;
+    let list = context.decode_list(TermListInput::read(params, taxonomy), TermListInput::decode)?;
     let (rows, total) = terms::page(context.db, taxonomy, &list.filter, list.paging)?;
     let included = included::of_terms(context.db, &rows)?;
     let render = context.render();

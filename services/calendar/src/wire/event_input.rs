@@ -1,11 +1,9 @@
 //! Writes of events.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
-use super::linked_input;
-use super::lookup::Lookup;
+use super::linked_input::LinkedInput;
+use super::names::{Input, Known, Names};
 use super::parameter_errors::ParameterErrors;
 use super::parameters::EventFields;
 use super::params::Params;
@@ -19,22 +17,89 @@ use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::schedule::ScheduleChange;
 use crate::model::term::{Taxonomy, TermRef};
+use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// Decodes a write. Without a current event it is a create, which requires title and dates.
-///
-/// # Errors
-/// All missing or invalid parameters.
-pub fn decode(
-    params: &Params,
-    lookup: &mut dyn Lookup,
+/// A write of an event.
+pub struct EventInput {
+    given: EventFields,
+    errors: Errors,
+    categories: Option<Vec<Value>>,
+    tags: Option<Vec<Value>>,
+    venues: Option<Vec<LinkItem>>,
+    organizers: Option<Vec<LinkItem>>,
+}
+
+/// A venue or an organizer that a write names.
+enum LinkItem {
+    /// By its id; `None` where it is not an id.
+    Existing(Option<i64>),
+    /// By its fields.
+    New(LinkedInput),
+}
+
+impl Input for EventInput {
+    fn names(&self, urls: &Urls) -> Names {
+        let mut names = Names::default();
+        names.add_post(self.given.author.as_ref(), self.given.image.as_ref(), urls);
+        for (taxonomy, items) in
+            [(Taxonomy::Category, &self.categories), (Taxonomy::Tag, &self.tags)]
+        {
+            let numbers = items.iter().flatten().filter_map(|item| Some((item, positive(item)?)));
+            let names = names.terms(taxonomy);
+            for (item, id) in numbers {
+                names.ids.push(id);
+                // Digits may be a slug, too.
+                names.slugs.extend(item.as_str().map(str::to_owned));
+            }
+        }
+        for (kind, items) in [(Kind::Venue, &self.venues), (Kind::Organizer, &self.organizers)] {
+            for item in items.iter().flatten() {
+                match item {
+                    LinkItem::Existing(id) => names.linked(kind).extend(id),
+                    LinkItem::New(input) => input.add_names(&mut names, urls),
+                }
+            }
+        }
+        names
+    }
+}
+
+impl EventInput {
+    /// Reads the parameters of a write; title and dates are required to create.
+    pub fn read(params: &Params, creating: bool) -> EventInput {
+        let (mut given, mut errors) = read_parameters::<EventFields>(params);
+        if creating {
+            errors.require(params);
+        }
+        let terms = |items: Option<Items>| Some(items?.0.into_iter().map(term_of).collect());
+        let (categories, tags) = (terms(given.categories.take()), terms(given.tags.take()));
+        let venues = link_items(&mut errors, Kind::Venue, given.venue.take());
+        let organizers = link_items(&mut errors, Kind::Organizer, given.organizer.take());
+        EventInput { given, errors, categories, tags, venues, organizers }
+    }
+
+    /// Decodes the write of a new event, or of the current one.
+    ///
+    /// # Errors
+    /// All parameters that are missing or invalid.
+    pub fn decode(
+        self,
+        known: &Known,
+        writer: WriteOptions<'_>,
+        current: Option<&Event>,
+    ) -> Result<EventChange, ParameterErrors> {
+        decode(self, known, writer, current)
+    }
+}
+
+fn decode(
+    input: EventInput,
+    known: &Known,
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Result<EventChange, ParameterErrors> {
-    let (given, mut errors) = read_parameters::<EventFields>(params);
-    if current.is_none() {
-        errors.require(params);
-    }
+    let EventInput { given, mut errors, categories, tags, venues, organizers } = input;
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
@@ -49,7 +114,7 @@ pub fn decode(
     };
     let change = EventChange {
         title: name(e, "title", given.title, writer),
-        post: post_change!(e, lookup, given, writer),
+        post: post_change!(e, known, given, writer),
         schedule,
         cost: cost_inputs(e, given.cost.as_ref(), writer, current),
         website: website(given.website, writer, current),
@@ -59,10 +124,10 @@ pub fn decode(
         sticky: flag(given.sticky),
         featured: flag(given.featured),
         password: given.password.map(|text| text.0),
-        categories: terms(e, lookup, Taxonomy::Category, given.categories),
-        tags: terms(e, lookup, Taxonomy::Tag, given.tags),
-        venues: links(e, lookup, Kind::Venue, given.venue, writer),
-        organizers: links(e, lookup, Kind::Organizer, given.organizer, writer),
+        categories: terms(e, known, Taxonomy::Category, categories),
+        tags: terms(e, known, Taxonomy::Tag, tags),
+        venues: links(e, known, Kind::Venue, venues, writer),
+        organizers: links(e, known, Kind::Organizer, organizers, writer),
         external_id: None,
         parent: None,
     };
@@ -125,28 +190,23 @@ fn website(
 /// Decodes terms. Unknown ids are ignored, texts are resolved when the event is stored.
 fn terms(
     errors: &mut Errors,
-    lookup: &mut dyn Lookup,
+    known: &Known,
     taxonomy: Taxonomy,
-    given: Option<Items>,
+    items: Option<Vec<Value>>,
 ) -> Option<Vec<TermRef>> {
     let name = taxonomy.collection();
-    let items: Vec<Value> = given?.0.into_iter().map(term_of).collect();
-    let ids: Vec<i64> = items.iter().filter_map(positive).collect();
-    let known = lookup.terms(taxonomy, &ids);
-    let digits = items.iter().filter(|item| positive(item).is_some());
-    let digits: Vec<String> = digits.filter_map(Value::as_str).map(str::to_owned).collect();
-    let slugs = lookup.terms_by_slug(taxonomy, &digits);
+    let known = known.terms(taxonomy);
     let mut refs = Vec::new();
-    for item in &items {
+    for item in &items? {
         match (item, positive(item)) {
-            (Value::String(text), Some(id)) if !slugs.contains_key(text) => {
-                refs.extend(known.contains(&id).then_some(TermRef::Id(id)));
+            (Value::String(text), Some(id)) if !known.slugs.contains_key(text) => {
+                refs.extend(known.ids.contains(&id).then_some(TermRef::Id(id)));
             }
             (Value::String(text), _) if text.chars().count() <= 1000 => {
                 refs.push(TermRef::Text(text.clone()));
             }
             (Value::Number(_), Some(id)) => {
-                refs.extend(known.contains(&id).then_some(TermRef::Id(id)));
+                refs.extend(known.ids.contains(&id).then_some(TermRef::Id(id)));
             }
             (Value::Number(_), None) => {}
             _ => {
@@ -163,15 +223,8 @@ fn term_of(item: Value) -> Value {
     item.get("id").and_then(positive).map_or(item, Value::from)
 }
 
-/// Decodes linked venues or organizers: ids, objects, or a list of both.
-fn links(
-    errors: &mut Errors,
-    lookup: &mut dyn Lookup,
-    kind: Kind,
-    given: Option<Value>,
-    writer: WriteOptions<'_>,
-) -> Option<Vec<LinkRef>> {
-    let name = kind.word();
+/// Reads linked venues or organizers: ids, objects, or a list of both.
+fn link_items(errors: &mut Errors, kind: Kind, given: Option<Value>) -> Option<Vec<LinkItem>> {
     let items: Vec<Value> = match given? {
         Value::Array(items) => items.into_iter().filter(|item| !item.is_null()).collect(),
         Value::String(text) => text.split(',').map(|part| Value::from(part.trim())).collect(),
@@ -179,22 +232,25 @@ fn links(
     };
     let items: Vec<&Value> = items.iter().filter(|item| !names_nothing(item)).collect();
     if items.len() > MAX_ITEMS {
-        errors.fail(name, TOO_MANY);
+        errors.fail(kind.word(), TOO_MANY);
         return None;
     }
-    let ids: Vec<i64> = items.iter().filter_map(|item| positive(id_of(item)?)).collect();
-    let known = lookup.linked(kind, &ids);
-    let mut refs = Vec::new();
-    for item in items {
-        match link(item, &known, lookup, kind, writer) {
-            Ok(link) => refs.push(link),
-            Err(text) => {
-                errors.fail(name, text);
-                return None;
-            }
-        }
-    }
-    Some(refs)
+    let link_item = |item: &Value| match id_of(item) {
+        Some(id) => LinkItem::Existing(positive(id)),
+        None => LinkItem::New(LinkedInput::read(&Params::from_json(item.clone()), kind, true)),
+    };
+    Some(items.into_iter().map(link_item).collect())
+}
+
+fn links(
+    errors: &mut Errors,
+    known: &Known,
+    kind: Kind,
+    items: Option<Vec<LinkItem>>,
+    writer: WriteOptions<'_>,
+) -> Option<Vec<LinkRef>> {
+    let refs = items?.into_iter().map(|item| link(item, known, kind, writer));
+    refs.collect::<Result<_, String>>().map_err(|text| errors.fail(kind.word(), text)).ok()
 }
 
 fn names_nothing(item: &Value) -> bool {
@@ -210,20 +266,21 @@ fn id_of(item: &Value) -> Option<&Value> {
 }
 
 fn link(
-    item: &Value,
-    known: &HashSet<i64>,
-    lookup: &mut dyn Lookup,
+    item: LinkItem,
+    known: &Known,
     kind: Kind,
     writer: WriteOptions<'_>,
 ) -> Result<LinkRef, String> {
-    if let Some(id) = id_of(item) {
-        let found = positive(id).filter(|id| known.contains(id));
-        return found
-            .map(LinkRef::Id)
-            .ok_or_else(|| format!("must name existing {}s", kind.word()));
-    }
-    let params = Params::from_json(item.clone());
-    match linked_input::decode(&params, lookup, kind, writer, true) {
+    let input = match item {
+        LinkItem::Existing(id) => {
+            let found = id.filter(|id| known.linked(kind).contains(id));
+            return found
+                .map(LinkRef::Id)
+                .ok_or_else(|| format!("must name existing {}s", kind.word()));
+        }
+        LinkItem::New(input) => input,
+    };
+    match input.decode(known, writer) {
         Ok(change) => Ok(LinkRef::New(Box::new(change))),
         Err(errors) => {
             let names: Vec<&str> = errors

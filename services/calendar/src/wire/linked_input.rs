@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lookup::Lookup;
+use super::names::{Input, Known, Names};
 use super::parameter_errors::ParameterErrors;
 use super::parameters::{OrganizerFields, VenueFields};
 use super::params::Params;
@@ -13,29 +13,83 @@ use crate::model::change::LinkedChange;
 use crate::model::geo::Point;
 use crate::model::html;
 use crate::model::linked::Kind;
+use crate::model::urls::Urls;
 
-/// Decodes a write. A create requires a name.
-///
-/// # Errors
-/// All missing or invalid parameters.
-pub fn decode(
-    params: &Params,
-    lookup: &mut dyn Lookup,
-    kind: Kind,
-    writer: WriteOptions<'_>,
+/// A write of a venue or an organizer.
+pub struct LinkedInput {
     creating: bool,
-) -> Result<LinkedChange, ParameterErrors> {
-    /// Decodes the fields of a kind: the shared fields, then the given ones.
-    macro_rules! change {
-        ($fields:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
-            let ($given, mut errors) = read_parameters::<$fields>(params);
-            if creating {
-                errors.require(params);
+    given: Given,
+    errors: Errors,
+}
+
+/// The parameters of each kind.
+enum Given {
+    Venue(Box<VenueFields>),
+    Organizer(Box<OrganizerFields>),
+}
+
+impl Input for LinkedInput {
+    fn names(&self, urls: &Urls) -> Names {
+        let mut names = Names::default();
+        self.add_names(&mut names, urls);
+        names
+    }
+}
+
+impl LinkedInput {
+    /// Reads the parameters of a write; a name is required to create.
+    pub fn read(params: &Params, kind: Kind, creating: bool) -> LinkedInput {
+        let (given, mut errors) = match kind {
+            Kind::Venue => {
+                let (given, errors) = read_parameters(params);
+                (Given::Venue(Box::new(given)), errors)
             }
+            Kind::Organizer => {
+                let (given, errors) = read_parameters(params);
+                (Given::Organizer(Box::new(given)), errors)
+            }
+        };
+        if creating {
+            errors.require(params);
+        }
+        LinkedInput { creating, given, errors }
+    }
+
+    /// Adds the rows that the parameters name.
+    pub(super) fn add_names(&self, names: &mut Names, urls: &Urls) {
+        let (author, image) = match &self.given {
+            Given::Venue(given) => (&given.author, &given.image),
+            Given::Organizer(given) => (&given.author, &given.image),
+        };
+        names.add_post(author.as_ref(), image.as_ref(), urls);
+    }
+
+    /// Decodes the write.
+    ///
+    /// # Errors
+    /// All parameters that are missing or invalid.
+    pub fn decode(
+        self,
+        known: &Known,
+        writer: WriteOptions<'_>,
+    ) -> Result<LinkedChange, ParameterErrors> {
+        decode(self, known, writer)
+    }
+}
+
+fn decode(
+    input: LinkedInput,
+    known: &Known,
+    writer: WriteOptions<'_>,
+) -> Result<LinkedChange, ParameterErrors> {
+    let LinkedInput { creating, given, mut errors } = input;
+    /// Decodes the fields of a kind; those that only one kind has are given behind.
+    macro_rules! change {
+        ($kind:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let $errors = &mut errors;
             let change = LinkedChange {
-                name: linked_name($errors, kind, $given.$name, writer, creating),
-                post: post_change!($errors, lookup, $given, writer),
+                name: linked_name($errors, Kind::$kind, $given.$name, writer, creating),
+                post: post_change!($errors, known, $given, writer),
                 phone: text($given.phone),
                 website: $given.website.map(|website| website.0),
                 ..$own
@@ -43,8 +97,8 @@ pub fn decode(
             errors.finish(change)
         }};
     }
-    match kind {
-        Kind::Venue => change!(VenueFields.venue, |errors, given| LinkedChange {
+    match given {
+        Given::Venue(given) => change!(Venue.venue, |errors, given| LinkedChange {
             show_map: given.show_map.map(|flag| flag.0),
             show_map_link: given.show_map_link.map(|flag| flag.0),
             address: text(given.address),
@@ -57,7 +111,7 @@ pub fn decode(
             geo: geo(errors, given.geo_lat.as_ref(), given.geo_lng.as_ref()),
             ..LinkedChange::default()
         }),
-        Kind::Organizer => change!(OrganizerFields.organizer, |errors, given| LinkedChange {
+        Given::Organizer(given) => change!(Organizer.organizer, |errors, given| LinkedChange {
             email: text(given.email),
             ..LinkedChange::default()
         }),

@@ -16,7 +16,7 @@ pub(crate) mod json_ld;
 pub(crate) mod linked;
 pub(crate) mod linked_input;
 pub(crate) mod list_input;
-pub(crate) mod lookup;
+pub(crate) mod names;
 pub(crate) mod ordered_map;
 pub(crate) mod pages;
 pub(crate) mod parameter_errors;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lookup::Lookup;
+use super::names::{Input, Known, Names};
 use super::parameter_errors::ParameterErrors;
 use super::parameters::{CategoryFields, TagFields};
 use super::params::Params;
@@ -10,28 +10,51 @@ use super::reading::{Errors, read_parameters};
 use super::values::positive;
 use crate::model::html;
 use crate::model::term::{Taxonomy, TermChange};
+use crate::model::urls::Urls;
 
-/// Decodes a write. A create requires a name.
-///
-/// # Errors
-/// All missing or invalid parameters.
-pub fn decode(
-    params: &Params,
-    lookup: &mut dyn Lookup,
-    taxonomy: Taxonomy,
+/// A write of a category or a tag.
+pub struct TermInput {
     creating: bool,
-) -> Result<TermChange, ParameterErrors> {
-    let (given, mut errors) = match taxonomy {
-        Taxonomy::Category => read_parameters::<CategoryFields>(params),
-        Taxonomy::Tag => {
-            let (given, errors) = read_parameters::<TagFields>(params);
-            let TagFields { name, description, slug } = given;
-            (CategoryFields { name, description, slug, parent: None }, errors)
-        }
-    };
-    if creating {
-        errors.require(params);
+    given: CategoryFields,
+    errors: Errors,
+}
+
+impl Input for TermInput {
+    fn names(&self, _: &Urls) -> Names {
+        let mut names = Names::default();
+        names.categories.ids.extend(self.given.parent.as_ref().and_then(parent_id));
+        names
     }
+}
+
+impl TermInput {
+    /// Reads the parameters of a write; a name is required to create.
+    pub fn read(params: &Params, taxonomy: Taxonomy, creating: bool) -> TermInput {
+        let (given, mut errors) = match taxonomy {
+            Taxonomy::Category => read_parameters::<CategoryFields>(params),
+            Taxonomy::Tag => {
+                let (given, errors) = read_parameters::<TagFields>(params);
+                let TagFields { name, description, slug } = given;
+                (CategoryFields { name, description, slug, parent: None }, errors)
+            }
+        };
+        if creating {
+            errors.require(params);
+        }
+        TermInput { creating, given, errors }
+    }
+
+    /// Decodes the write.
+    ///
+    /// # Errors
+    /// All parameters that are missing or invalid.
+    pub fn decode(self, known: &Known) -> Result<TermChange, ParameterErrors> {
+        decode(self, known)
+    }
+}
+
+fn decode(input: TermInput, known: &Known) -> Result<TermChange, ParameterErrors> {
+    let TermInput { creating, given, mut errors } = input;
     let e = &mut errors;
     let name = given.name.map(|name| plain_name(&name.0));
     if name.as_deref() == Some("") {
@@ -46,7 +69,7 @@ pub fn decode(
             }
         }
     }
-    let parent = given.parent.as_ref().and_then(|value| parent(e, lookup, value));
+    let parent = given.parent.as_ref().and_then(|value| parent(e, known, value));
     let description = description.map(|text| html::sanitize_inline(&text));
     errors.finish(TermChange { name, description, slug, parent })
 }
@@ -56,16 +79,20 @@ pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }
 
-/// Decodes the id of an existing category, or 0 for the root.
-fn parent(errors: &mut Errors, lookup: &mut dyn Lookup, value: &Value) -> Option<i64> {
-    let id = match value {
+/// Reads the id of a category, or 0 for the root.
+fn parent_id(value: &Value) -> Option<i64> {
+    match value {
         Value::Number(number) if number.as_i64() == Some(0) => Some(0),
         Value::String(text) if text.trim() == "0" => Some(0),
         other => positive(other),
-    };
-    let known = id.filter(|id| *id == 0 || lookup.term(Taxonomy::Category, *id));
-    if known.is_none() {
+    }
+}
+
+/// Reads the id of an existing category, or 0 for the root.
+fn parent(errors: &mut Errors, known: &Known, value: &Value) -> Option<i64> {
+    let id = parent_id(value).filter(|id| *id == 0 || known.categories.ids.contains(id));
+    if id.is_none() {
         errors.fail("parent", "must be the id of a category");
     }
-    known
+    id
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::lookup::Lookup;
+use super::names::Known;
 use super::reading::Errors;
 use super::sanitized::SanitizedTexts;
 use super::values::{DateInput, FilledText, Positive, Text, positive};
@@ -118,29 +118,25 @@ pub fn publication(
 
 /// Decodes the shared fields of events, venues and organizers.
 macro_rules! post_change {
-    ($errors:ident, $lookup:ident, $given:ident, $writer:ident) => {{
+    ($errors:ident, $known:ident, $given:ident, $writer:ident) => {{
         use $crate::wire::write_input::{author, image, markup, publication};
         $crate::model::change::PostChange {
             description: markup($errors, "description", $given.description, $writer),
             excerpt: markup($errors, "excerpt", $given.excerpt, $writer),
             slug: $given.slug.map(|slug| slug.0),
             status: $given.status.map(|status| status.0),
-            author: author($errors, $lookup, $given.author),
+            author: author($errors, $known, $given.author),
             publication: publication($errors, ($given.date, $given.date_utc), $writer),
-            image: image($errors, $lookup, $given.image.as_ref(), $writer),
+            image: image($errors, $known, $given.image.as_ref(), $writer),
         }
     }};
 }
 pub(super) use post_change;
 
-/// Returns the id of an existing user.
-pub fn author(
-    errors: &mut Errors,
-    lookup: &mut dyn Lookup,
-    author: Option<Positive>,
-) -> Option<i64> {
+/// Returns the id of a user, who has to exist.
+pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> Option<i64> {
     let Positive(id) = author?;
-    if !lookup.user(id) {
+    if !known.users.contains(&id) {
         errors.fail("author", "must be the id of a user");
         return None;
     }
@@ -150,7 +146,7 @@ pub fn author(
 /// Decodes an image: an id, a URL, or a value that clears it.
 pub fn image(
     errors: &mut Errors,
-    lookup: &mut dyn Lookup,
+    known: &Known,
     image: Option<&Value>,
     writer: WriteOptions<'_>,
 ) -> Option<ImageRef> {
@@ -162,7 +158,7 @@ pub fn image(
         }
     };
     if let ImageRef::Id(id) = reference
-        && !lookup.image(id)
+        && !known.images.contains(&id)
     {
         errors.fail("image", "must be the id of an image");
         return None;

@@ -12,7 +12,7 @@ use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::{EventIndex, IndexAccess};
 use crate::store::{event_list, term_choices, terms};
-use crate::wire::list_input;
+use crate::wire::list_input::EventListInput;
 use crate::wire::pages::Choice;
 use crate::wire::pages::card::{self, CardGroup};
 use crate::wire::pages::query::PageQuery;
@@ -84,8 +84,7 @@ fn view(
     turn: &ListTurn,
 ) -> Result<ListView, ListInterrupt> {
     let Ok(params) = &request.params else { return Err(Error::NoRoute.into()) };
-    let mut list =
-        context.decode_list(|lookup, options| list_input::events(params, lookup, options))?;
+    let mut list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
     if let Some(named) = &mut list.filter.categories {
         *named = terms::with_descendants(context.db, named)?;
     }

@@ -10,24 +10,67 @@ use crate::model::list::{EventFilter, EventOrder, Geo, Scope};
 use crate::model::search::Words;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
+use crate::model::urls::Urls;
 use crate::model::window::Window;
-use crate::wire::lookup::Lookup;
+use crate::wire::names::{Input, Known, KnownTerms, Names};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::EventListParameters;
 use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Texts};
 
-/// Decodes the query of the list of events.
-///
-/// # Errors
-/// All invalid parameters.
-pub fn events(
-    params: &Params,
-    lookup: &mut dyn Lookup,
+/// The query of the list of events.
+pub struct EventListInput<'a> {
+    params: &'a Params,
+    given: EventListParameters,
+    errors: Errors,
+}
+
+impl Input for EventListInput<'_> {
+    fn names(&self, _: &Urls) -> Names {
+        let EventListParameters { categories, tags, venue, organizer, post_parent, .. } =
+            &self.given;
+        let mut names = Names::default();
+        names.events.extend(post_parent.iter().map(|id| id.0));
+        names.venues.extend(venue.iter().flat_map(|ids| &ids.0));
+        names.organizers.extend(organizer.iter().flat_map(|ids| &ids.0));
+        for (taxonomy, texts) in [(Taxonomy::Category, categories), (Taxonomy::Tag, tags)] {
+            let names = names.terms(taxonomy);
+            for word in texts.iter().flat_map(|texts| &texts.0) {
+                names.ids.extend(word.parse::<i64>());
+                names.slugs.extend([word.to_lowercase(), slug::slugify(word)]);
+            }
+        }
+        names
+    }
+}
+
+impl<'a> EventListInput<'a> {
+    /// Reads the parameters.
+    pub fn read(params: &'a Params) -> EventListInput<'a> {
+        let (given, errors) = read_parameters(params);
+        EventListInput { params, given, errors }
+    }
+
+    /// Decodes the query.
+    ///
+    /// # Errors
+    /// All invalid parameters.
+    pub fn decode(
+        self,
+        known: &Known,
+        options: ListOptions<'_>,
+    ) -> Result<ListRequest<EventFilter>, ParameterErrors> {
+        decode(self, known, options)
+    }
+}
+
+fn decode(
+    input: EventListInput<'_>,
+    known: &Known,
     options: ListOptions<'_>,
 ) -> Result<ListRequest<EventFilter>, ParameterErrors> {
-    let (mut given, mut errors) = read_parameters::<EventListParameters>(params);
+    let EventListInput { params, mut given, mut errors } = input;
     let e = &mut errors;
     let paging = paging(given.page.take(), given.per_page.take(), options);
     let dates = dates(e, &mut given, options);
@@ -92,13 +135,13 @@ pub fn events(
         scope: scope(e, status, options.actor),
         window: if include.is_some() { Window::default() } else { dates.window },
         words,
-        categories: named_terms(e, lookup, Taxonomy::Category, categories),
-        tags: named_terms(e, lookup, Taxonomy::Tag, tags),
-        venues: existing_linked(e, lookup, Kind::Venue, venue),
-        organizers: existing_linked(e, lookup, Kind::Organizer, organizer),
+        categories: named_terms(e, known, Taxonomy::Category, categories),
+        tags: named_terms(e, known, Taxonomy::Tag, tags),
+        venues: existing_linked(e, known, Kind::Venue, venue),
+        organizers: existing_linked(e, known, Kind::Organizer, organizer),
         featured: featured.map(|flag| flag.0),
         include: include.map(|ids| wanted_ids(e, ids)),
-        parent: existing_event(e, lookup, "post_parent", post_parent),
+        parent: existing_event(e, known, "post_parent", post_parent),
         geo,
         venue_scope: Scope::of(options.actor, None).unwrap_or_else(Scope::public),
         matches_nothing: ticketed.is_some_and(|flag| flag.0),
@@ -137,15 +180,12 @@ fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
 /// Finds the terms to filter by: each item as a slug, else as an id, else as a name.
 fn named_terms(
     errors: &mut Errors,
-    lookup: &mut dyn Lookup,
+    known: &Known,
     taxonomy: Taxonomy,
     texts: Option<Texts>,
 ) -> Option<Vec<i64>> {
     let Texts(words) = texts?;
-    let ids: Vec<i64> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    let slugs: Vec<String> =
-        words.iter().flat_map(|word| [word.to_lowercase(), slug::slugify(word)]).collect();
-    let (ids, slugs) = (lookup.terms(taxonomy, &ids), lookup.terms_by_slug(taxonomy, &slugs));
+    let KnownTerms { ids, slugs } = known.terms(taxonomy);
     let known = |word: &String| {
         let id = word.parse().ok().filter(|id| ids.contains(id));
         let named = || slugs.get(&slug::slugify(word)).copied();
@@ -161,12 +201,13 @@ fn named_terms(
 
 fn existing_linked(
     errors: &mut Errors,
-    lookup: &mut dyn Lookup,
+    known: &Known,
     kind: Kind,
     ids: Option<Ids>,
 ) -> Option<Vec<i64>> {
     let Ids(ids) = ids?;
-    if ids.is_empty() || lookup.linked(kind, &ids).len() < ids.len() {
+    let known = known.linked(kind);
+    if ids.is_empty() || !ids.iter().all(|id| known.contains(id)) {
         errors.fail(kind.word(), "must be a list of existing ids");
     }
     Some(ids)

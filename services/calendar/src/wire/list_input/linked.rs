@@ -2,22 +2,52 @@
 
 use super::query::{self, ListOptions, ListRequest};
 use crate::model::list::LinkedFilter;
-use crate::wire::lookup::Lookup;
+use crate::model::urls::Urls;
+use crate::wire::names::{Input, Known, Names};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::LinkedListParameters;
 use crate::wire::params::Params;
-use crate::wire::reading::read_parameters;
+use crate::wire::reading::{Errors, read_parameters};
 
-/// Decodes the query of the lists of venues and organizers.
-///
-/// # Errors
-/// All invalid parameters.
-pub fn linked(
-    params: &Params,
-    lookup: &mut dyn Lookup,
+/// The query of a list of venues or organizers.
+pub struct LinkedListInput<'a> {
+    params: &'a Params,
+    given: LinkedListParameters,
+    errors: Errors,
+}
+
+impl Input for LinkedListInput<'_> {
+    fn names(&self, _: &Urls) -> Names {
+        Names { events: self.given.event.iter().map(|id| id.0).collect(), ..Names::default() }
+    }
+}
+
+impl<'a> LinkedListInput<'a> {
+    /// Reads the parameters.
+    pub fn read(params: &'a Params) -> LinkedListInput<'a> {
+        let (given, errors) = read_parameters(params);
+        LinkedListInput { params, given, errors }
+    }
+
+    /// Decodes the query.
+    ///
+    /// # Errors
+    /// All invalid parameters.
+    pub fn decode(
+        self,
+        known: &Known,
+        options: ListOptions<'_>,
+    ) -> Result<ListRequest<LinkedFilter>, ParameterErrors> {
+        decode(self, known, options)
+    }
+}
+
+fn decode(
+    input: LinkedListInput<'_>,
+    known: &Known,
     options: ListOptions<'_>,
 ) -> Result<ListRequest<LinkedFilter>, ParameterErrors> {
-    let (given, mut errors) = read_parameters::<LinkedListParameters>(params);
+    let LinkedListInput { params, given, mut errors } = input;
     let LinkedListParameters {
         page,
         per_page,
@@ -30,7 +60,7 @@ pub fn linked(
         fields: _,
     } = given;
     let paging = query::paging(page, per_page, options);
-    let event = query::existing_event(&mut errors, lookup, "event", event);
+    let event = query::existing_event(&mut errors, known, "event", event);
     let upcoming = only_with_upcoming.is_some_and(|flag| flag.0);
     let scope = query::scope(&mut errors, status, options.actor);
     let mut repeated = query::repeated::<LinkedListParameters>(params, paging);

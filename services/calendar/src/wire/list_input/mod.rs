@@ -6,7 +6,7 @@ mod linked;
 mod query;
 mod terms;
 
-pub use events::events;
-pub use linked::linked;
+pub use events::EventListInput;
+pub use linked::LinkedListInput;
 pub use query::{ListOptions, ListRequest};
-pub use terms::terms;
+pub use terms::TermListInput;

@@ -8,7 +8,7 @@ use crate::model::list::{Paging, Scope, StatusFilter};
 use crate::model::role::{self, Actor};
 use crate::model::status::Status;
 use crate::model::zone::Zone;
-use crate::wire::lookup::Lookup;
+use crate::wire::names::Known;
 use crate::wire::parameters::Declared;
 use crate::wire::params::Params;
 use crate::wire::reading::Errors;
@@ -109,12 +109,12 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
 /// Returns the id of an existing event.
 pub fn existing_event(
     errors: &mut Errors,
-    lookup: &mut dyn Lookup,
+    known: &Known,
     name: &'static str,
     id: Option<Positive>,
 ) -> Option<i64> {
     let Positive(id) = id?;
-    if !lookup.event(id) {
+    if !known.events.contains(&id) {
         errors.fail(name, "must be the id of an event");
     }
     Some(id)

@@ -4,30 +4,66 @@ use super::query::{ListOptions, ListRequest, existing_event, paging, repeated};
 use crate::model::list::{TermFilter, TermOrder};
 use crate::model::slug;
 use crate::model::term::Taxonomy;
-use crate::wire::lookup::Lookup;
+use crate::model::urls::Urls;
+use crate::wire::names::{Input, Known, Names};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::{CategoryListParameters, TagListParameters};
 use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Parent};
 
-/// Decodes the query of the lists of categories and tags.
-///
-/// # Errors
-/// All invalid parameters.
-pub fn terms(
-    params: &Params,
-    lookup: &mut dyn Lookup,
+/// The query of a list of categories or tags.
+pub struct TermListInput<'a> {
+    params: &'a Params,
     taxonomy: Taxonomy,
+    given: CategoryListParameters,
+    errors: Errors,
+}
+
+impl Input for TermListInput<'_> {
+    fn names(&self, _: &Urls) -> Names {
+        let CategoryListParameters { include, exclude, parent, post, event, .. } = &self.given;
+        let mut names = Names::default();
+        names.events.extend(post.iter().chain(event).map(|id| id.0));
+        names.categories.ids.extend(parent.iter().map(|parent| parent.0));
+        let ids = include.iter().chain(exclude).flat_map(|ids| &ids.0);
+        names.terms(self.taxonomy).ids.extend(ids);
+        names
+    }
+}
+
+impl<'a> TermListInput<'a> {
+    /// Reads the parameters.
+    pub fn read(params: &'a Params, taxonomy: Taxonomy) -> TermListInput<'a> {
+        let (given, errors) = match taxonomy {
+            Taxonomy::Category => read_parameters(params),
+            Taxonomy::Tag => {
+                let (given, errors) = read_parameters(params);
+                (with_parent(given), errors)
+            }
+        };
+        TermListInput { params, taxonomy, given, errors }
+    }
+
+    /// Decodes the query.
+    ///
+    /// # Errors
+    /// All invalid parameters.
+    pub fn decode(
+        self,
+        known: &Known,
+        options: ListOptions<'_>,
+    ) -> Result<ListRequest<TermFilter>, ParameterErrors> {
+        decode(self, known, options)
+    }
+}
+
+fn decode(
+    input: TermListInput<'_>,
+    known: &Known,
     options: ListOptions<'_>,
 ) -> Result<ListRequest<TermFilter>, ParameterErrors> {
-    let (given, mut errors) = match taxonomy {
-        Taxonomy::Category => read_parameters::<CategoryListParameters>(params),
-        Taxonomy::Tag => {
-            let (given, errors) = read_parameters::<TagListParameters>(params);
-            (with_parent(given), errors)
-        }
-    };
+    let TermListInput { params, taxonomy, given, mut errors } = input;
     let CategoryListParameters {
         page,
         per_page,
@@ -45,11 +81,11 @@ pub fn terms(
         fields: _,
     } = given;
     let paging = paging(page, per_page, options);
-    let exclude = existing_terms(&mut errors, lookup, taxonomy, "exclude", exclude);
-    let include = existing_terms(&mut errors, lookup, taxonomy, "include", include);
-    let parent = existing_parent(&mut errors, lookup, parent);
-    let post = existing_event(&mut errors, lookup, "post", post);
-    let event = existing_event(&mut errors, lookup, "event", event).or(post);
+    let exclude = existing_terms(&mut errors, known, taxonomy, "exclude", exclude);
+    let include = existing_terms(&mut errors, known, taxonomy, "include", include);
+    let parent = existing_parent(&mut errors, known, parent);
+    let post = existing_event(&mut errors, known, "post", post);
+    let event = existing_event(&mut errors, known, "event", event).or(post);
     let query = match taxonomy {
         Taxonomy::Category => repeated::<CategoryListParameters>(params, paging),
         Taxonomy::Tag => repeated::<TagListParameters>(params, paging),
@@ -90,25 +126,22 @@ fn with_parent(tags: TagListParameters) -> CategoryListParameters {
 
 fn existing_terms(
     errors: &mut Errors,
-    lookup: &mut dyn Lookup,
+    known: &Known,
     taxonomy: Taxonomy,
     name: &'static str,
     ids: Option<Ids>,
 ) -> Option<Vec<i64>> {
     let Ids(ids) = ids?;
-    if ids.is_empty() || lookup.terms(taxonomy, &ids).len() < ids.len() {
+    let known = &known.terms(taxonomy).ids;
+    if ids.is_empty() || !ids.iter().all(|id| known.contains(id)) {
         errors.fail(name, "must be a list of existing ids");
     }
     Some(ids)
 }
 
-fn existing_parent(
-    errors: &mut Errors,
-    lookup: &mut dyn Lookup,
-    parent: Option<Parent>,
-) -> Option<i64> {
+fn existing_parent(errors: &mut Errors, known: &Known, parent: Option<Parent>) -> Option<i64> {
     let Parent(id) = parent?;
-    if id != 0 && !lookup.term(Taxonomy::Category, id) {
+    if id != 0 && !known.categories.ids.contains(&id) {
         errors.fail("parent", "must be the id of a category");
     }
     Some(id)
