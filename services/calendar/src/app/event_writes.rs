@@ -1,16 +1,16 @@
 //! Rules for creating, changing and trashing events, inside a transaction.
 
-use database::Db;
+use database::{DatabaseError, Db};
 
 use super::context::RequestContext;
-use super::images;
+use super::images::{self, PlannedImage};
 use super::interrupt::Interrupt;
-use super::linked_writes;
+use super::linked_writes::{self, PlannedLinked};
 use super::slugs::{self, SlugSource};
-use super::term_writes;
+use super::term_writes::{self, PlannedTerm};
 use super::write_context::WriteContext;
 use crate::error::Error;
-use crate::model::change::{EventChange, LinkRef};
+use crate::model::change::{EventChange, LinkRef, LinkedChange};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::role::{self, User};
@@ -19,7 +19,7 @@ use crate::model::status::{Stage, Status};
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
-use crate::store::{events, links, terms as stored};
+use crate::store::{events, links};
 use crate::wire::parameter_errors::ParameterErrors;
 
 fn no_date() -> Error {
@@ -42,31 +42,28 @@ pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error>
     schedule.map_err(out_of_range)
 }
 
-/// Creates an event on behalf of a user.
+/// Creates an event on behalf of a user: decides what it is, gathers what it names, and stores both.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     user: &User,
     change: &EventChange,
 ) -> Result<Event, Interrupt> {
     let write = context.write_context(user);
-    create(context.db, &context.site.settings.site_timezone, change, write)
+    let mut event = decide(&context.site.settings.site_timezone, change, write)?;
+    let named = Named::gather(context.db, change, event.image, write)?;
+    event.id = events::allocate(context.db)?;
+    event.slug = slug(context.db, &event, change, false)?;
+    let links = named.store(context.db, &mut event, Links::default(), write)?;
+    events::insert(context.db, &event, &links)?;
+    Ok(event)
 }
 
-/// Creates an event with all its links.
-fn create(
-    db: &mut Db,
-    site: &Zone,
-    change: &EventChange,
-    write: WriteContext<'_>,
-) -> Result<Event, Interrupt> {
+/// Returns the new event without its id, slug, image and links.
+fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<Event, Error> {
     check_author(change, write.user, None)?;
     let schedule = schedule_of(site, change)?;
     let mut event = Event::draft(write.user.id, schedule, write.now, write.now_local);
     change.apply(&mut event, write.user, true, write.now).map_err(out_of_range)?;
-    event.id = events::allocate(db)?;
-    assign_slug_and_image(db, &mut event, change, false, write)?;
-    let links = resolve_links(db, change, &Links::default(), write)?;
-    events::insert(db, &event, &links)?;
     Ok(event)
 }
 
@@ -80,9 +77,10 @@ pub fn update(
     check_author(change, write.user, Some(old.author))?;
     let mut event = old.clone();
     change.apply(&mut event, write.user, false, write.now).map_err(out_of_range)?;
-    assign_slug_and_image(db, &mut event, change, old.status.is_trashed(), write)?;
+    let named = Named::gather(db, change, old.image, write)?;
     let before = links::of_event(db, old.id)?;
-    let after = resolve_links(db, change, &before, write)?;
+    event.slug = slug(db, &event, change, old.status.is_trashed())?;
+    let after = named.store(db, &mut event, before.clone(), write)?;
     events::update(db, (old, &before), (&event, &after))?;
     Ok(event)
 }
@@ -114,13 +112,12 @@ fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Resu
     }
 }
 
-fn assign_slug_and_image(
+fn slug(
     db: &mut Db,
-    event: &mut Event,
+    event: &Event,
     change: &EventChange,
     was_trashed: bool,
-    write: WriteContext<'_>,
-) -> Result<(), Interrupt> {
+) -> Result<String, DatabaseError> {
     let source = SlugSource {
         sent: change.post.slug.as_deref(),
         current: &event.slug,
@@ -128,80 +125,116 @@ fn assign_slug_and_image(
         was_trashed,
         is_trashed: event.status.is_trashed(),
     };
-    event.slug = slugs::assign(db, "events", event.id, source)?;
-    event.image = images::resolve(db, change.post.image.as_ref(), event.image, write)?;
-    Ok(())
+    slugs::assign(db, "events", event.id, source)
 }
 
-/// Resolves the links of a write. Absent fields keep the current links.
-fn resolve_links(
-    db: &mut Db,
-    change: &EventChange,
-    old: &Links,
-    write: WriteContext<'_>,
-) -> Result<Links, Interrupt> {
-    let mut links = old.clone();
-    if let Some(refs) = &change.categories {
-        links.categories = terms(db, Taxonomy::Category, refs, write.user)?;
-    }
-    if let Some(refs) = &change.tags {
-        links.tags = terms(db, Taxonomy::Tag, refs, write.user)?;
-    }
-    if let Some(refs) = &change.venues {
-        links.venues = linked(db, Kind::Venue, refs, write)?;
-    }
-    if let Some(refs) = &change.organizers {
-        links.organizers = linked(db, Kind::Organizer, refs, write)?;
-    }
-    Ok(links)
+/// The image and the links that a write names: stored rows, and rows to store. `None` leaves links
+/// unchanged.
+struct Named<'a> {
+    image: PlannedImage<'a>,
+    categories: Option<Vec<PlannedTerm<'a>>>,
+    tags: Option<Vec<PlannedTerm<'a>>>,
+    venues: Option<Vec<NamedLink<'a>>>,
+    organizers: Option<Vec<NamedLink<'a>>>,
 }
 
-fn push_new(ids: &mut Vec<i64>, id: i64) {
-    if !ids.contains(&id) {
-        ids.push(id);
-    }
+/// A venue or an organizer that a write names.
+enum NamedLink<'a> {
+    Known(i64),
+    Planned(Box<PlannedLinked<'a>>, &'a LinkedChange),
 }
 
-fn terms(
-    db: &mut Db,
-    taxonomy: Taxonomy,
-    refs: &[TermRef],
-    user: &User,
-) -> Result<Vec<i64>, Error> {
-    let texts = refs.iter().filter_map(|one| match one {
-        TermRef::Id(_) => None,
-        TermRef::Text(text) => Some(text.to_lowercase()),
-    });
-    let known = stored::ids_by_slug(db, taxonomy, &texts.collect::<Vec<_>>())?;
-    let mut ids = Vec::new();
-    for one in refs {
-        let id = match one {
-            TermRef::Id(id) => Some(*id),
-            TermRef::Text(text) => match known.get(&text.to_lowercase()) {
-                Some(id) => Some(*id),
-                None => term_writes::find_or_create(db, taxonomy, text, user)?,
-            },
+impl<'a> Named<'a> {
+    /// Reads what the write names. Nothing is stored yet.
+    fn gather(
+        db: &mut Db,
+        change: &'a EventChange,
+        image: Option<i64>,
+        write: WriteContext<'a>,
+    ) -> Result<Named<'a>, Interrupt> {
+        let image = images::plan(db, change.post.image.as_ref(), image, write)?;
+        let mut terms = |taxonomy, refs: &'a Option<Vec<TermRef>>| match refs {
+            Some(refs) => term_writes::plan(db, taxonomy, refs, write.user).map(Some),
+            None => Ok(None),
         };
-        if let Some(id) = id {
-            push_new(&mut ids, id);
-        }
+        let categories = terms(Taxonomy::Category, &change.categories)?;
+        let tags = terms(Taxonomy::Tag, &change.tags)?;
+        let mut linked = |kind, refs: &'a Option<Vec<LinkRef>>| match refs {
+            Some(refs) => named_links(db, kind, refs, write).map(Some),
+            None => Ok(None),
+        };
+        let venues = linked(Kind::Venue, &change.venues)?;
+        let organizers = linked(Kind::Organizer, &change.organizers)?;
+        Ok(Named { image, categories, tags, venues, organizers })
     }
-    Ok(ids)
+
+    /// Stores new rows, sets the image, and returns the links of the event.
+    fn store(
+        self,
+        db: &mut Db,
+        event: &mut Event,
+        mut links: Links,
+        write: WriteContext<'_>,
+    ) -> Result<Links, Interrupt> {
+        event.image = images::store(db, &self.image, write)?;
+        if let Some(planned) = &self.categories {
+            links.categories = term_writes::store(db, Taxonomy::Category, planned)?;
+        }
+        if let Some(planned) = &self.tags {
+            links.tags = term_writes::store(db, Taxonomy::Tag, planned)?;
+        }
+        if let Some(named) = self.venues {
+            links.venues = store_links(db, Kind::Venue, named, write)?;
+        }
+        if let Some(named) = self.organizers {
+            links.organizers = store_links(db, Kind::Organizer, named, write)?;
+        }
+        Ok(links)
+    }
 }
 
-fn linked(
+fn named_links<'a>(
     db: &mut Db,
     kind: Kind,
-    refs: &[LinkRef],
+    refs: &'a [LinkRef],
+    write: WriteContext<'a>,
+) -> Result<Vec<NamedLink<'a>>, Interrupt> {
+    let mut named = Vec::new();
+    for one in refs {
+        named.push(match one {
+            LinkRef::Id(id) => NamedLink::Known(*id),
+            LinkRef::New(change) => {
+                let planned = linked_writes::plan(db, kind, change, write)?;
+                NamedLink::Planned(Box::new(planned), change)
+            }
+        });
+    }
+    Ok(named)
+}
+
+/// Stores planned rows and returns all ids, each once.
+fn store_links(
+    db: &mut Db,
+    kind: Kind,
+    named: Vec<NamedLink<'_>>,
     write: WriteContext<'_>,
 ) -> Result<Vec<i64>, Interrupt> {
-    let mut ids = Vec::new();
-    for one in refs {
+    let (mut ids, mut has_stored) = (Vec::new(), false);
+    for one in named {
         let id = match one {
-            LinkRef::Id(id) => *id,
-            LinkRef::New(change) => linked_writes::create(db, kind, change, write)?.id,
+            NamedLink::Known(id) => id,
+            // An earlier row of the same write may have this name now.
+            NamedLink::Planned(_, change) if has_stored => {
+                linked_writes::create(db, kind, change, write)?.id
+            }
+            NamedLink::Planned(planned, _) => {
+                has_stored = true;
+                linked_writes::store(db, *planned, write)?.id
+            }
         };
-        push_new(&mut ids, id);
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
     }
     Ok(ids)
 }

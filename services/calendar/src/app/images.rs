@@ -24,28 +24,50 @@ pub async fn fetch(state: &State, fetcher: &ImageFetcher, url: &str) -> Result<I
     }
 }
 
-/// Returns the id of the image that a resource has after a write.
-pub fn resolve(
+/// The image that a resource has after a write.
+pub enum PlannedImage<'a> {
+    /// A stored image, or none.
+    Known(Option<i64>),
+    /// A URL to record.
+    Linked(&'a str),
+    /// A fetched file to record with its URL.
+    Fetched(&'a str, &'a ImageFile),
+}
+
+/// Decides which image a resource has after a write.
+pub fn plan<'a>(
     db: &mut Db,
-    sent: Option<&ImageRef>,
+    sent: Option<&'a ImageRef>,
     current: Option<i64>,
-    write: WriteContext<'_>,
-) -> Result<Option<i64>, Interrupt> {
+    write: WriteContext<'a>,
+) -> Result<PlannedImage<'a>, Interrupt> {
     let url = match sent {
-        None => return Ok(current),
-        Some(ImageRef::Clear) => return Ok(None),
-        Some(ImageRef::Id(id)) => return Ok(Some(*id)),
+        None => return Ok(PlannedImage::Known(current)),
+        Some(ImageRef::Clear) => return Ok(PlannedImage::Known(None)),
+        Some(ImageRef::Id(id)) => return Ok(PlannedImage::Known(Some(*id))),
         Some(ImageRef::Url(url)) => url,
     };
-    let Some(fetched) = write.fetched else {
-        let extension = image::image_url(url).map(|url| image::extension(&url)).unwrap_or_default();
-        return Ok(Some(images::link(db, url, &extension, write.user.id, write.now)?));
-    };
+    let Some(fetched) = write.fetched else { return Ok(PlannedImage::Linked(url)) };
     if let Some(id) = images::fetched_from(db, url)? {
-        return Ok(Some(id));
+        return Ok(PlannedImage::Known(Some(id)));
     }
-    match fetched.get(url) {
-        Some(file) => Ok(Some(images::insert(db, url, file, write.user.id, write.now)?)),
-        None => Err(Interrupt::NeedsImage(url.clone())),
+    let file = fetched.get(url).ok_or_else(|| Interrupt::NeedsImage(url.clone()))?;
+    Ok(PlannedImage::Fetched(url, file))
+}
+
+/// Records a planned image and returns its id.
+pub fn store(
+    db: &mut Db,
+    image: &PlannedImage<'_>,
+    write: WriteContext<'_>,
+) -> Result<Option<i64>, DatabaseError> {
+    let (author, now) = (write.user.id, write.now);
+    match image {
+        PlannedImage::Known(id) => Ok(*id),
+        PlannedImage::Linked(url) => {
+            let extension = image::image_url(url).map(|url| image::extension(&url));
+            images::link(db, url, &extension.unwrap_or_default(), author, now).map(Some)
+        }
+        PlannedImage::Fetched(url, file) => images::insert(db, url, file, author, now).map(Some),
     }
 }

@@ -1,8 +1,8 @@
 //! Rules for creating, changing and trashing venues and organizers, inside a transaction.
 
-use database::Db;
+use database::{DatabaseError, Db};
 
-use super::images;
+use super::images::{self, PlannedImage};
 use super::interrupt::Interrupt;
 use super::slugs::{self, SlugSource};
 use super::write_context::WriteContext;
@@ -15,6 +15,24 @@ use crate::model::role::{self, User};
 use crate::model::status::{Stage, Status};
 use crate::store::linked_posts;
 
+/// A row after a write.
+pub enum PlannedLinked<'a> {
+    /// An existing row that stays unchanged.
+    Known(Linked),
+    /// A row to insert.
+    New(LinkedDraft<'a>),
+    /// A row to update.
+    Changed(LinkedDraft<'a>),
+}
+
+/// A row without its new slug and image.
+pub struct LinkedDraft<'a> {
+    row: Linked,
+    was_trashed: bool,
+    sent_slug: Option<&'a str>,
+    image: PlannedImage<'a>,
+}
+
 /// Creates a row, or returns the existing one with the same name.
 ///
 /// Other fields overwrite an existing row only if the caller may edit it.
@@ -24,23 +42,82 @@ pub fn create(
     change: &LinkedChange,
     write: WriteContext<'_>,
 ) -> Result<Linked, Interrupt> {
+    let planned = plan(db, kind, change, write)?;
+    Ok(store(db, planned, write)?)
+}
+
+/// Decides what [`create`] stores.
+pub fn plan<'a>(
+    db: &mut Db,
+    kind: Kind,
+    change: &'a LinkedChange,
+    write: WriteContext<'a>,
+) -> Result<PlannedLinked<'a>, Interrupt> {
     if html::plain(change.name.as_deref().unwrap_or_default()).is_empty() {
         return Err(Error::CouldNotCreate(kind).into());
     }
     check_author(change, write.user)?;
-    if let Some(existing) = duplicate(db, kind, change, write.user)? {
-        let editable = may_edit(write.user, &existing);
-        if editable && change.has_fields_besides_name() {
-            return update(db, existing, change, write);
+    match duplicate(db, kind, change, write.user)? {
+        Some(row) if may_edit(write.user, &row) && change.has_fields_besides_name() => {
+            plan_update(db, row, change, write)
         }
-        return Ok(existing);
+        Some(row) => Ok(PlannedLinked::Known(row)),
+        None => {
+            let mut row = LinkedChange::blank(kind, write.user.id, write.now, write.now_local);
+            change.apply(&mut row, write.user, true, write.now);
+            draft(db, row, change, false, write).map(PlannedLinked::New)
+        }
     }
-    let mut row = LinkedChange::blank(kind, write.user.id, write.now, write.now_local);
-    change.apply(&mut row, write.user, true, write.now);
-    row.id = linked_posts::allocate(db, kind)?;
-    assign_slug_and_image(db, &mut row, change, false, write)?;
-    linked_posts::insert(db, &row)?;
-    Ok(row)
+}
+
+/// Stores a planned row.
+pub fn store(
+    db: &mut Db,
+    planned: PlannedLinked<'_>,
+    write: WriteContext<'_>,
+) -> Result<Linked, DatabaseError> {
+    match planned {
+        PlannedLinked::Known(row) => Ok(row),
+        PlannedLinked::New(mut draft) => {
+            draft.row.id = linked_posts::allocate(db, draft.row.kind)?;
+            let row = draft.finish(db, write)?;
+            linked_posts::insert(db, &row)?;
+            Ok(row)
+        }
+        PlannedLinked::Changed(draft) => {
+            let row = draft.finish(db, write)?;
+            linked_posts::update(db, &row)?;
+            Ok(row)
+        }
+    }
+}
+
+fn draft<'a>(
+    db: &mut Db,
+    row: Linked,
+    change: &'a LinkedChange,
+    was_trashed: bool,
+    write: WriteContext<'a>,
+) -> Result<LinkedDraft<'a>, Interrupt> {
+    let image = images::plan(db, change.post.image.as_ref(), row.image, write)?;
+    Ok(LinkedDraft { row, was_trashed, sent_slug: change.post.slug.as_deref(), image })
+}
+
+impl LinkedDraft<'_> {
+    /// Assigns slug and image.
+    fn finish(self, db: &mut Db, write: WriteContext<'_>) -> Result<Linked, DatabaseError> {
+        let LinkedDraft { mut row, was_trashed, sent_slug, image } = self;
+        let source = SlugSource {
+            sent: sent_slug,
+            current: &row.slug,
+            title: &row.name,
+            was_trashed,
+            is_trashed: row.status.is_trashed(),
+        };
+        row.slug = slugs::assign(db, row.kind.collection(), row.id, source)?;
+        row.image = images::store(db, &image, write)?;
+        Ok(row)
+    }
 }
 
 /// Finds a row with the same name (and the same description, if given) that is visible to the
@@ -75,37 +152,26 @@ fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
 /// Changes a row. The caller's permission has been checked.
 pub fn update(
     db: &mut Db,
-    mut row: Linked,
+    row: Linked,
     change: &LinkedChange,
     write: WriteContext<'_>,
 ) -> Result<Linked, Interrupt> {
+    let planned = plan_update(db, row, change, write)?;
+    Ok(store(db, planned, write)?)
+}
+
+fn plan_update<'a>(
+    db: &mut Db,
+    mut row: Linked,
+    change: &'a LinkedChange,
+    write: WriteContext<'a>,
+) -> Result<PlannedLinked<'a>, Interrupt> {
     if change.post.author != Some(row.author) {
         check_author(change, write.user)?;
     }
     let was_trashed = row.status.is_trashed();
     change.apply(&mut row, write.user, false, write.now);
-    assign_slug_and_image(db, &mut row, change, was_trashed, write)?;
-    linked_posts::update(db, &row)?;
-    Ok(row)
-}
-
-fn assign_slug_and_image(
-    db: &mut Db,
-    row: &mut Linked,
-    change: &LinkedChange,
-    was_trashed: bool,
-    write: WriteContext<'_>,
-) -> Result<(), Interrupt> {
-    let source = SlugSource {
-        sent: change.post.slug.as_deref(),
-        current: &row.slug,
-        title: &row.name,
-        was_trashed,
-        is_trashed: row.status.is_trashed(),
-    };
-    row.slug = slugs::assign(db, row.kind.collection(), row.id, source)?;
-    row.image = images::resolve(db, change.post.image.as_ref(), row.image, write)?;
-    Ok(())
+    draft(db, row, change, was_trashed, write).map(PlannedLinked::Changed)
 }
 
 /// Moves a row to the trash.

@@ -7,7 +7,7 @@ use database::{DatabaseError, Db};
 use crate::error::Error;
 use crate::model::role::{self, User};
 use crate::model::slug;
-use crate::model::term::{Taxonomy, Term, TermChange};
+use crate::model::term::{Taxonomy, Term, TermChange, TermRef};
 use crate::store::terms;
 use crate::wire::term_input::plain_name;
 
@@ -105,26 +105,82 @@ fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     Ok(parent)
 }
 
-/// Returns the term of this slug or name, and creates it if the caller may.
-pub fn find_or_create(
+/// A term that an event names.
+pub enum PlannedTerm<'a> {
+    /// A stored term.
+    Known(i64),
+    /// A text for which a term is made, unless an earlier one of the same write has made it.
+    New(&'a str),
+}
+
+/// Decides which terms an event has. Texts are slugs or names; new terms need a permission.
+pub fn plan<'a>(
     db: &mut Db,
     taxonomy: Taxonomy,
-    text: &str,
+    refs: &'a [TermRef],
     user: &User,
-) -> Result<Option<i64>, Error> {
+) -> Result<Vec<PlannedTerm<'a>>, Error> {
+    let texts = refs.iter().filter_map(|one| match one {
+        TermRef::Id(_) => None,
+        TermRef::Text(text) => Some(text.to_lowercase()),
+    });
+    let known = terms::ids_by_slug(db, taxonomy, &texts.collect::<Vec<_>>())?;
+    let mut planned = Vec::new();
+    for one in refs {
+        let text = match one {
+            TermRef::Id(id) => {
+                planned.push(PlannedTerm::Known(*id));
+                continue;
+            }
+            TermRef::Text(text) => text,
+        };
+        let id = match known.get(&text.to_lowercase()) {
+            Some(id) => Some(*id),
+            None => find(db, taxonomy, text)?,
+        };
+        match id {
+            Some(id) => planned.push(PlannedTerm::Known(id)),
+            None if plain_name(text).is_empty() => {}
+            None if role::may_make_terms(user) => planned.push(PlannedTerm::New(text)),
+            None => return Err(Error::Forbidden),
+        }
+    }
+    Ok(planned)
+}
+
+/// Stores planned terms and returns their ids, each once.
+pub fn store(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    planned: &[PlannedTerm<'_>],
+) -> Result<Vec<i64>, Error> {
+    let mut ids = Vec::new();
+    for term in planned {
+        let id = match term {
+            PlannedTerm::Known(id) => *id,
+            PlannedTerm::New(text) => match find(db, taxonomy, text)? {
+                Some(id) => id,
+                None => {
+                    let name = Some(plain_name(text));
+                    create(db, taxonomy, &TermChange { name, ..TermChange::default() })?.id
+                }
+            },
+        };
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Finds a term by slug or name.
+fn find(db: &mut Db, taxonomy: Taxonomy, text: &str) -> Result<Option<i64>, DatabaseError> {
     let name = plain_name(text);
     if name.is_empty() {
         return Ok(None);
     }
-    if let Some(term) = terms::find_by_slug(db, taxonomy, &text.to_lowercase())? {
-        return Ok(Some(term.id));
+    match terms::find_by_slug(db, taxonomy, &text.to_lowercase())? {
+        Some(term) => Ok(Some(term.id)),
+        None => terms::named(db, taxonomy, &name, None, 0),
     }
-    if let Some(id) = terms::named(db, taxonomy, &name, None, 0)? {
-        return Ok(Some(id));
-    }
-    if !role::may_make_terms(user) {
-        return Err(Error::Forbidden);
-    }
-    let change = TermChange { name: Some(name), ..TermChange::default() };
-    Ok(Some(create(db, taxonomy, &change)?.id))
 }
