@@ -2,7 +2,7 @@
 
 use super::context::RequestContext;
 use super::interrupt::ListInterrupt;
-use super::list_turn::ListTurn;
+use super::list_permit::ListPermit;
 use super::passwords::is_unlocked;
 use crate::error::Error;
 use crate::store::included::{self, EventSelector};
@@ -18,7 +18,7 @@ use crate::wire::tombstone::TombstoneJson;
 pub fn list(
     context: &mut RequestContext<'_>,
     params: &Params,
-    turn: &ListTurn,
+    permit: &ListPermit,
 ) -> Result<EventListJson, ListInterrupt> {
     let list = change_list(params, context.list_options()).map_err(Error::from)?;
     let (changes, total, rows, included) = read_transaction(context.db, |db| {
@@ -26,7 +26,7 @@ pub fn list(
         let total = changes::count(db, &list.filter)?;
         let shown = changes.iter().filter(|change| !change.is_gone);
         let ids: Vec<i64> = shown.map(|change| change.event).collect();
-        text_lengths::check(text_lengths::of_events(db, &ids)?, turn.place.bytes())?;
+        text_lengths::check(text_lengths::of_events(db, &ids)?, permit.page.bytes())?;
         let (rows, included) = match ids.is_empty() {
             true => Default::default(),
             false => included::of_events(db, EventSelector::Ids(&ids))?,

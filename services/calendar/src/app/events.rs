@@ -5,7 +5,7 @@ use database::Db;
 use super::changes;
 use super::context::RequestContext;
 use super::event_writes;
-use super::list_turn::{ListTurn, PlacedList};
+use super::list_permit::{ListPermit, ReadList};
 use super::passwords::is_unlocked;
 use super::request::Request;
 use super::transactions::{read, write};
@@ -193,19 +193,19 @@ pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<Eve
 }
 
 /// Lists events.
-pub async fn list(state: &State, request: Request) -> Result<PlacedList<EventListJson>, Error> {
-    let turn = ListTurn::wait(state, &request).await?;
+pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJson>, Error> {
+    let permit = ListPermit::acquire(state, &request).await?;
     let index = state.index.clone();
-    let page = move |context: &mut RequestContext<'_>, params: &Params, turn: &ListTurn| {
+    let page = move |context: &mut RequestContext<'_>, params: &Params, permit: &ListPermit| {
         if asks_for_changes(params) {
-            return changes::list(context, params, turn);
+            return changes::list(context, params, permit);
         }
         let mut list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
         if let Some(named) = &mut list.filter.categories {
             *named = terms::with_descendants(context.db, named)?;
         }
-        let access = IndexAccess { index: &index, deadline: turn.deadline };
-        let room = turn.place.bytes();
+        let access = IndexAccess { index: &index, deadline: permit.deadline };
+        let room = permit.page.bytes();
         let (rows, included, total) =
             event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
         if rows.is_empty() && list.paging.page > 1 {
@@ -223,5 +223,5 @@ pub async fn list(state: &State, request: Request) -> Result<PlacedList<EventLis
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(EventListJson { events, deleted: None, meta })
     };
-    turn.list(state, request, page).await
+    permit.list(state, request, page).await
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::list_turn::ListTurn;
+use super::list_permit::ListPermit;
 use super::request::Request;
 use super::transactions::read_list;
 use crate::error::Error;
@@ -71,11 +71,11 @@ struct Listed {
 
 /// Reads a feed of the public events that a list with these parameters has.
 pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
-    let turn = ListTurn::wait(state, &request).await?;
+    let permit = ListPermit::acquire(state, &request).await?;
     let urls = request.urls.clone();
     let params = request.params?;
     let outlook = params.text("outlook-ical").is_some_and(|flag| flag == "1");
-    let (ids, zones) = listed(state, &urls, params, turn).await?;
+    let (ids, zones) = listed(state, &urls, params, permit).await?;
     let listed = Arc::new(Listed { ids, zones, urls, outlook });
     let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
     let mut modified = None;
@@ -104,9 +104,9 @@ async fn listed(
     state: &State,
     urls: &Urls,
     params: Params,
-    turn: ListTurn,
+    permit: ListPermit,
 ) -> Result<(Vec<i64>, Vec<ZoneSpan>), Error> {
-    let read = |turn: ListTurn| {
+    let read = |permit: ListPermit| {
         // A feed is the same for every caller, so the login is dropped.
         let request =
             Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
@@ -122,14 +122,14 @@ async fn listed(
             if let Some(named) = &mut list.filter.categories {
                 *named = terms::with_descendants(context.db, named)?;
             }
-            let access = IndexAccess { index: &index, deadline: turn.deadline };
+            let access = IndexAccess { index: &index, deadline: permit.deadline };
             let (ids, _) = event_list::page(context.db, access, &list.filter, list.paging)?;
             let zones = events::zones_of(context.db, &ids)?;
             Ok((ids, zones))
         };
         read_list(state, request, work)
     };
-    Ok(turn.read(state, read).await?.list)
+    Ok(permit.read(state, read).await?.list)
 }
 
 impl Pieces {

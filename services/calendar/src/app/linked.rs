@@ -5,7 +5,7 @@ use database::Db;
 use super::context::RequestContext;
 use super::interrupt::{Interrupt, ListInterrupt};
 use super::linked_writes::{self, may_edit};
-use super::list_turn::{ListTurn, PlacedList};
+use super::list_permit::{ListPermit, ReadList};
 use super::request::Request;
 use super::transactions::{read, write};
 use crate::error::Error;
@@ -157,10 +157,10 @@ fn page(
     context: &mut RequestContext<'_>,
     kind: Kind,
     params: &Params,
-    turn: &ListTurn,
+    permit: &ListPermit,
 ) -> Result<Page, ListInterrupt> {
     let list = context.decode_list(LinkedListInput::read(params), LinkedListInput::decode)?;
-    let room = turn.place.bytes();
+    let room = permit.page.bytes();
     let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging, room)?;
     if rows.is_empty() && list.paging.page > 1 {
         return Err(Error::NoSuchPage(kind.word()).into());
@@ -173,33 +173,36 @@ fn page(
 pub async fn list_venues(
     state: &State,
     request: Request,
-) -> Result<PlacedList<VenueListJson>, Error> {
-    let turn = ListTurn::wait(state, &request).await?;
-    turn.list(state, request, |context, params, turn| {
-        let (rows, total, included, list) = page(context, Kind::Venue, params, turn)?;
-        let render = context.render();
-        let venues = rows.iter().map(|row| json::venue(row, &included, render, false)).collect();
-        let collection = context.urls.collection("venues");
-        let meta = list_meta(&collection, list.paging, &list.query, total);
-        Ok(VenueListJson { venues, meta })
-    })
-    .await
+) -> Result<ReadList<VenueListJson>, Error> {
+    let permit = ListPermit::acquire(state, &request).await?;
+    permit
+        .list(state, request, |context, params, permit| {
+            let (rows, total, included, list) = page(context, Kind::Venue, params, permit)?;
+            let render = context.render();
+            let venues =
+                rows.iter().map(|row| json::venue(row, &included, render, false)).collect();
+            let collection = context.urls.collection("venues");
+            let meta = list_meta(&collection, list.paging, &list.query, total);
+            Ok(VenueListJson { venues, meta })
+        })
+        .await
 }
 
 /// Lists organizers, newest first.
 pub async fn list_organizers(
     state: &State,
     request: Request,
-) -> Result<PlacedList<OrganizerListJson>, Error> {
-    let turn = ListTurn::wait(state, &request).await?;
-    turn.list(state, request, |context, params, turn| {
-        let (rows, total, included, list) = page(context, Kind::Organizer, params, turn)?;
-        let render = context.render();
-        let organizers =
-            rows.iter().map(|row| json::organizer(row, &included, render, false)).collect();
-        let collection = context.urls.collection("organizers");
-        let meta = list_meta(&collection, list.paging, &list.query, total);
-        Ok(OrganizerListJson { organizers, meta })
-    })
-    .await
+) -> Result<ReadList<OrganizerListJson>, Error> {
+    let permit = ListPermit::acquire(state, &request).await?;
+    permit
+        .list(state, request, |context, params, permit| {
+            let (rows, total, included, list) = page(context, Kind::Organizer, params, permit)?;
+            let render = context.render();
+            let organizers =
+                rows.iter().map(|row| json::organizer(row, &included, render, false)).collect();
+            let collection = context.urls.collection("organizers");
+            let meta = list_meta(&collection, list.paging, &list.query, total);
+            Ok(OrganizerListJson { organizers, meta })
+        })
+        .await
 }

@@ -4,7 +4,7 @@ use database::Db;
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
-use super::list_turn::PlacedList;
+use super::list_permit::ReadList;
 use super::request::Request;
 use super::term_writes;
 use super::transactions::{read, write};
@@ -146,23 +146,23 @@ fn page(
 pub async fn list_categories(
     state: &State,
     request: Request,
-) -> Result<PlacedList<CategoryListJson>, Error> {
+) -> Result<ReadList<CategoryListJson>, Error> {
     let list = read(state, request, |context, params| {
         let (categories, total, list) = page(context, Taxonomy::Category, params)?;
         let collection = context.urls.collection("categories");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(CategoryListJson { categories, meta })
     });
-    Ok(PlacedList::short(list.await?))
+    Ok(ReadList::short(list.await?))
 }
 
 /// Lists tags.
-pub async fn list_tags(state: &State, request: Request) -> Result<PlacedList<TagListJson>, Error> {
+pub async fn list_tags(state: &State, request: Request) -> Result<ReadList<TagListJson>, Error> {
     let list = read(state, request, |context, params| {
         let (tags, total, list) = page(context, Taxonomy::Tag, params)?;
         let collection = context.urls.collection("tags");
         let meta = list_meta(&collection, list.paging, &list.query, total);
         Ok(TagListJson { tags, meta })
     });
-    Ok(PlacedList::short(list.await?))
+    Ok(ReadList::short(list.await?))
 }

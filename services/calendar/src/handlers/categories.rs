@@ -8,7 +8,7 @@ use super::item_routes::{item_routes, list_routes};
 use super::path::{Id, parse_id};
 use super::reply;
 use super::terms::Terms;
-use crate::app::{PlacedList, terms};
+use crate::app::{ReadList, terms};
 use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::state::State;

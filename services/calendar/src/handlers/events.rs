@@ -7,7 +7,7 @@ use super::input::Input;
 use super::item_routes::{item_routes, list_routes};
 use super::path::{Id, Slug, parse_id};
 use super::reply;
-use crate::app::PlacedList;
+use crate::app::ReadList;
 use crate::app::events::{self, EventKey};
 use crate::error::Error;
 use crate::state::State;

@@ -19,10 +19,10 @@ macro_rules! list_routes {
         )]
         #[get($path)]
         pub async fn $list(input: Input, state: Data<State>) -> Result<HttpResponse, Error> {
-            let PlacedList { list, place } = $use_case(&state, input.request).await?;
+            let ReadList { list, page } = $use_case(&state, input.request).await?;
             let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
             // Dropped with the headers, once the body is compressed and counted by its connection.
-            response.extensions_mut().insert(place);
+            response.extensions_mut().insert(page);
             Ok(response)
         }
 

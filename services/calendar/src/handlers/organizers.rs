@@ -8,7 +8,7 @@ use super::item_routes::{item_routes, list_routes};
 use super::linked::{Items, id, slug};
 use super::path::{Id, Slug};
 use super::reply;
-use crate::app::{PlacedList, linked};
+use crate::app::{ReadList, linked};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;

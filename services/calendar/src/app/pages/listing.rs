@@ -2,7 +2,7 @@
 
 use super::super::context::RequestContext;
 use super::super::interrupt::ListInterrupt;
-use super::super::list_turn::ListTurn;
+use super::super::list_permit::ListPermit;
 use super::super::request::Request;
 use super::super::transactions::read_list;
 use crate::error::Error;
@@ -63,33 +63,33 @@ where
     if request.query.page < 1 {
         return Err(Error::NoRoute);
     }
-    let turn = ListTurn::wait(state, &request.of(&request.query.list())).await?;
-    let read = |turn| {
+    let permit = ListPermit::acquire(state, &request.of(&request.query.list())).await?;
+    let read = |permit| {
         let (find, page, index) = (find.clone(), request.clone(), state.index.clone());
         read_list(state, request.of(&[]), move |context, _| {
             let (subject, mut pairs) = find(context)?;
             pairs.push(("page", page.query.page.to_string()));
-            let list = view(context, &page.of(&pairs), &index, &turn)?;
+            let list = view(context, &page.of(&pairs), &index, &permit)?;
             Ok((subject, list))
         })
     };
     // The cards of a page contain little of the texts.
-    Ok(turn.read(state, read).await?.list)
+    Ok(permit.read(state, read).await?.list)
 }
 
 fn view(
     context: &mut RequestContext<'_>,
     request: &Request,
     index: &EventIndex,
-    turn: &ListTurn,
+    permit: &ListPermit,
 ) -> Result<ListView, ListInterrupt> {
     let Ok(params) = &request.params else { return Err(Error::NoRoute.into()) };
     let mut list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
     if let Some(named) = &mut list.filter.categories {
         *named = terms::with_descendants(context.db, named)?;
     }
-    let access = IndexAccess { index, deadline: turn.deadline };
-    let room = turn.place.bytes();
+    let access = IndexAccess { index, deadline: permit.deadline };
+    let room = permit.page.bytes();
     let (rows, included, total) =
         event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
     let Paging { page, .. } = list.paging;

@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::context::RequestContext;
 use super::interrupt::ListInterrupt;
-use super::page_place::PagePlace;
+use super::page_permit::PagePermit;
 use super::request::Request;
 use super::transactions::read_list;
 use crate::error::Error;
@@ -49,47 +49,44 @@ const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
 
 /// The permits and the deadline of a list.
 #[derive(Clone)]
-pub struct ListTurn {
+pub struct ListPermit {
     /// The moment at which the list is given up.
     pub deadline: Deadline,
     /// Held until the work is done, even if the client has disconnected; `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
     /// The memory permit of the page.
-    pub place: PagePlace,
+    pub page: PagePermit,
 }
 
 /// A list with the memory permit of its page, which is held until the response has been built.
-pub struct PlacedList<T> {
+pub struct ReadList<T> {
     pub list: T,
-    pub place: PagePlace,
+    pub page: PagePermit,
 }
 
-impl<T> PlacedList<T> {
+impl<T> ReadList<T> {
     /// Wraps a list whose pages are never long.
-    pub fn short(list: T) -> PlacedList<T> {
-        PlacedList { list, place: PagePlace::default() }
+    pub fn short(list: T) -> ReadList<T> {
+        ReadList { list, page: PagePermit::default() }
     }
 }
 
-impl ListTurn {
+impl ListPermit {
     /// Waits for the permit of a list.
     ///
     /// # Errors
     /// The deadline passed.
-    pub async fn wait(state: &State, request: &Request) -> Result<ListTurn, Error> {
+    pub async fn acquire(state: &State, request: &Request) -> Result<ListPermit, Error> {
         let time = Duration::from_millis(state.site.settings.list_time_ms);
         let deadline = Instant::now() + time;
-        let turn =
-            ListTurn { deadline: Deadline(deadline), _permit: None, place: PagePlace::default() };
+        let cheap =
+            ListPermit { deadline: Deadline(deadline), _permit: None, page: PagePermit::default() };
         if !request.params.as_ref().is_ok_and(is_costly) {
-            return Ok(turn);
+            return Ok(cheap);
         }
         let permit = state.costly_lists.clone().acquire_owned();
         match tokio::time::timeout_at(deadline.into(), permit).await {
-            Ok(Ok(permit)) => {
-                let _permit = Some(Arc::new(permit));
-                Ok(ListTurn { _permit, ..turn })
-            }
+            Ok(Ok(permit)) => Ok(ListPermit { _permit: Some(Arc::new(permit)), ..cheap }),
             Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
         }
     }
@@ -99,41 +96,42 @@ impl ListTurn {
     pub async fn read<T, F>(
         mut self,
         state: &State,
-        mut read: impl FnMut(ListTurn) -> F,
-    ) -> Result<PlacedList<T>, Error>
+        mut read: impl FnMut(ListPermit) -> F,
+    ) -> Result<ReadList<T>, Error>
     where
         F: Future<Output = Result<T, ListInterrupt>>,
     {
         let mut attempts = 1;
         loop {
             match read(self.clone()).await {
-                Ok(list) => return Ok(PlacedList { list, place: self.place }),
+                Ok(list) => return Ok(ReadList { list, page: self.page }),
                 Err(ListInterrupt::Outdated) if attempts < ATTEMPTS => attempts += 1,
                 Err(ListInterrupt::LongPage(bytes)) => {
-                    self.place = PagePlace::default();
-                    self.place = PagePlace::wait(&state.long_pages, bytes, self.deadline).await?;
+                    self.page = PagePermit::default();
+                    self.page =
+                        PagePermit::acquire(&state.long_pages, bytes, self.deadline).await?;
                 }
                 Err(interrupt) => return Err(interrupt.into_error()),
             }
         }
     }
 
-    /// Reads a list like [`ListTurn::read`], with one connection per attempt.
+    /// Reads a list like [`ListPermit::read`], with one connection per attempt.
     pub async fn list<T, W>(
         self,
         state: &State,
         request: Request,
         work: W,
-    ) -> Result<PlacedList<T>, Error>
+    ) -> Result<ReadList<T>, Error>
     where
         T: Send + 'static,
-        W: Fn(&mut RequestContext<'_>, &Params, &ListTurn) -> Result<T, ListInterrupt>,
+        W: Fn(&mut RequestContext<'_>, &Params, &ListPermit) -> Result<T, ListInterrupt>,
         W: Clone + Send + 'static,
     {
         let Request { login, params, urls, if_match } = request;
-        let once = |request, turn: ListTurn| {
+        let once = |request, permit: ListPermit| {
             let work = work.clone();
-            read_list(state, request, move |context, params| work(context, params, &turn))
+            read_list(state, request, move |context, params| work(context, params, &permit))
         };
         match params {
             Ok(params) => {
@@ -141,12 +139,12 @@ impl ListTurn {
                     let (login, params, urls) = (login.clone(), Ok(params.clone()), urls.clone());
                     Request { login, params, urls, if_match: None }
                 };
-                self.read(state, |turn| once(again(), turn)).await
+                self.read(state, |permit| once(again(), permit)).await
             }
             Err(_) => {
                 let request = Request { login, params, urls, if_match };
                 let list = once(request, self).await;
-                Ok(PlacedList::short(list.map_err(ListInterrupt::into_error)?))
+                Ok(ReadList::short(list.map_err(ListInterrupt::into_error)?))
             }
         }
     }

@@ -16,23 +16,23 @@ const LONGEST: usize = 32 << 20;
 
 /// The permit of a page, held until its last clone is dropped.
 #[derive(Clone, Debug, Default)]
-pub struct PagePlace {
+pub struct PagePermit {
     bytes: usize,
     /// `None` for short pages.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-impl PagePlace {
+impl PagePermit {
     /// Waits for the permit of a page with this number of bytes of text. A page larger than the
     /// total needs all permits.
     ///
     /// # Errors
     /// The page is too long, or the deadline passed.
-    pub async fn wait(
+    pub async fn acquire(
         long_pages: &Arc<Semaphore>,
         bytes: usize,
         deadline: Deadline,
-    ) -> Result<PagePlace, Error> {
+    ) -> Result<PagePermit, Error> {
         if bytes > LONGEST {
             let (mib, most) = (bytes >> 20, LONGEST >> 20);
             let text =
@@ -42,7 +42,7 @@ impl PagePlace {
         let kib = u32::try_from(bytes >> 10).unwrap_or(u32::MAX).min(KIB_OF_LONG_PAGES);
         let permit = Arc::clone(long_pages).acquire_many_owned(kib);
         match tokio::time::timeout_at(deadline.0.into(), permit).await {
-            Ok(Ok(permit)) => Ok(PagePlace { bytes, _permit: Some(Arc::new(permit)) }),
+            Ok(Ok(permit)) => Ok(PagePermit { bytes, _permit: Some(Arc::new(permit)) }),
             Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
         }
     }
@@ -63,25 +63,25 @@ mod tests {
     async fn long_page_waits_until_earlier_pages_release_their_permits() {
         let long_pages = Arc::new(Semaphore::new(KIB_OF_LONG_PAGES as usize));
         let all = (KIB_OF_LONG_PAGES as usize) << 10;
-        let place = |bytes| {
+        let permit = |bytes| {
             let soon = Deadline(Instant::now() + Duration::from_millis(20));
-            PagePlace::wait(&long_pages, bytes, soon)
+            PagePermit::acquire(&long_pages, bytes, soon)
         };
-        let first = place(all / 2).await.unwrap();
-        let second = place(all / 2).await.unwrap();
-        assert!(matches!(place(SHORT + 1).await, Err(Error::ListTakesTooLong)));
+        let first = permit(all / 2).await.unwrap();
+        let second = permit(all / 2).await.unwrap();
+        assert!(matches!(permit(SHORT + 1).await, Err(Error::ListTakesTooLong)));
         let kept = first.clone();
         drop((first, second));
-        assert!(place(all).await.is_err());
+        assert!(permit(all).await.is_err());
         drop(kept);
-        let longest = place(LONGEST).await.unwrap();
+        let longest = permit(LONGEST).await.unwrap();
         assert_eq!(longest.bytes(), LONGEST);
-        assert!(matches!(place(SHORT + 1).await, Err(Error::ListTakesTooLong)));
-        assert!(matches!(place(LONGEST + 1).await, Err(Error::Parameters(_))));
+        assert!(matches!(permit(SHORT + 1).await, Err(Error::ListTakesTooLong)));
+        assert!(matches!(permit(LONGEST + 1).await, Err(Error::Parameters(_))));
     }
 
     #[test]
     fn short_page_needs_no_permit() {
-        assert_eq!(PagePlace::default().bytes(), SHORT);
+        assert_eq!(PagePermit::default().bytes(), SHORT);
     }
 }
