@@ -48,7 +48,10 @@ impl Limits {
     /// In local time such an event has two parts: up to the change, and after it.
     pub fn contains_across_set_back(&self, start: i64, end: i64, set_back: SetBack) -> bool {
         match self.is_overlap {
-            true => self.contains(start, set_back.from) || self.contains(set_back.to, end),
+            true => {
+                let before = self.contains(start, set_back.from);
+                before || (end > set_back.to && self.contains(set_back.to, end))
+            }
             false => self.contains(start, end),
         }
     }

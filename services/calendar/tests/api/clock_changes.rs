@@ -238,6 +238,15 @@ async fn overlaps_matches_events_while_the_clock_is_set_back() {
     }
     let day = "/events?overlaps=true&start_date=2028-11-05&end_date=2028-11-05";
     assert_eq!(app.get(day).await.ids().len(), 4);
+    // An event that ends when the clock is turned back shows no hour twice.
+    let until = app.event(new_york("2028-11-05T05:30:00Z", "2028-11-05T06:00:00Z")).await;
+    for (from, to, is_found) in [("00:50", "01:10", false), ("01:40", "01:50", true)] {
+        let query = format!(
+            "overlaps=true&strict_dates=1&start_date=2028-11-05%20{from}&end_date=2028-11-05%20{to}"
+        );
+        let list = app.get(&format!("/events?{query}")).await.expect(200);
+        assert_eq!(list.ids().contains(&until), is_found, "{from}");
+    }
     let category = app.make("/categories", json!({"name": "Nights"})).await;
     let patch = json!({"categories": [category]});
     app.patch(&format!("/events/{reversed}"), &patch).await.expect(200);
