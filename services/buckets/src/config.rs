@@ -1,10 +1,10 @@
-//! Settings of this service beside the shared ones.
+//! Settings of this service in addition to the shared ones.
 
 use std::path::{Path, PathBuf};
 
 use clap::builder::RangedU64ValueParser;
 
-/// What holds the file index.
+/// The engine that holds the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
     /// Files in INDEX_DIR
@@ -17,10 +17,10 @@ pub enum Engine {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Buckets")]
 pub struct Settings {
-    /// What holds the file index
+    /// Engine that holds the file index
     #[arg(long, env, global = true, value_enum, default_value_t = Engine::Embedded)]
     pub engine: Engine,
-    /// HTTP interface of the cluster; user and password inside
+    /// HTTP interface of the cluster, with user and password
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub cluster_url: Option<String>,
     /// Cluster of the distributed table [default: one server]
@@ -62,7 +62,7 @@ impl Settings {
         self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))
     }
 
-    /// The defaults with quick reloads, for tests.
+    /// The defaults with frequent reloads, for tests.
     pub fn for_tests() -> Self {
         Self { reload_ms: 20, load_memory_mb: 64, ..shell::defaults() }
     }

@@ -1,4 +1,4 @@
-//! Every error with its status and body, on one page.
+//! The errors of the API with their statuses and bodies.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -9,7 +9,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use crate::wire::ParameterError;
 
-/// Bytes that a request target may have.
+/// Longest request target in bytes.
 pub const LONGEST_TARGET: usize = 32 * 1_024;
 
 /// The body of every failure.
@@ -51,21 +51,21 @@ pub enum Failures {
     Unavailable(#[to_schema] ErrorBody),
 }
 
-/// Why an operation did not answer.
+/// An error of an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A parameter breaks a rule.
     #[error("{text}")]
     Parameter {
-        /// Its name.
+        /// The parameter.
         name: &'static str,
-        /// The rule.
+        /// The rule that it breaks.
         text: String,
     },
-    /// The expression cannot be used.
+    /// The expression is not valid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` lies beyond the reach of offsets.
+    /// `start` exceeds the reach of offset paging.
     #[error("start must be below 1000000; scrolling (enterprise) goes further")]
     OffsetTooLarge,
     /// The index was rebuilt since the scroll began.
@@ -88,7 +88,7 @@ pub enum Error {
     /// Too many regular-expression searches at once.
     #[error("too many regular-expression searches at once: try again")]
     Busy,
-    /// No index yet.
+    /// There is no index yet.
     #[error("the index is not ready")]
     NotReady,
     /// The shell or an extractor failed.
@@ -100,7 +100,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A parameter that breaks a rule.
+    /// Returns an error for a parameter that breaks a rule.
     pub fn parameter(name: &'static str, text: impl Into<String>) -> Self {
         Self::Parameter { name, text: text.into() }
     }
@@ -145,7 +145,7 @@ impl Error {
         ErrorBody { error, code, parameter, package }
     }
 
-    /// Seconds after which a new try makes sense.
+    /// Returns the seconds to wait before a retry.
     fn retry_after(&self) -> Option<u64> {
         match self {
             Self::Busy | Self::NotReady => Some(1),
@@ -194,7 +194,7 @@ fn fault_text(fault: &Fault) -> String {
             return violations.first().map_or_else(String::new, violation_text);
         }
         Fault::Unavailable { .. } => "the service cannot answer now: try again",
-        // The HTTP library refuses some long targets before the service sees them.
+        // The HTTP library rejects some long targets before the service sees them.
         Fault::Unreadable(StatusCode::URI_TOO_LONG) => return Error::TargetTooLong.to_string(),
         Fault::Internal(_) => "internal error",
         _ => "the request cannot be read",
@@ -202,7 +202,7 @@ fn fault_text(fault: &Fault) -> String {
     text.to_owned()
 }
 
-/// The parameter at fault; of a list the whole.
+/// Returns the name of the invalid parameter; for an item of a list, that of the list.
 fn parameter_of(violation: &Violation) -> String {
     violation.field.split('[').next().unwrap_or_default().to_owned()
 }
@@ -269,7 +269,7 @@ impl From<ParameterError> for Error {
     }
 }
 
-/// Gives errors that arise outside handlers the same bodies.
+/// Formats errors from outside the handlers in the same way.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -1,8 +1,8 @@
 //! Searches an index of files in open cloud-storage buckets.
 //!
-//! Over HTTP the service only reads: files by words or regular expressions, buckets, statistics.
-//! Loading, removing and keys are the operator's commands. File rows live in a file index
-//! ([`engine`]); all the rest is SQL ([`store`]).
+//! The HTTP API only reads: files by words or regular expressions, buckets, statistics. Operators
+//! load, remove and issue keys by commands. File rows are stored in a file index ([`engine`]),
+//! everything else in SQL ([`store`]).
 
 mod app;
 mod cli;

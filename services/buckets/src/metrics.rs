@@ -1,14 +1,14 @@
-//! Metrics of this service beside those of the shell.
+//! Metrics of this service in addition to those of the shell.
 
 use std::sync::LazyLock;
 
 use prometheus::{Gauge, HistogramOpts, HistogramVec, IntGauge};
 use shell::metrics::register;
 
-/// Regular-expression searches that run.
+/// Regular-expression searches that are running.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_regexp_running", "Regular-expression searches that run"));
-/// Regular-expression searches that wait.
+/// Regular-expression searches that are waiting.
 pub static REGEXP_WAITING: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("buckets_regexp_waiting", "Regular-expression searches that wait"));
 static GENERATION: LazyLock<IntGauge> =
@@ -40,17 +40,17 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     register(IntGauge::new(name, help))
 }
 
-/// Records the number of results of a search by its operationId.
+/// Records the number of results of a search.
 pub fn searched(operation: &str, results: u64) {
     RESULTS.with_label_values(&[operation]).observe(results as f64);
 }
 
-/// Records how fast a load is; 0: there is none.
+/// Records the speed of the current load; 0 if there is none.
 pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
-/// The numbers of a published snapshot.
+/// Figures of a published snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexFigures {
     /// Generation of the index.
@@ -67,7 +67,7 @@ pub struct IndexFigures {
     pub published_at: i64,
 }
 
-/// Records the numbers of a published snapshot.
+/// Records the figures of a published snapshot.
 pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_RUNNING);
     LazyLock::force(&REGEXP_WAITING);

@@ -33,7 +33,7 @@ impl Modify for Keys {
     }
 }
 
-/// The document without its paths.
+/// Returns the document without its paths.
 pub fn document() -> utoipa::openapi::OpenApi {
     Document::openapi()
 }

@@ -1,13 +1,13 @@
-//! Who may call and what it costs.
+//! Which requests need a key and what they cost.
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
 use shell::params::Input;
 
-/// Path of the own account, which costs nothing.
+/// Path of the caller's own account, which is free of charge.
 const ACCOUNT: &str = "/api/account";
 
-/// Where keys are expected and what a call costs.
+/// The policy of this service.
 pub struct KeyPolicy;
 
 impl Policy for KeyPolicy {
@@ -16,7 +16,7 @@ impl Policy for KeyPolicy {
             return Ok(Some(key));
         }
         let query = Input::query(request.query_string());
-        // Another parameter that cannot be decoded is no reason to overlook the key.
+        // A key is accepted even if another parameter cannot be decoded.
         let keys = query.texts().filter(|(name, key)| *name == "access_token" && !key.is_empty());
         Ok(keys.last().map(|(_, key)| Credential::from(key)))
     }

@@ -1,4 +1,4 @@
-//! Every operation, in the order of the documentation.
+//! All operations, in documentation order.
 
 use shell::Routes;
 
@@ -6,7 +6,7 @@ use crate::handlers::{account, buckets, files, page, stats};
 
 /// Registers every operation.
 pub fn register(routes: &mut Routes<'_>) {
-    // The page is for people: it is not part of the document.
+    // The HTML page is not part of the API document.
     routes.page("/", actix_web::web::get().to(page::search_page));
     routes.assets(&page::SITE);
     routes.add(files::search_files);

@@ -1,4 +1,4 @@
-//! How the service plugs into the shell.
+//! Connects the service to the shell.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::policy::KeyPolicy;
 use crate::state::State;
 use crate::{app, openapi, routes};
 
-/// Where the paths of the interface begin; what is there depends on the caller.
+/// Prefix of the API paths, whose responses depend on the caller.
 const API: &str = "/api/";
-/// The headers that may carry keys.
+/// Headers that may carry a key.
 static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];
 
-/// The service with its state.
+/// The service and its state.
 #[derive(Clone)]
 pub struct Buckets {
     state: State,
@@ -29,7 +29,7 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// A service on some state.
+    /// Creates a service with a state.
     pub fn new(state: State) -> Self {
         let keys = KeyStore::new(state.pools().clone(), state.clock().clone());
         let quotas = Quotas::new(state.clock().clone());

@@ -1,4 +1,4 @@
-//! What requests share: pools, clock, settings, the published snapshot, the slots of expressions.
+//! State shared by requests: pools, clock, settings, the published snapshot, expression slots.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::model::counts::Counts;
 use crate::model::package::{Capability, Package};
 use crate::store::buckets::Bucket;
 
-/// Bytes of rows that are found and not yet written as answers, which take seven times as much.
+/// Bytes of rows that are found and not yet serialised. A response takes seven times as much.
 const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
-/// The state of one server; a clone is another handle to it.
+/// The state of one server. Clones share it.
 #[derive(Clone)]
 pub struct State {
     inner: Arc<Inner>,
@@ -34,30 +34,30 @@ struct Inner {
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
     pages: PagePermits,
-    /// Why the index cannot be used.
+    /// The reason why the index is unusable.
     fault: Mutex<Option<String>>,
 }
 
-/// How many expressions run and wait.
+/// The expressions that are running or waiting.
 pub struct ExpressionSlots {
-    /// A permit for each expression that may run.
+    /// One permit for each expression that may run.
     pub running: Arc<Semaphore>,
-    /// What accounts with such searches have of it.
+    /// The expressions of each account that has any.
     pub shares: Mutex<HashMap<String, Share>>,
 }
 
 /// The expressions of one account.
 pub struct Share {
-    /// A permit for each expression of the account that may run.
+    /// One permit for each expression of the account that may run.
     pub running: Arc<Semaphore>,
-    /// Searches of the account that run or wait.
+    /// Searches of the account that are running or waiting.
     pub searches: usize,
-    /// Searches of the account that wait for a permit.
+    /// Searches of the account that are waiting for a permit.
     pub waiting: usize,
 }
 
 impl State {
-    /// A state that serves a snapshot.
+    /// Creates a state that serves a snapshot.
     pub fn new(
         pools: Pools,
         clock: SharedClock,
@@ -74,68 +74,68 @@ impl State {
         Self { inner: Arc::new(inner) }
     }
 
-    /// The database.
+    /// Returns the database pools.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
     }
 
-    /// The clock.
+    /// Returns the clock.
     pub fn clock(&self) -> &SharedClock {
         &self.inner.clock
     }
 
-    /// Where the generations of the index are.
+    /// Returns the generations of the index.
     pub fn generations(&self) -> &dyn Generations {
         &*self.inner.generations
     }
 
-    /// The same, to be shared.
+    /// Returns a shared handle to the generations.
     pub fn shared_generations(&self) -> &Arc<dyn Generations> {
         &self.inner.generations
     }
 
-    /// Why the index cannot be used, if it cannot.
+    /// Returns the reason why the index is unusable, if it is.
     pub fn fault(&self) -> Option<String> {
         self.inner.fault.lock().clone()
     }
 
-    /// Notes whether the index can be used.
+    /// Records whether the index is usable.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
     }
 
-    /// The settings.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
-    /// The snapshot as it is now.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
     }
 
-    /// Serves another snapshot from now on.
+    /// Replaces the snapshot.
     pub fn publish(&self, snapshot: Snapshot) {
         self.inner.snapshot.store(Arc::new(snapshot));
     }
 
-    /// The memory for pages that are found and not yet written.
+    /// Returns the memory for pages that are found and not yet written.
     pub fn pages(&self) -> &PagePermits {
         &self.inner.pages
     }
 
-    /// The slots of expressions.
+    /// Returns the expression slots.
     pub fn slots(&self) -> &ExpressionSlots {
         &self.inner.slots
     }
 }
 
-/// Buckets, packages and the index that belong together; what requests read without asking the
-/// database. Loaded whole and swapped.
+/// Matching versions of buckets, packages and index. Requests read it without querying the
+/// database. It is loaded and replaced as a whole.
 pub struct Snapshot {
     /// The index.
     pub index: Arc<dyn FileIndex>,
-    /// Its state when the snapshot was read.
+    /// State of the index when the snapshot was read.
     pub summary: Arc<IndexSummary>,
     /// Generation of the index.
     pub generation: u32,
@@ -150,7 +150,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot of buckets by ascending id.
+    /// Creates a snapshot from buckets in ascending order of ids.
     pub fn new(
         index: Arc<dyn FileIndex>,
         summary: Arc<IndexSummary>,
@@ -164,7 +164,7 @@ impl Snapshot {
         Self { index, summary, generation, version, packages, buckets, by_address }
     }
 
-    /// The same buckets with other packages.
+    /// Returns a snapshot with the same buckets and other packages.
     pub fn with_packages(&self, packages: Vec<Package>) -> Self {
         Self {
             index: Arc::clone(&self.index),
@@ -177,13 +177,13 @@ impl Snapshot {
         }
     }
 
-    /// A bucket by its id.
+    /// Returns a bucket by its id.
     pub fn bucket(&self, id: u64) -> Option<&Bucket> {
         let at = self.buckets.binary_search_by_key(&id, |bucket| bucket.id).ok()?;
         self.buckets.get(at)
     }
 
-    /// The ids behind the parts of a bucket filter, ascending; unknown parts give none.
+    /// Resolves the items of a bucket filter to ids in ascending order. Unknown items are ignored.
     pub fn bucket_ids(&self, parts: &[String]) -> Vec<u64> {
         let mut ids: Vec<u64> = parts.iter().filter_map(|part| self.bucket_id(part)).collect();
         ids.sort_unstable();
@@ -199,7 +199,7 @@ impl Snapshot {
         self.by_address.get(address.as_str()).map(|&at| self.buckets[at].id)
     }
 
-    /// Listed buckets by ascending id; with `since`, those first indexed by then.
+    /// Returns listed buckets by ascending id, optionally only those first indexed until `since`.
     pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter().filter(move |bucket| {
             let first = bucket.first_indexed;
@@ -207,18 +207,18 @@ impl Snapshot {
         })
     }
 
-    /// Ids of the buckets first indexed after `since`, ascending.
+    /// Returns the ids of buckets first indexed after `since`, ascending.
     pub fn indexed_after(&self, since: i64) -> Vec<u64> {
         let later = |bucket: &&Bucket| bucket.first_indexed.is_none_or(|first| first > since);
         self.buckets.iter().filter(later).map(|bucket| bucket.id).collect()
     }
 
-    /// Files of a bucket.
+    /// Returns the number of files in a bucket.
     pub fn file_count(&self, id: u64) -> u64 {
         self.summary.counts.get(&id).copied().unwrap_or(0)
     }
 
-    /// Numbers over listed buckets; with `since`, those first indexed by then.
+    /// Counts listed buckets and their files, optionally only buckets first indexed until `since`.
     pub fn counts(&self, since: Option<i64>) -> Counts {
         let mut counts = Counts::default();
         for bucket in self.listed(since) {
@@ -228,19 +228,19 @@ impl Snapshot {
         counts
     }
 
-    /// When the index was last published; 0: never.
+    /// Returns the time of the last publish, 0 if there was none.
     pub fn published_at(&self) -> i64 {
         self.summary.journal.published.as_ref().map_or(0, |published| published.at)
     }
 
-    /// The package of a plan; a key without a plan has the cheapest.
+    /// Returns the package of a plan. Keys without a plan have the cheapest package.
     pub fn package(&self, plan: Option<&str>) -> Package {
         let named = self.packages.iter().find(|package| Some(package.code.as_str()) == plan);
         let [free, ..] = Package::seeds();
         named.or(self.packages.first()).cloned().unwrap_or(free)
     }
 
-    /// The cheapest package with a capability.
+    /// Returns the cheapest package with a capability.
     pub fn cheapest_with(&self, capability: Capability) -> Option<&Package> {
         self.packages.iter().find(|package| package.allows(capability))
     }

@@ -5,7 +5,7 @@ use auth::Key;
 use crate::state::State;
 use crate::wire::account::{Account, AccountAnswer};
 
-/// The account of a key and what its package allows.
+/// Returns the account of a key and the capabilities of its package.
 pub fn get_account(state: &State, key: &Key) -> AccountAnswer {
     let package = state.snapshot().package(key.plan.as_ref().map(|plan| plan.code.as_str()));
     AccountAnswer {

@@ -13,7 +13,7 @@ use crate::store::buckets::Bucket;
 use crate::wire::BucketOrder;
 use crate::wire::buckets::{BucketMeta, BucketRecord, BucketSearch, BucketsAnswer};
 
-/// The buckets that a search finds, as far as the caller's package shows them.
+/// Lists the matching buckets that the caller's package may see.
 pub async fn list_buckets(
     state: &State,
     plan: Option<&str>,
@@ -22,7 +22,7 @@ pub async fn list_buckets(
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);
     let now = state.clock().unix();
-    // Hundreds of thousands of addresses are compared, which would hold up the worker thread.
+    // Comparing hundreds of thousands of addresses would block the worker thread.
     let listed = off_worker(move || answer(search, &snapshot, &package, now));
     let answer = listed.await.map_err(|error| Error::Internal(error.to_string()))?;
     metrics::searched("listBuckets", answer.meta.results);

@@ -1,5 +1,5 @@
-//! A few regular expressions run at once, some wait, the others are turned away. An account has half
-//! of the places at most, so that it shuts nobody else out.
+//! Limits concurrent regular expressions: some run, some wait, others are rejected. An account can
+//! take at most half of the slots, so that it cannot block other accounts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,16 +12,17 @@ use crate::error::Error;
 use crate::metrics;
 use crate::state::{Share, State};
 
-/// The right to run one expression, until it is dropped.
+/// A slot for running one expression, released on drop.
 pub struct ExpressionSlot {
-    // Dropped in this order: the share goes when nothing of it is in use.
+    // Fields are dropped in this order: the search must leave last, because it removes an unused
+    // share.
     _running: OwnedSemaphorePermit,
     _own: OwnedSemaphorePermit,
     _search: Search,
 }
 
-/// Waits for the right to run an expression of an account, unless too many wait already, of all
-/// accounts or of this one.
+/// Waits for a slot for an expression of an account. Fails at once if too many searches are
+/// waiting, in total or of this account.
 pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot, Error> {
     let (search, own) = Search::enter(state, account);
     let running = Arc::clone(&state.slots().running);
@@ -31,7 +32,8 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
         return Ok(ExpressionSlot::new(running, own, search));
     }
     let waiting = Waiting::enter(&search)?;
-    // First among its own, so that an account never has more than its share in the common queue.
+    // Waits for the account's own permit first, so that an account never exceeds its share of the
+    // common queue.
     let turn = async {
         let own = own.acquire_owned().await?;
         Ok::<_, AcquireError>((running.acquire_owned().await?, own))
@@ -43,7 +45,7 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
     Ok(ExpressionSlot::new(running, own, search))
 }
 
-/// What an account has of so many places at most.
+/// Returns the maximum number of slots of one account.
 fn half(places: usize) -> usize {
     places.div_ceil(2)
 }
@@ -65,7 +67,7 @@ impl Drop for ExpressionSlot {
     }
 }
 
-/// A search that runs or waits; the last one of an account takes its share away.
+/// A search that is running or waiting. The last search of an account removes the account's share.
 struct Search {
     state: State,
     account: String,
@@ -98,7 +100,7 @@ impl Drop for Search {
     }
 }
 
-/// A position in the queue, left however the wait ends.
+/// A place in the queue, released on drop.
 struct Waiting<'a>(&'a Search);
 
 impl<'a> Waiting<'a> {

@@ -12,8 +12,8 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// Searches files, as far as the caller's package allows it. The permit keeps the memory of the page until
-/// the answer is written.
+/// Searches files within the limits of the caller's package. The permit holds the memory of the
+/// page until the response is written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -29,7 +29,7 @@ pub async fn search_files(
         let now = state.clock().unix();
         let query = query(&request, &package, &snapshot, &binding, now)?;
         let (found, permit) = match search(state, &snapshot, owner, query).await {
-            // A rebuild dropped this generation before the next look for a newer one.
+            // A rebuild dropped this generation before the server saw the new one.
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
                 continue;
@@ -41,13 +41,13 @@ pub async fn search_files(
     }
 }
 
-/// What a scroll id must agree with.
+/// Values that a scroll id must match.
 struct ScrollBinding {
     generation: u32,
     fingerprint: u64,
 }
 
-/// Refuses what the package does not allow.
+/// Rejects parameters that the package does not allow.
 fn permit(search: &FileSearch, package: &Package, snapshot: &Snapshot) -> Result<(), Error> {
     let lacking = search.needs.iter().find(|(_, need)| !package.allows(*need));
     let Some((name, need)) = lacking else { return Ok(()) };
@@ -55,7 +55,7 @@ fn permit(search: &FileSearch, package: &Package, snapshot: &Snapshot) -> Result
     Err(Error::Package { name, package: cheapest.to_owned() })
 }
 
-/// Adds buckets, the account's view and the position.
+/// Builds the query: adds bucket filters, package limits and the position.
 fn query(
     search: &FileSearch,
     package: &Package,
@@ -88,7 +88,7 @@ fn query(
     Ok(query)
 }
 
-/// The key before every file.
+/// Returns a sort key that precedes every file.
 fn first_key(descending: bool) -> SortKey {
     SortKey { value: if descending { i64::MAX } else { i64::MIN }, id: 0 }
 }

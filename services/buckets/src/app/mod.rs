@@ -1,4 +1,4 @@
-//! The use cases: who may do what, and what is read and written together.
+//! Use cases: permissions, and data that is read or written together.
 
 mod accounts;
 mod buckets;

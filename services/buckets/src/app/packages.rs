@@ -1,4 +1,4 @@
-//! Packages are plans with further columns.
+//! Packages: plans with additional columns.
 
 use database::{DatabaseError, Db};
 
@@ -20,7 +20,7 @@ pub fn seed_packages(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// All packages, cheapest first.
+/// Returns all packages, cheapest first.
 pub(super) fn all_packages(db: &mut Db) -> Result<Vec<Package>, DatabaseError> {
     let codes: Vec<String> = auth::list_plans(db)?.into_iter().map(|plan| plan.code).collect();
     packages::of_plans(db, &codes)

@@ -6,14 +6,14 @@ use super::error::SnapshotError;
 use crate::engine::{EngineError, FileIndex};
 use crate::store::{generations, load_runs};
 
-/// Comparisons before a mismatch is reported: a publish may fall between the looks at both.
+/// Comparisons before a mismatch is reported, because a publish may fall between the two reads.
 const ATTEMPTS: u32 = 4;
 
-/// Compares the index of a generation with the database. Returns false if the database has switched to
-/// another generation.
+/// Compares the index of a generation with the database. Returns false if the database has switched
+/// to another generation.
 ///
 /// # Errors
-/// [`EngineError::Mismatch`] says why they do not belong together.
+/// [`EngineError::Mismatch`] if they do not belong together.
 pub fn is_paired(
     pools: &Pools,
     index: &dyn FileIndex,

@@ -1,12 +1,12 @@
-//! The index is the truth about publishes; the rows in SQL follow it.
+//! Updates the SQL rows to match the journal of the index, which is authoritative for publishes.
 
 use database::{DatabaseError, Pools};
 
 use crate::engine::Journal;
 use crate::store::{buckets, generations, load_runs};
 
-/// Brings the SQL rows to what the journal says; a process may have been killed between the two
-/// commits of a publish.
+/// Updates the SQL rows after a publish whose second commit is missing because the process was
+/// killed.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
@@ -25,8 +25,8 @@ pub fn reconcile(
     let buckets: Vec<(u64, bool)> =
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Another process may have done it since, and a removal after it has taken a bucket off the
-        // list again.
+        // Another process may have updated them since, and a later removal may have unlisted a
+        // bucket.
         if load_runs::publish(db, published.run, report, now)? {
             buckets::published(db, &buckets, published.at)?;
             generations::published(db, &journal.identity)?;

@@ -1,4 +1,4 @@
-//! Runs a query on the index, within its time limit.
+//! Runs a query on the index within its time limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
-/// Runs a search of an account outside the worker threads; it stops at its time limit and when the
-/// client has left. The permit keeps the memory of the page until it is dropped.
+/// Runs a search off the worker threads. The search stops at its time limit or when the client
+/// disconnects. The permit holds the memory of the page until it is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
@@ -31,7 +31,7 @@ pub async fn search(
     let _guard = CancelOnDrop(limits.cancel_handle());
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
-        // Held for as long as the search runs, which may end a moment after its client has left.
+        // Holds the slot until the search ends, which may be shortly after the client disconnects.
         let _slot = slot;
         let found = index.search(&query, &limits)?;
         Ok((found, limits.take_permit()))

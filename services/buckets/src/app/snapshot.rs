@@ -1,4 +1,4 @@
-//! Reads the snapshot and keeps it up to date with publishes, removals, rebuilds and packages.
+//! Reads the snapshot and refreshes it after publishes, removals, rebuilds and changes of packages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
 use crate::store::{buckets, generations, load_runs};
 
-/// Opens the index, brings the rows in SQL to it, and reads the first snapshot; blocks.
+/// Opens the index, reconciles the SQL rows with it and reads the first snapshot. Blocks.
 pub fn open(
     pools: Pools,
     clock: SharedClock,
@@ -55,7 +55,7 @@ pub fn open(
     Ok(state)
 }
 
-/// What readiness, which is public, says of an index that cannot be used: no paths.
+/// Returns the reason for `/readyz`, which is public and must not contain paths.
 fn public_text(error: &EngineError) -> String {
     match error {
         EngineError::Missing(_) => "the index is missing".to_owned(),
@@ -64,13 +64,13 @@ fn public_text(error: &EngineError) -> String {
     }
 }
 
-/// Opens the index that is searched, for reading: nothing is made. Before the first load it is empty;
-/// after a publish [`EngineError::Missing`] says where it should be.
+/// Opens the current index for reading, without creating it. Before the first load it is empty. A
+/// missing index that was published is [`EngineError::Missing`].
 pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
-    // Read before the look at the index: what was published until then must be there.
+    // Read this before opening the index: everything published until now must be in it.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
         Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
     };
@@ -100,14 +100,15 @@ pub fn open_index(
     }
 }
 
-/// The error for an index that was published and is not at its place.
+/// Returns the error for a published index that is missing.
 pub fn lost(place: String) -> EngineError {
     EngineError::Missing(format!(
         "{place}, although a load was published: put it back, or make it anew: buckets rebuild PATH"
     ))
 }
 
-/// Drops what a killed rebuild left, unless another process writes, which may be that very rebuild.
+/// Discards an unfinished generation of a killed rebuild, unless another process is writing,
+/// because that may be the rebuild itself.
 fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), SnapshotError> {
     if !generations.has_unfinished(pools.read_blocking(generations::read)?.generation)? {
         return Ok(());
@@ -116,7 +117,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
         Err(EngineError::Locked(_)) => return Ok(()),
         taken => taken?,
     };
-    // A rebuild may have come to its end before the lock was free.
+    // The rebuild may have finished before the lock was free.
     let current = pools.read_blocking(generations::read)?.generation;
     if generations.has_unfinished(current)? {
         generations.discard(current + 1, &*lock)?;
@@ -125,7 +126,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     Ok(())
 }
 
-/// Looks for a newer snapshot and serves it; blocks. Where the index cannot be used, readiness says so.
+/// Looks for a newer snapshot and serves it. Records whether the index is usable. Blocks.
 pub fn refresh(state: &State) -> Result<(), SnapshotError> {
     let looked = look(state);
     match &looked {
@@ -153,14 +154,14 @@ fn look(state: &State) -> Result<(), SnapshotError> {
     } else if switched {
         index = state.generations().open(now.generation)?;
     } else if now.generation > 1 && seen.published_at() > 0 {
-        // Only a generation that is there takes the place of those before it.
+        // Older generations are dropped only after this generation was opened.
         state.generations().sweep(now.generation)?;
     }
-    // A search may have brought the index to a newer state before, so that `refresh` finds none.
+    // A search may already have refreshed the index, so `refreshed` alone is not sufficient.
     let refreshed = index.refresh()?;
     let is_same = index.summary().journal.identity == own;
     if !is_same && !is_paired(pools, &*index, now.generation)? {
-        // The next look finds the generation to which the database has switched.
+        // The next refresh finds the generation to which the database has switched.
         return Ok(());
     }
     let sequence = |summary: &IndexSummary| summary.journal.sequence;
@@ -172,8 +173,8 @@ fn look(state: &State) -> Result<(), SnapshotError> {
         let (snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((read(db, index, now)?, generations::read(db)?))
         })?;
-        // With another generation the buckets may be those of the next one already; the next
-        // refresh reads both from the same generation.
+        // After a switch, the buckets may already belong to the next generation. The next refresh
+        // reads both from the same generation.
         if after.generation == now.generation {
             publish(state, snapshot);
         }
@@ -183,7 +184,7 @@ fn look(state: &State) -> Result<(), SnapshotError> {
     Ok(())
 }
 
-/// Looks for a newer snapshot outside the worker threads, and gives what is served then.
+/// Looks for a newer snapshot off the worker threads and returns the current one.
 pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     let looking = state.clone();
     let looked = off_worker(move || refresh(&looking)).await;
@@ -194,7 +195,7 @@ pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     }
 }
 
-/// Refreshes for as long as the server runs; a failure is logged once.
+/// Refreshes until the server stops. Repeated failures are logged once.
 pub async fn follow(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms);
     let mut failing = false;
@@ -225,7 +226,7 @@ fn read(
 ) -> Result<Snapshot, DatabaseError> {
     let summary = index.summary();
     let mut buckets = buckets::all(db)?;
-    // A publish is in force before its SQL rows say so.
+    // A publish takes effect before its SQL rows are written.
     if let Some(published) = &summary.journal.published
         && load_runs::find(db, published.run)?.is_some_and(|run| run.state != "published")
     {

@@ -1,4 +1,4 @@
-//! `export`.
+//! The command `export`.
 
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ pub fn run(context: &JobContext, bucket: Option<&str>) -> anyhow::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// The failure of the output itself, where it is one.
+/// Unwraps a failure of the output.
 fn source_of(error: JobError) -> anyhow::Error {
     match error {
         JobError::Io(error) => error.into(),

@@ -1,4 +1,4 @@
-//! `load`.
+//! The command `load`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,30 +13,30 @@ use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, Report};
 pub struct LoadArguments {
     #[command(flatten)]
     reading: SourceArguments,
-    /// What becomes of the files that the named buckets have
+    /// How the run changes buckets that it names
     #[arg(long, value_enum, default_value_t = ModeArgument::Replace)]
     mode: ModeArgument,
-    /// Read everything, write nothing
+    /// Read all sources without writing to the index
     #[arg(long)]
     dry_run: bool,
     /// Resume a stopped run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,
-    /// Files, folders, addresses of public buckets (`https://NAME.s3.amazonaws.com/`); - is standard
-    /// input
+    /// Files, folders, and URLs of public buckets (`https://NAME.s3.amazonaws.com/`); - for
+    /// standard input
     #[arg(required_unless_present = "resume", value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum ModeArgument {
-    /// Named buckets have exactly the files of the run
+    /// Replace all files of named buckets by those of the run
     Replace,
-    /// Files are added; an equal path replaces
+    /// Add files; files with an equal path are replaced
     Append,
 }
 
-/// Loads, resumes or tries.
+/// Runs, resumes or simulates a load.
 pub fn run(
     context: &JobContext,
     arguments: LoadArguments,

@@ -29,7 +29,7 @@ use crate::store::MIGRATIONS;
 
 pub use plans::PackageFlags;
 
-/// Everything that makes up the database.
+/// The migrations of the whole database.
 const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 /// Searches an index of files in open cloud-storage buckets
@@ -45,13 +45,13 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Bring the database up to date
+    /// Update the database schema
     Migrate(MigrateCommand),
     /// Load listings of buckets and publish them in one step
     Load(load::LoadArguments),
-    /// Make a new generation of the index, of the sources or of the present one
+    /// Build a new generation of the index, from sources or from the current index
     Rebuild(rebuild::RebuildArguments),
-    /// Remove a bucket, or its files below a prefix, and purge their bytes
+    /// Remove a bucket, or its files below a prefix, and erase their data
     Remove(remove::RemoveArguments),
     /// List removals
     Removals {
@@ -59,7 +59,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Take a bucket off the removal list; its files come back with the next load
+    /// Take a bucket off the removal list; the next load shows its files again
     Unremove(remove::UnremoveArguments),
     /// Show generation, counts, runs and their progress
     Status {
@@ -67,19 +67,19 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Check the index against itself and against the bucket table
+    /// Check the index for damage and against the bucket table
     Verify {
         /// Print JSON instead of lines
         #[arg(long)]
         json: bool,
     },
-    /// Write the index, or one bucket, as NDJSON that loads again
+    /// Write the index, or one bucket, as NDJSON that can be loaded
     Export {
-        /// Only this bucket
+        /// Export only this bucket
         #[arg(long, value_name = "ADDRESS")]
         bucket: Option<String>,
     },
-    /// Keys of accounts
+    /// Manage the keys of accounts
     #[command(subcommand)]
     Keys(KeysCommand),
     /// List and change plans, which the API calls packages
@@ -146,7 +146,7 @@ impl Cli {
         shell::serve(&self.settings.shell, Buckets::new(state))
     }
 
-    /// The database with its plans and packages.
+    /// Opens the database and ensures plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
         pools.write_at_start(app::seed_packages)?;
@@ -157,14 +157,14 @@ impl Cli {
         CheckpointPolicy::of(&self.settings.service)
     }
 
-    /// The folder of the file index, unless a cluster has it.
+    /// Returns the folder of the file index, unless a cluster holds the index.
     fn index_folder(&self) -> Option<PathBuf> {
         let settings = &self.settings.service;
         let embedded = settings.engine == Engine::Embedded;
         embedded.then(|| settings.index_dir(&self.settings.shell.data_dir))
     }
 
-    /// Where the generations of the file index are.
+    /// Returns the generations of the file index.
     fn generations(&self) -> anyhow::Result<Arc<dyn Generations>> {
         if let Some(folder) = self.index_folder() {
             return Ok(Arc::new(Folders::new(folder)));
@@ -185,7 +185,7 @@ impl Cli {
     }
 }
 
-/// Whether the files of the index failed.
+/// Returns true if the files of the index failed.
 fn is_of_index(error: &anyhow::Error) -> bool {
     let cause = match (error.downcast_ref::<JobError>(), error.downcast_ref::<SnapshotError>()) {
         (Some(JobError::Index(cause)), _) | (_, Some(SnapshotError::Index(cause))) => cause,

@@ -1,4 +1,4 @@
-//! Packages on the command line: the columns that the service adds to plans.
+//! Packages on the command line: plan columns of this service.
 
 use auth::PlanColumns;
 use database::Db;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::model::package::Package;
 use crate::store::packages;
 
-/// Flags of `plans set` beside the common ones.
+/// Flags of `plans set` in addition to the common ones.
 #[derive(clap::Args, Clone, Debug)]
 pub struct PackageFlags {
     /// Results reachable by offset, at most 1000000
@@ -30,7 +30,7 @@ pub struct PackageFlags {
     delay_days: Option<i64>,
 }
 
-/// The packages of plans.
+/// Reads and writes the packages of plans.
 pub struct Packages;
 
 impl PlanColumns<PackageFlags> for Packages {

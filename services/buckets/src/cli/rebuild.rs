@@ -1,4 +1,4 @@
-//! `rebuild`.
+//! The command `rebuild`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use super::sources::SourceArguments;
 use crate::engine::Mode;
 use crate::jobs::{self, CheckpointPolicy, JobContext};
 
-/// Exit status of a command that makes no sense.
+/// Exit status for invalid combinations of arguments.
 const USAGE: u8 = 2;
 
 /// Arguments of `rebuild`.
@@ -18,13 +18,13 @@ const USAGE: u8 = 2;
 pub struct RebuildArguments {
     #[command(flatten)]
     reading: SourceArguments,
-    /// Files, folders and addresses of public buckets that the index is made of; - is standard
-    /// input [default: the present index, without dead rows]
+    /// Files, folders, and URLs of public buckets to build the index from; - for standard input
+    /// [default: the current index, without dead rows]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 }
 
-/// Writes a new generation.
+/// Builds a new generation.
 pub fn run(
     context: &JobContext,
     arguments: RebuildArguments,

@@ -1,4 +1,4 @@
-//! `remove`, `removals` and `unremove`.
+//! The commands `remove`, `removals` and `unremove`.
 
 use std::process::ExitCode;
 
@@ -13,13 +13,13 @@ use crate::store::removals::{self, Removal};
 pub struct RemoveArguments {
     /// Address of the bucket
     address: String,
-    /// Only files whose path begins with this
+    /// Remove only files whose path begins with this
     #[arg(long, value_name = "P", default_value = "")]
     prefix: String,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
-    /// Who [default: the user of the system]
+    /// Person responsible [default: the current user]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
     /// Print JSON instead of a line
@@ -32,10 +32,10 @@ pub struct RemoveArguments {
 pub struct UnremoveArguments {
     /// Address of the bucket
     address: String,
-    /// Why
+    /// Reason
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
-    /// Who [default: the user of the system]
+    /// Person responsible [default: the current user]
     #[arg(long, value_name = "NAME", env = "USER", default_value = "unknown")]
     operator: String,
     /// Print JSON instead of a line
@@ -43,7 +43,7 @@ pub struct UnremoveArguments {
     json: bool,
 }
 
-/// Removes and purges.
+/// Removes a bucket or prefix and erases its data.
 pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Result<ExitCode> {
     let RemoveArguments { address, prefix, reason, operator, json } = arguments;
     let done = jobs::remove(context, address, prefix, reason, operator)?;
@@ -52,7 +52,7 @@ pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes off the list.
+/// Takes a bucket off the removal list.
 pub fn unremove(context: &JobContext, arguments: &UnremoveArguments) -> anyhow::Result<ExitCode> {
     let UnremoveArguments { address, reason, operator, json } = arguments;
     let lifted = jobs::unremove(context, address, reason, operator)?;

@@ -1,4 +1,4 @@
-//! How reports are printed and which exit status a load has.
+//! Output and exit status of loads.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use crate::jobs::{JobError, Report};
 /// Exit status of a load with too many bad lines.
 const TOO_MANY_BAD: u8 = 3;
 
-/// The report for people, or for machines.
+/// Formats the report as text or JSON.
 pub fn written(report: &Report, json: bool) -> String {
     match serde_json::to_string(report) {
         Ok(text) if json => text,
@@ -16,7 +16,7 @@ pub fn written(report: &Report, json: bool) -> String {
     }
 }
 
-/// Prints what was done, with the number of notes on incomplete sources, and gives the exit status.
+/// Prints the report and returns the exit status. The number counts notes on incomplete sources.
 pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok((text, incomplete)) => {

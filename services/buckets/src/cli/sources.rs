@@ -1,4 +1,4 @@
-//! Arguments that say how sources are read.
+//! Arguments for reading sources.
 
 use std::path::PathBuf;
 
@@ -8,29 +8,29 @@ use crate::engine::Mode;
 use crate::jobs::{Format, JobError, LoadOptions, MaxErrors, RemoteOptions, sources_of};
 use crate::model::address::{Address, BucketType};
 
-/// How sources are read.
+/// Options for reading sources.
 #[derive(clap::Args, Debug)]
 pub struct SourceArguments {
-    /// Format of all sources; else recognised by content and name
+    /// Format of all sources [default: detected by content and name]
     #[arg(long, value_parser = formats())]
     format: Option<Format>,
     /// Bucket of all files
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     bucket: Option<String>,
-    /// Type of all buckets, for hosts of no known provider
+    /// Type of all buckets, for hosts of unknown providers
     #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
     kind: Option<String>,
-    /// Bad lines at most: a number, or a share of all lines
+    /// Maximum number of bad lines, or their share of all lines
     #[arg(long, value_name = "N|P%", default_value = "1%")]
     max_errors: MaxErrors,
-    /// File for bad lines, whole, to be corrected and loaded; FILE.reasons says why. Both hold names of
-    /// the sources and can be read by those whom the umask allows
+    /// File for complete bad lines, which can be corrected and loaded; FILE.reasons says why they
+    /// are bad. Both contain names from the sources, and their permissions follow the umask
     #[arg(long, value_name = "FILE")]
     reject: Option<PathBuf>,
-    /// Requests per second at most to a bucket that is listed
+    /// Maximum number of requests per second to a listed bucket
     #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
     rate: f64,
-    /// User agent of these requests
+    /// User agent of requests to listed buckets
     #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
     user_agent: String,
     /// Print the report as JSON
@@ -39,13 +39,13 @@ pub struct SourceArguments {
 }
 
 impl SourceArguments {
-    /// Whether anything but the form of the report is given.
+    /// Returns true if any option other than `--json` is set.
     pub fn has_options(&self) -> bool {
         let Self { format, bucket, kind, reject, .. } = self;
         format.is_some() || bucket.is_some() || kind.is_some() || reject.is_some()
     }
 
-    /// What a run does with these paths.
+    /// Builds the options of a run from paths.
     pub fn options(self, mode: Mode, paths: &[PathBuf]) -> Result<LoadOptions, JobError> {
         let remote = RemoteOptions {
             rate: self.rate,

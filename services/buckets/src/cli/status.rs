@@ -1,4 +1,4 @@
-//! `status`.
+//! The command `status`.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::jobs::{self, JobContext};
 
-/// Shows the state.
+/// Prints the status.
 pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let status = jobs::status(context)?;
     let text = if as_json { serde_json::to_string(&status)? + "\n" } else { as_text(&status) };
@@ -17,7 +17,7 @@ pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The status for people.
+/// Formats the status as text.
 fn as_text(status: &Value) -> String {
     let mut text = String::new();
     let number = |value: &Value| value.as_i64().unwrap_or(0);

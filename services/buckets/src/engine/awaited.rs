@@ -1,4 +1,4 @@
-//! An index that no writer has made yet.
+//! An index that has not been created yet.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,23 +9,23 @@ use super::journal::IndexSummary;
 use super::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Replaces the index of a generation until the holder of the write lock has made it. A reader never
-/// makes it: a load may be writing to the same place.
+/// Represents a generation until the holder of the write lock creates it. Readers never create it,
+/// because a load may be writing to the same place.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,
-    /// Why the index cannot be used, although one was published.
+    /// The reason why a published index is unusable.
     fault: Option<String>,
     made: OnceLock<Arc<dyn FileIndex>>,
 }
 
 impl AwaitedIndex {
-    /// An index that is empty until it is made.
+    /// Returns an index that is empty until it is created.
     pub fn empty(generations: Arc<dyn Generations>, generation: u32) -> Self {
         Self { generations, generation, fault: None, made: OnceLock::new() }
     }
 
-    /// An index that cannot be searched.
+    /// Returns an index that cannot be searched.
     pub fn unusable(generations: Arc<dyn Generations>, generation: u32, fault: String) -> Self {
         Self { fault: Some(fault), ..Self::empty(generations, generation) }
     }

@@ -1,4 +1,4 @@
-//! A plain set of small numbers, one bit each.
+//! A set of small numbers, with one bit for each.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ pub struct Bitmap {
 }
 
 impl Bitmap {
-    /// An empty set for numbers below `length`.
+    /// Creates an empty set for numbers below `length`.
     pub fn new(length: u64) -> Self {
         let words = usize::try_from(length.div_ceil(64)).unwrap_or(usize::MAX);
         Self { words: vec![0; words] }
     }
 
-    /// Adds a number; one beyond the length is left out.
+    /// Adds a number. Numbers beyond the length are ignored.
     pub fn insert(&mut self, number: u64) {
         if let Some(word) = self.words.get_mut((number / 64) as usize) {
             *word |= 1 << (number % 64);
         }
     }
 
-    /// Adds neighbouring numbers; those beyond the length are left out.
+    /// Adds a range of numbers. Numbers beyond the length are ignored.
     pub fn insert_range(&mut self, numbers: Range<u64>) {
         let (first, last) = (numbers.start / 64, numbers.end.div_ceil(64));
         let place = |word: u64| usize::try_from(word).unwrap_or(usize::MAX).min(self.words.len());
@@ -34,41 +34,41 @@ impl Bitmap {
         }
     }
 
-    /// Whether a number is in the set.
+    /// Returns true if a number is in the set.
     pub fn contains(&self, number: u64) -> bool {
         self.words.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// How many numbers are in the set.
+    /// Returns the number of elements.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// The words of the set; number `n` is bit `n % 64` of word `n / 64`.
+    /// Returns the words of the set. Number `n` is bit `n % 64` of word `n / 64`.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words of the set, to be changed.
+    /// Returns the words of the set for modification.
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
     }
 
-    /// Adds every number of another set of the same length.
+    /// Adds the elements of another set of the same length.
     pub fn union(&mut self, other: &Self) {
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             *word |= more;
         }
     }
 
-    /// Keeps the numbers that are in another set of the same length, too.
+    /// Keeps the elements that are also in another set of the same length.
     pub fn intersect(&mut self, other: &Self) {
         for (word, wanted) in self.words.iter_mut().zip(&other.words) {
             *word &= wanted;
         }
     }
 
-    /// The numbers from `from` on, ascending, without the first `skip`, at most `limit`.
+    /// Returns at most `limit` elements from `from`, ascending, without the first `skip`.
     pub fn page(&self, from: u64, skip: u64, limit: usize) -> Vec<u64> {
         let mut page = Vec::with_capacity(limit.min(1_024));
         let mut skip = skip;
@@ -125,7 +125,7 @@ mod tests {
         fn ranges_are_many_numbers(start in 0u64..330, length in 0u64..330, other in 0u64..320) {
             let (mut ranged, mut single) = (Bitmap::new(300), Bitmap::new(300));
             ranged.insert_range(start..start + length);
-            // The last word has room beyond the length.
+            // The last word has unused bits beyond the length.
             (start..start + length).take_while(|&n| n < 320).for_each(|n| single.insert(n));
             prop_assert_eq!(&ranged, &single);
             let mut one = Bitmap::new(300);

@@ -1,15 +1,15 @@
 //! Errors of every engine.
 
-/// Why an engine did not answer.
+/// An error of an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The time limit passed, or the client has left.
+    /// The time limit was reached or the client disconnected.
     #[error("the search was stopped at its time limit")]
     Stopped,
-    /// Another process writes.
+    /// Another process is writing.
     #[error("the index is being written: {0}")]
     Locked(String),
-    /// The index does not exist yet.
+    /// There is no index.
     #[error("there is no index at {0}")]
     Missing(String),
     /// The index does not belong to the database.
@@ -18,7 +18,7 @@ pub enum EngineError {
          time, or move the index away and make it anew: buckets rebuild PATH"
     )]
     Mismatch(String),
-    /// The expression uses a construct that this engine does not have.
+    /// The engine does not support a construct of the expression.
     #[error("{0}")]
     Unsupported(String),
     /// Files are damaged or unreadable.
@@ -32,7 +32,7 @@ pub enum EngineError {
     Io(std::io::Error),
 }
 
-// No `#[from]`: it makes the cause a source, too, and whoever prints the whole chain says it twice.
+// No `#[from]`: it would also make the cause a source, and error chains would print it twice.
 impl From<tantivy::TantivyError> for EngineError {
     fn from(error: tantivy::TantivyError) -> Self {
         Self::Tantivy(error)

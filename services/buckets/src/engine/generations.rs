@@ -1,4 +1,4 @@
-//! Where the generations of an index are: folders, or tables of a cluster.
+//! Storage of generations: folders, or tables of a cluster.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,49 +10,49 @@ use super::error::EngineError;
 use super::index::FileIndex;
 use super::write_lock::{HeldLock, WriteLock};
 
-/// Opens, makes and drops generations, whatever the engine.
+/// Opens, creates and drops generations of any engine.
 pub trait Generations: Send + Sync {
-    /// Takes the write lock, or fails with what its holder recorded about itself.
+    /// Takes the write lock. Fails with the description that its holder recorded.
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
 
-    /// Opens a generation; [`EngineError::Missing`] where it has not been made.
+    /// Opens a generation; [`EngineError::Missing`] if it does not exist.
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Opens a generation, or makes an empty one. Only the holder of the write lock may make one:
-    /// beside another writer it would blank what that one has written.
+    /// Opens a generation or creates an empty one. Only the holder of the write lock may create
+    /// one, because it would overwrite the data of another writer.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Drops what an earlier attempt left of a generation, by the right of a lock that is held.
+    /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
-    /// Drops older generations; true when none is left. Where the engine knows who reads one, it
-    /// stays until then; a search in one that is gone fails with [`EngineError::Missing`].
+    /// Drops older generations and returns true if none is left. A generation that is known to be
+    /// in use is kept. Searches in a dropped one fail with [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
-    /// The folder that holds all generations; `None` for an engine that has none on this machine.
+    /// Returns the folder of all generations, if the engine stores them on this machine.
     fn folder(&self) -> Option<&Path> {
         None
     }
 
-    /// The newest generation that is there, whole or not; none where there is none, or nobody knows.
+    /// Returns the newest generation, finished or not, if there is one and the engine knows it.
     fn newest(&self) -> Result<Option<u32>, EngineError> {
         Ok(None)
     }
 
-    /// Whether a killed rebuild left a part of the generation after `current` that a server, too, may
-    /// discard while it holds the write lock; an engine that leaves this to the next writer has none.
+    /// Returns true if a killed rebuild left the generation after `current` unfinished and a server
+    /// may discard it under the write lock. Other engines leave that to the next writer.
     fn has_unfinished(&self, _current: u32) -> Result<bool, EngineError> {
         Ok(false)
     }
 }
 
-/// Generations in folders below one folder.
+/// Generations in subfolders of a folder.
 pub struct Folders {
     root: PathBuf,
 }
 
 impl Folders {
-    /// Generations below `root`.
+    /// Creates a handle to the generations below `root`.
     pub fn new(root: PathBuf) -> Self {
         Self { root }
     }
@@ -62,7 +62,7 @@ impl Folders {
     }
 }
 
-/// The folder of a generation below `INDEX_DIR`.
+/// Returns the folder of a generation below `INDEX_DIR`.
 pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
     root.join(format!("generation-{generation}"))
 }
@@ -88,7 +88,7 @@ impl Generations for Folders {
         let folder = self.of(generation);
         if folder.exists() {
             lock.check()?;
-            // A merge of a writer that has just failed may add a file meanwhile.
+            // A merge of a writer that has just failed may still add a file.
             retry_while(
                 || std::fs::remove_dir_all(&folder),
                 |done| matches!(done, Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty),
@@ -131,7 +131,7 @@ impl Generations for Folders {
         if !next.exists() || !self.of(current).exists() {
             return Ok(false);
         }
-        // One that was published may be in use, by a database that is newer than this one.
+        // A published generation may be in use by a newer database.
         match EmbeddedIndex::open(&next) {
             Ok(index) => Ok(index.summary().journal.published.is_none()),
             Err(EngineError::Missing(_)) => Ok(true),
@@ -161,8 +161,8 @@ impl Generations for Cluster {
         Ok(self.generations()?.last().copied())
     }
 
-    /// Nobody knows which servers still search them; one that does finds the table missing, and looks
-    /// for the newer generation at once.
+    /// The servers that still search old generations are unknown. Such a server finds the table
+    /// missing and then looks for the newer generation.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);

@@ -1,4 +1,4 @@
-//! The two traits that every engine implements.
+//! The traits that every engine implements.
 
 use std::sync::Arc;
 
@@ -9,69 +9,69 @@ use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
 use crate::model::identity::Identity;
 
-/// A file to be added.
+/// A file to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
-    /// Bucket that holds it.
+    /// Bucket of the file.
     pub bucket: u64,
     /// Code of the bucket's type.
     pub kind: u64,
     /// Path inside the bucket, as listed.
     pub path: String,
-    /// Its attributes, none of them negative.
+    /// Its attributes, which are not negative.
     pub attributes: Attributes,
 }
 
 impl NewFile {
-    /// A file of an index, to be added to another one.
+    /// Converts a file of one index for insertion into another.
     pub fn of_row(row: FileRow, kind: u64) -> Self {
         let FileRow { id: _, bucket, path, attributes } = row;
         Self { bucket, kind, path, attributes }
     }
 }
 
-/// An index that can be searched.
+/// A searchable index.
 pub trait FileIndex: Send + Sync {
-    /// Answers a search on one published state.
+    /// Answers a search from one published state.
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError>;
 
-    /// The state that searches see now.
+    /// Returns the state that searches use.
     fn summary(&self) -> Arc<IndexSummary>;
 
-    /// Looks for a newer state; true when there was one.
+    /// Looks for a newer state and returns true if there was one.
     fn refresh(&self) -> Result<bool, EngineError>;
 
-    /// Checks the index against itself; each text names one fault.
+    /// Checks the index for consistency. Returns a description of each fault.
     fn verify(&self) -> Result<Vec<String>, EngineError>;
 
-    /// Opens the index for writing; one writer at a time.
+    /// Opens the index for writing. There can be only one writer.
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError>;
 }
 
-/// An index that is open for writing.
+/// A writable index.
 pub trait FileWriter: Send {
-    /// The journal of the last commit.
+    /// Returns the journal of the last commit.
     fn journal(&self) -> &Journal;
 
-    /// Rows of replaced and removed files that are kept until a rebuild; an engine that drops them
-    /// itself has none.
+    /// Returns the number of rows of replaced and removed files that remain until a rebuild; 0 for
+    /// engines that delete them.
     fn dead_rows(&self) -> Result<u64, EngineError> {
         Ok(0)
     }
 
-    /// Sets the identity that the next commit records.
+    /// Sets the identity for the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Begins a run; its files stay hidden until its publish.
+    /// Begins a run. Its files stay hidden until they are published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;
 
     /// Adds files to the run.
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError>;
 
-    /// Makes what was added so far durable, with the loader's own notes.
+    /// Commits the files added so far, with notes of the loader.
     fn checkpoint(&mut self, progress: String) -> Result<(), EngineError>;
 
-    /// Shows the run's files and drops what they replace, in one step.
+    /// Atomically publishes the files of the run and drops the files that they replace.
     fn publish(
         &mut self,
         mode: Mode,
@@ -82,9 +82,9 @@ pub trait FileWriter: Send {
     /// Drops the files of the run.
     fn abort(&mut self) -> Result<(), EngineError>;
 
-    /// Removes a bucket, or its files below a prefix, and purges their bytes; gives the number of
-    /// files that were visible, also when a process was killed on the way and this one ends it. What was added since the last checkpoint becomes durable with the
-    /// given notes.
+    /// Removes a bucket, or its files below a prefix, and erases their data. Returns the number of
+    /// files that were visible, including those hidden by an attempt that was killed. Commits the
+    /// files added so far with the given notes.
     fn remove(
         &mut self,
         removal: i64,
@@ -94,7 +94,7 @@ pub trait FileWriter: Send {
     ) -> Result<u64, EngineError>;
 }
 
-/// Calls `each` with every visible file, by ascending id; of one bucket where one is given.
+/// Calls `each` with every visible file, or those of one bucket, by ascending id.
 pub fn each_row<E: From<EngineError>>(
     index: &dyn FileIndex,
     bucket: Option<u64>,

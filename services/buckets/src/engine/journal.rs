@@ -1,4 +1,4 @@
-//! What an index records about itself and its runs.
+//! The journal of an index: its state and its runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,49 +7,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::identity::Identity;
 
-/// What publishing a run does to the buckets that it names.
+/// How a publish changes the buckets that the run names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// They have exactly the files of the run.
+    /// Replaces their files by those of the run.
     Replace,
-    /// Files are added; an equal path replaces.
+    /// Adds files. A file with an equal path is replaced.
     Append,
 }
 
-/// A bucket that a run names.
+/// A bucket named by a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedBucket {
     /// Its id.
     pub id: u64,
-    /// Whether its listing says that more files follow.
+    /// Whether its listing was truncated.
     pub truncated: bool,
-    /// Whether a source of it broke off: then no file of it is dropped but for an equal path.
+    /// Whether one of its sources was incomplete. Then only files with equal paths are replaced.
     #[serde(default)]
     pub partial: bool,
 }
 
 impl NamedBucket {
-    /// What becomes of its files in a run of a mode.
+    /// Returns how a run of this mode changes the bucket.
     pub fn mode(&self, of_run: Mode) -> Mode {
         if self.partial { Mode::Append } else { of_run }
     }
 }
 
-/// What a publish did.
+/// Counts of a publish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishCounts {
-    /// Files whose path was new in their bucket.
+    /// Files with new paths.
     pub added: u64,
-    /// Files whose path was there before.
+    /// Files with existing paths.
     pub replaced: u64,
-    /// Files that are gone.
+    /// Removed files.
     pub removed: u64,
     /// Files that the run named again later.
     pub duplicates: u64,
 }
 
-/// A run that is under way, as far as its last checkpoint.
+/// An unfinished run as of its last checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenRun {
     /// Id of the run.
@@ -58,7 +58,7 @@ pub struct OpenRun {
     pub first_row: u64,
     /// Bytes of the path column before the run.
     pub first_byte: u64,
-    /// The loader's own notes.
+    /// Notes of the loader.
     pub progress: String,
 }
 
@@ -69,43 +69,44 @@ pub struct Publish {
     pub run: u64,
     /// Unix seconds.
     pub at: i64,
-    /// The buckets that it named.
+    /// Buckets named by the run.
     pub buckets: Vec<NamedBucket>,
-    /// What it did.
+    /// Counts of changes.
     pub counts: PublishCounts,
 }
 
-/// What an index records about itself; stored in the very commit that it describes.
+/// The journal of an index, stored in the commit that it describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
-    /// Counts every change that a search can see.
+    /// Number of changes that are visible to searches.
     pub sequence: u64,
-    /// Rows that were ever given out and are committed.
+    /// Committed rows, including deleted ones.
     pub rows: u64,
-    /// Bytes of paths that are committed.
+    /// Committed bytes of paths.
     pub bytes: u64,
-    /// The run that is under way; its rows are hidden.
+    /// The unfinished run, whose rows are hidden.
     pub open: Option<OpenRun>,
     /// The last publish.
     pub published: Option<Publish>,
-    /// The last removal that is in force.
+    /// The last removal.
     pub removal: Option<i64>,
-    /// Files that it hid; whoever finishes it after a kill finds none of them any more.
+    /// Files hidden by the last removal, which a process that finishes it after a kill cannot
+    /// count.
     #[serde(default)]
     pub removed: u64,
-    /// Tells the index apart from others, and its states from each other.
+    /// Identifies the index and the state.
     #[serde(default)]
     pub identity: Identity,
 }
 
 impl Journal {
-    /// The largest id of a run that it knows; 0: none.
+    /// Returns the largest id of a run, 0 without runs.
     pub fn largest_run(&self) -> u64 {
         let open = self.open.as_ref().map_or(0, |open| open.run);
         self.published.as_ref().map_or(0, |published| published.run).max(open)
     }
 
-    /// The journal after a publish.
+    /// Returns the journal after a publish.
     pub fn with_publish(&self, publish: Publish) -> Self {
         let sequence = self.sequence + 1;
         let Identity { index, publishes } = self.identity.clone();
@@ -113,7 +114,8 @@ impl Journal {
         Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
-    /// The journal after a removal that hides so many files now; what it hid before a kill counts too.
+    /// Returns the journal after a removal that hides this number of files, in addition to those
+    /// hidden before a kill.
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };
         let (sequence, removed) = (self.sequence + 1, before + hides);
@@ -121,15 +123,15 @@ impl Journal {
     }
 }
 
-/// One published state, as far as a reader needs it without searching.
+/// Summary of a published state.
 #[derive(Clone, Debug, Default)]
 pub struct IndexSummary {
     /// The journal of the state.
     pub journal: Journal,
-    /// Visible files per bucket; a bucket without files is absent.
+    /// Visible files by bucket. Buckets without files are absent.
     pub counts: Arc<BTreeMap<u64, u64>>,
     /// Bytes of the index on disk.
     pub disk_bytes: u64,
-    /// Rows of replaced and removed files that are kept until a rebuild.
+    /// Rows of replaced and removed files that remain until a rebuild.
     pub dead_rows: u64,
 }

@@ -1,4 +1,4 @@
-//! When a search has to stop or to wait.
+//! Limits of a search: time, cancellation and memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,44 +9,44 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::error::EngineError;
 
-/// Bytes of text between two checks at most: even quick expressions then hardly notice the check.
+/// Bytes of text between two checks. The cost of a check is negligible for this number.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Bytes of an expression times bytes of text that take less than 0.1 s at worst, where every part of
-/// the expression is tried at every byte. Smaller pieces would slow usual expressions down.
+/// Bytes of an expression times bytes of text that take at most 0.1 s, even if every part of the
+/// expression is tried at every byte. A smaller limit would slow down usual expressions.
 const CHECK_WORK: usize = 1 << 28;
 
-/// Bytes of text between two checks for an expression of this many bytes when compiled.
+/// Returns the bytes of text between two checks for a compiled expression of this size.
 pub(super) fn check_bytes(expression: usize) -> usize {
     (CHECK_WORK / expression.max(1)).min(MOST_BYTES)
 }
 
-/// Returns whether one search of a text, which cannot be stopped, takes too long.
+/// Returns true if a single search of a text, which is not interruptible, would take too long.
 pub(super) fn is_long(expression: usize, text: usize) -> bool {
     expression.saturating_mul(text) > CHECK_WORK
 }
 
-/// Bytes that a row takes in addition to its path.
+/// Bytes of a row in addition to its path.
 const ROW: usize = 128;
-/// The pause between two attempts to take a lock.
+/// Time between two attempts to take a lock.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// When a search has to give up, and where its page has room.
+/// Limits of one search.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub(super) deadline: Instant,
     cancelled: Arc<AtomicBool>,
-    /// Threads that one expression may use.
+    /// Maximum number of threads for one expression.
     pub threads: usize,
-    /// The memory of all pages, if it is limited, and that of the page of this search.
+    /// Memory shared by all pages, if limited, and the permit for the page of this search.
     pages: Option<PagePermits>,
     permit: Arc<Mutex<Option<PagePermit>>>,
-    /// Checks until the search stops.
+    /// Remaining checks until the search is stopped.
     #[cfg(test)]
     checks: Option<Arc<std::sync::atomic::AtomicUsize>>,
 }
 
 impl Limits {
-    /// Stops at `deadline`.
+    /// Creates limits with a deadline.
     pub fn until(deadline: Instant, threads: usize) -> Self {
         Self {
             deadline,
@@ -59,33 +59,33 @@ impl Limits {
         }
     }
 
-    /// Limits of a job, which may run for a week.
+    /// Returns limits for jobs, which may run for a week.
     pub fn none() -> Self {
         Self::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
     }
 
-    /// Stops at the check after this number of them.
+    /// Returns limits that stop a search after this number of checks.
     #[cfg(test)]
     pub(super) fn after_checks(checks: usize) -> Self {
         Self { checks: Some(Arc::new(checks.into())), ..Self::none() }
     }
 
-    /// Lets the page wait until there is memory for it.
+    /// Makes the page wait for memory.
     pub fn with_pages(self, pages: PagePermits) -> Self {
         Self { pages: Some(pages), ..self }
     }
 
-    /// Takes the memory of the page that was found, to be kept until the page is written.
+    /// Takes the memory permit of the page, which must be held until the page is written.
     pub fn take_permit(&self) -> Option<PagePermit> {
         self.permit.lock().take()
     }
 
-    /// A handle that stops the search when it is set.
+    /// Returns a cancellation flag.
     pub fn cancel_handle(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
 
-    /// Fails once the search has to stop.
+    /// Fails if the search must stop.
     pub fn check(&self) -> Result<(), EngineError> {
         #[cfg(test)]
         if let Some(checks) = &self.checks {
@@ -114,8 +114,8 @@ impl Limits {
         }
     }
 
-    /// Waits for memory for the rows of a page, whose paths have this number of bytes; what the search had
-    /// for a page before is free again.
+    /// Waits for memory for a page with this number of rows and bytes of paths. Frees the memory of
+    /// an earlier page of the same search.
     pub(super) fn wait_for_memory(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
         let Some(pages) = &self.pages else { return Ok(()) };
         drop(self.take_permit());
@@ -125,8 +125,8 @@ impl Limits {
     }
 }
 
-/// The way to the next check of the limits, in bytes of text that an expression was matched with: rows
-/// alone do not tell, since one may take a hundred times as long as another.
+/// Counts bytes of matched text between two checks. Rows are not a suitable measure, because their
+/// costs differ by a factor of 100.
 #[derive(Debug)]
 pub(super) struct Pace {
     counted: usize,
@@ -135,12 +135,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// A way on which the limits are checked every [`check_bytes`].
+    /// Checks the limits every [`check_bytes`].
     pub(super) fn of(expression: usize) -> Self {
         Self { counted: 0, step: check_bytes(expression) }
     }
 
-    /// Counts bytes; fails once the search has to stop, which it sees at the next check.
+    /// Counts bytes and checks the limits when due.
     pub(super) fn count(&mut self, bytes: usize, limits: &Limits) -> Result<(), EngineError> {
         self.counted += bytes;
         if self.counted < self.step {

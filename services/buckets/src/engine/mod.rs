@@ -1,8 +1,8 @@
-//! The file index: one trait, and the engines behind it.
+//! The file index and its engines.
 //!
-//! An engine holds file rows and nothing else. Words, extensions, addresses, packages and their
-//! limits are resolved before a query reaches it; it only compares. Every engine passes the same
-//! conformance suite, which asks it and a naive model the same random questions.
+//! Engines store file rows only. Words, extensions, addresses, packages and their limits are
+//! resolved before a query reaches an engine. All engines pass the same conformance suite, which
+//! compares their answers to random queries with a naive model.
 
 mod awaited;
 mod bitmap;

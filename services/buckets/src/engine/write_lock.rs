@@ -1,17 +1,17 @@
-//! The one right to write, whatever the engine.
+//! The write lock of all engines.
 
 use super::error::EngineError;
 
-/// The write lock, until it is dropped.
+/// The write lock, released on drop.
 pub type WriteLock = Box<dyn HeldLock>;
 
-/// A write lock that another process may have taken over, if this one was silent for too long.
+/// A write lock that another process may take over if it is not renewed in time.
 pub trait HeldLock: Send {
-    /// Fails when it was taken over; asked right before anything is deleted or switched.
+    /// Fails if the lock was taken over. Called before every deletion and switch.
     fn check(&self) -> Result<(), EngineError>;
 }
 
-/// For a generation that is written by the right to write another one.
+/// For a generation that is protected by the lock of another one.
 impl HeldLock for () {
     fn check(&self) -> Result<(), EngineError> {
         Ok(())

@@ -32,7 +32,8 @@ pub async fn search_files(
     let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
     let (answer, permit) = app::search_files(&state, (owner, plan_of(&caller)), search).await?;
     let mut response = json(&answer)?;
-    // Dropped with the head, once the body is compressed and counts as held by its connection.
+    // The permit is dropped with the response head, once the body is compressed and counted by its
+    // connection.
     response.extensions_mut().insert(permit);
     Ok(response)
 }

@@ -1,4 +1,4 @@
-//! What handlers read from a request.
+//! Reads input from requests.
 
 use actix_web::HttpRequest;
 use auth::Caller;
@@ -10,13 +10,13 @@ use validator::Validate;
 use crate::error::Error;
 use crate::wire::RULES;
 
-/// Code of the caller's plan, which is its package.
+/// Returns the plan of the caller, which is also the code of the package.
 pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     let plan = caller.key.as_ref().and_then(|key| key.plan.as_ref());
     plan.map(|plan| plan.code.as_str())
 }
 
-/// The query parameters; read in the handler, since the key is judged before them.
+/// Parses the query parameters. Handlers call it, because the key is checked first.
 pub(super) fn parameters<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
 ) -> Result<T, Error> {

@@ -14,7 +14,7 @@ use crate::state::State;
 const BUCKET: &str =
     "M3 5h18v3h-1.2L18 20a1 1 0 0 1-1 1H7a1 1 0 0 1-1-1L4.2 8H3V5Zm4.2 5 1.3 8h7l1.3-8H7.2Z";
 
-/// The page with its style and its scripts.
+/// The page with its style sheet and scripts.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Bucket search",
@@ -30,11 +30,11 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    /// Absent before the first publish.
+    /// `None` before the first publish.
     indexed: Option<Indexed>,
 }
 
-/// What can be searched; the totals need no key.
+/// Public totals of the index.
 struct Indexed {
     files: String,
     buckets: String,
@@ -54,7 +54,7 @@ impl Indexed {
     }
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -67,7 +67,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Answers the page.
+/// Serves the page.
 pub async fn search_page(state: Data<State>) -> HttpResponse {
     let page = Page::home("Search open buckets")
         .description("Searches the names of files in open cloud-storage buckets.")

@@ -1,11 +1,11 @@
-//! How answers are written.
+//! Writes responses.
 
 use actix_web::HttpResponse;
 use serde::Serialize;
 
 use crate::error::Error;
 
-/// An answer in JSON with its character set.
+/// Returns a JSON response with a charset.
 pub(super) fn json(answer: &impl Serialize) -> Result<HttpResponse, Error> {
     let text = serde_json::to_string(answer).map_err(|error| Error::Internal(error.to_string()))?;
     Ok(HttpResponse::Ok().content_type("application/json; charset=utf-8").body(text))

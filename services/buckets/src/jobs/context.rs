@@ -1,4 +1,4 @@
-//! What every job needs.
+//! Shared context of jobs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ pub struct JobContext {
     pub pools: Pools,
     /// The clock.
     pub clock: SharedClock,
-    /// Where the index is.
+    /// Generations of the index.
     pub generations: Arc<dyn Generations>,
     /// `LOAD_MEMORY_MB`.
     pub memory_mb: usize,
 }
 
 impl JobContext {
-    /// Opens the index that is searched, for reading.
+    /// Opens the current index for reading.
     pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, JobError> {
         Ok(app::open_index(&self.pools, &self.generations)?.0)
     }
 
-    /// All buckets by their ids, those that are not listed included.
+    /// Returns all buckets by id, including unlisted ones.
     pub fn buckets(&self) -> Result<HashMap<u64, Bucket>, JobError> {
         let all = self.pools.read_blocking(buckets::all)?;
         Ok(all.into_iter().map(|bucket| (bucket.id, bucket)).collect())

@@ -1,4 +1,4 @@
-//! A load that writes nothing.
+//! Loads without writing to the index.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use super::options::LoadOptions;
 use super::remote::{Listing, PageSink, Place, read_pages};
 use super::report::Report;
 
-/// Reads sources without writing anything but the reject file.
+/// Reads sources without writing anything except the reject file.
 pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, JobError> {
     let started = Instant::now();
     let mut sink = DryRun { intake: options.intake_above(context, 0, IntakeState::default())? };

@@ -1,14 +1,14 @@
-//! Why a job failed.
+//! Errors of jobs.
 
 use database::DatabaseError;
 
 use crate::app::SnapshotError;
 use crate::engine::EngineError;
 
-/// Why a job failed.
+/// An error of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// More bad lines than allowed.
+    /// Too many bad lines.
     #[error("{bad} of {lines} lines are bad: nothing was published")]
     TooManyBad {
         /// Bad lines.
@@ -19,18 +19,18 @@ pub enum JobError {
     /// A source cannot be opened or read.
     #[error("{path}: {error}")]
     Source {
-        /// Its name.
+        /// Name of the source.
         path: String,
-        /// What the system says.
+        /// The I/O error.
         error: std::io::Error,
     },
-    /// A source is not what it was when the run began.
+    /// A source has changed since the run began.
     #[error("{0} changed since the run began: start a new run")]
     SourceChanged(String),
-    /// The request is not valid in the present state.
+    /// The request is not valid in the current state.
     #[error("{0}")]
     Invalid(String),
-    /// A file could not be read or written.
+    /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The index failed.

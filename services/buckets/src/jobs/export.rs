@@ -1,4 +1,4 @@
-//! The index as NDJSON that loads again.
+//! Exports the index as NDJSON.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::engine::{Limits, each_row};
 use crate::model::Attributes;
 use crate::model::address::Address;
 
-/// One line: the fields that a load reads.
+/// A line with the fields that a load reads.
 #[derive(Serialize)]
 struct Line<'a> {
     bucket: &'a str,
@@ -22,7 +22,7 @@ struct Line<'a> {
     attributes: Attributes,
 }
 
-/// Writes all visible files, or those of one bucket, by ascending id; gives their number.
+/// Writes all visible files, or those of one bucket, by ascending id. Returns their number.
 pub fn export(
     context: &JobContext,
     address: Option<&str>,

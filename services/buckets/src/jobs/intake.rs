@@ -1,4 +1,4 @@
-//! What happens to each file of a run: its bucket, its checks, its way into the index.
+//! Validates the files of a run and assigns them to buckets.
 
 use std::collections::HashMap;
 
@@ -15,21 +15,21 @@ use crate::model::address::{Address, BucketType};
 use crate::store::rejected_lines::{self, Rejected};
 use crate::store::{buckets, removals};
 
-/// Bytes of a path at most.
+/// Maximum length of a path in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// Lines from which on a share of bad ones is judged.
+/// Number of lines from which the share of bad lines is checked.
 const JUDGED_FROM: u64 = 1_000;
 
 /// Takes the files of a run.
 pub struct Intake {
-    /// What is remembered over a stop.
+    /// State that is saved at checkpoints.
     pub state: IntakeState,
-    /// Files on their way into the index.
+    /// Files for the index.
     pub files: Vec<NewFile>,
     max_errors: MaxErrors,
     source: String,
     source_index: usize,
-    /// The bucket that the present source named last.
+    /// The bucket that the current source named last.
     latest: Option<u64>,
     skip: u64,
     known: HashMap<String, (u64, BucketType)>,
@@ -39,11 +39,11 @@ pub struct Intake {
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
-    /// The run that bad lines are of.
+    /// The current run.
     pub run: u64,
 }
 
-/// Where the files of a written address go.
+/// The bucket of an address.
 #[derive(Clone, Debug)]
 struct Target {
     id: u64,
@@ -51,16 +51,17 @@ struct Target {
     address: String,
 }
 
-/// Written forms of addresses that are remembered, and the bytes of one of them.
+/// Maximum number of cached spellings of addresses, and their maximum length in bytes.
 const MOST_WRITTEN: usize = 100_000;
 const LONGEST_WRITTEN: usize = 512;
-/// New buckets and bad lines that wait for SQL.
+/// Maximum number of new buckets and bad lines that wait for SQL.
 const MOST_ROWS: usize = 10_000;
-/// Bytes of a reason at most: it may quote the source.
+/// Maximum length of a reason in bytes, because it may quote the source.
 const LONGEST_REASON: usize = 300;
 
 impl Intake {
-    /// An intake that goes on from a state; new buckets get ids above `largest` and all in SQL.
+    /// Creates an intake that continues from a state. New buckets get ids above `largest` and above
+    /// all ids in SQL.
     pub fn new(
         pools: &Pools,
         largest: u64,
@@ -93,7 +94,7 @@ impl Intake {
         Ok(intake)
     }
 
-    /// Goes to a source; its events that were taken before a stop are passed over.
+    /// Begins a source. Events that were processed before a stop are skipped.
     pub fn begin_source(&mut self, index: usize, name: &str) {
         self.source = name.to_owned();
         self.source_index = index;
@@ -102,7 +103,7 @@ impl Intake {
         self.state.events = 0;
     }
 
-    /// Notes that a source was read to its end, or as far as it could be.
+    /// Ends a source, whether it is complete or not.
     pub fn end_source(&mut self) {
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
         if broke_off {
@@ -114,14 +115,14 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Goes to the next page of a listing.
+    /// Begins the next page of a listing.
     pub fn next_page(&mut self, place: &Place) {
         self.state.place = Some(place.clone());
         self.state.events = 0;
         self.skip = 0;
     }
 
-    /// What has to be remembered now; while old events are passed over, that is where they end.
+    /// Returns the state for a checkpoint. While old events are skipped, it is the end of them.
     pub fn checkpoint(&self) -> IntakeState {
         IntakeState {
             events: self.state.events.max(self.skip),
@@ -130,7 +131,7 @@ impl Intake {
         }
     }
 
-    /// The named buckets for publishing.
+    /// Returns the named buckets for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
         let partial = &self.state.partial;
@@ -139,22 +140,22 @@ impl Intake {
             .collect()
     }
 
-    /// Forgets that a bucket was named; see [`IntakeState::forget`].
+    /// Forgets a removed bucket, see [`IntakeState::forget`].
     pub fn forget(&mut self, bucket: u64) {
         self.state.forget(bucket);
         self.latest = None;
     }
 
-    /// Notes that the present source names a bucket.
+    /// Records that the current source names a bucket.
     fn name(&mut self, bucket: u64) {
-        // Mostly it is the bucket of the file before.
+        // Mostly the same bucket as that of the previous file.
         if self.latest != Some(bucket) {
             self.state.present.0.insert(bucket);
             self.latest = Some(bucket);
         }
     }
 
-    /// Reads the removal list anew.
+    /// Reloads the removal list.
     pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), JobError> {
         self.removed.clear();
         for removal in pools.read_blocking(removals::in_force)? {
@@ -163,7 +164,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL; the files that need them follow.
+    /// Writes new buckets and bad lines to SQL, before the files that refer to them.
     pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let (buckets, lines) = (&self.new_buckets, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
@@ -180,13 +181,13 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL before they take much memory.
+    /// Writes new buckets and bad lines to SQL if there are many.
     pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let many = self.new_buckets.len() + self.rejected.len() >= MOST_ROWS;
         if many { self.flush_rows(pools) } else { Ok(()) }
     }
 
-    /// Counts an event; true when it was taken before a stop.
+    /// Counts an event. Returns true if it was processed before a stop.
     fn is_old(&mut self) -> bool {
         self.state.events += 1;
         self.state.events <= self.skip
@@ -274,25 +275,25 @@ impl Intake {
         Ok(())
     }
 
-    /// Notes why the source is incomplete; one reason of a page, one of a break.
+    /// Records why the source is incomplete.
     fn note_incomplete(&mut self, reason: &str) {
         self.state.present.1 = true;
         let note = format!("{}: {}", self.source, shortened(reason));
         let notes = &mut self.state.tally.incomplete;
-        // There are fewer kinds of reasons than that.
+        // There are fewer kinds of reasons than this number.
         if !notes.iter().rev().take(32).any(|known| *known == note) {
             notes.push(note);
         }
     }
 
-    /// Fails when a source was not read to its end; for a run that takes the place of an index.
+    /// Fails if a source is incomplete, for runs that replace the index.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
         let notes = &self.state.tally.incomplete;
         let Some(first) = notes.first() else { return Ok(()) };
         Err(JobError::Invalid(format!("{first}: the index stays as it is")))
     }
 
-    /// Fails when more lines are bad than allowed.
+    /// Fails if too many lines are bad.
     fn judge(&self) -> Result<(), JobError> {
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
         let too_many = match self.max_errors {
@@ -305,7 +306,7 @@ impl Intake {
     }
 }
 
-/// The beginning of a reason.
+/// Shortens a reason.
 fn shortened(reason: &str) -> String {
     let Some((cut, _)) = reason.char_indices().find(|(at, _)| *at >= LONGEST_REASON) else {
         return reason.to_owned();
@@ -313,7 +314,7 @@ fn shortened(reason: &str) -> String {
     format!("{}…", &reason[..cut])
 }
 
-/// PostgreSQL has no NUL in texts.
+/// Replaces NULs, which PostgreSQL does not support in texts.
 fn printable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -325,7 +326,7 @@ impl Sink for Intake {
         }
         let taken = self.take(item);
         if taken.is_err() {
-            // It comes back as a bad one, and that is the event.
+            // The caller reports the file as bad, which counts as the event.
             self.state.events -= 1;
         }
         Ok(taken)
@@ -357,7 +358,7 @@ impl Sink for Intake {
                 self.name(target.id);
             }
             Ok(_) => {}
-            // Its entries were rejected for the same reason, unless there was none.
+            // Its entries were rejected for the same reason, unless it has none.
             Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What an intake remembers over a stop: the notes of a run in the journal of the index.
+//! The state of an intake at a checkpoint, saved in the journal of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,36 +8,36 @@ use super::reject_file::RejectLengths;
 use super::remote::Place;
 use super::report::Tally;
 
-/// What an intake remembers over a stop.
+/// The state of an intake at a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IntakeState {
-    /// Sources read to their end.
+    /// Number of finished sources.
     pub done: usize,
-    /// Events of the next source that were taken already.
+    /// Number of processed events of the next source.
     pub events: u64,
-    /// Where the listing of the next source goes on.
+    /// Place in the listing of the next source.
     #[serde(default)]
     pub place: Option<Place>,
-    /// Named buckets and whether their listing goes on.
+    /// Named buckets, and whether their listings were truncated.
     pub named: BTreeMap<u64, bool>,
-    /// Buckets that the present source named so far, and whether it broke off.
+    /// Buckets that the current source has named, and whether it is incomplete.
     #[serde(default)]
     pub present: (BTreeSet<u64>, bool),
-    /// Buckets that sources named which broke off.
+    /// Buckets named by incomplete sources.
     #[serde(default)]
     pub partial: BTreeSet<u64>,
-    /// What was read so far.
+    /// Counts so far.
     pub tally: Tally,
     /// Bad lines in SQL.
     pub kept: usize,
-    /// Bytes of the reject file and of its reasons.
+    /// Lengths of the reject file and of its reasons.
     #[serde(default)]
     pub reject: Option<RejectLengths>,
 }
 
 impl IntakeState {
-    /// Forgets that a bucket was named, which was removed: it is not listed again by this run. Should
-    /// the removal be lifted before the run ends, what the run still reads of it is a part only.
+    /// Forgets a removed bucket, so that this run does not list it again. If the removal is lifted
+    /// before the run ends, the rest of the bucket counts as incomplete.
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);
         self.present.0.remove(&bucket);

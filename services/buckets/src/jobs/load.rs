@@ -1,4 +1,4 @@
-//! Begins, resumes and repeats load runs.
+//! Begins and resumes load runs.
 
 use super::context::JobContext;
 use super::error::JobError;
@@ -13,7 +13,7 @@ use crate::store::load_runs;
 
 /// Loads sources as a new run and publishes it.
 ///
-/// A run that was stopped before is given up.
+/// A stopped run is aborted.
 pub fn load(
     context: &JobContext,
     options: &LoadOptions,
@@ -21,7 +21,8 @@ pub fn load(
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
-    // What can fail comes first: a run that was stopped is not given up for one that cannot begin.
+    // Everything that can fail comes first, so that a stopped run is only aborted for a run that
+    // can begin.
     let intake = options.intake(&session, IntakeState::default())?;
     let id = begin(&session, mode_name(options.mode), options)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
@@ -29,7 +30,7 @@ pub fn load(
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
-/// Notes a new run.
+/// Records a new run.
 fn begin(session: &Session, mode: &str, options: &LoadOptions) -> Result<u64, JobError> {
     let text = serde_json::to_string(options).map_err(std::io::Error::other)?;
     let (known, now) = (session.writer.journal().largest_run(), session.context.clock.unix());
@@ -37,7 +38,7 @@ fn begin(session: &Session, mode: &str, options: &LoadOptions) -> Result<u64, Jo
     Ok(pools.write_blocking(|db| load_runs::begin(db, known, mode, &text, now))?)
 }
 
-/// Notes with a run that it could not begin.
+/// Records the failure of a run to begin.
 fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result<T, JobError> {
     if let Err(error) = &begun {
         let (text, now) = (error.to_string(), context.clock.unix());
@@ -49,7 +50,7 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
     begun
 }
 
-/// Drops the files of a run that was stopped.
+/// Drops the files of a stopped run.
 fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     let Some(open) = session.writer.journal().open.clone() else { return Ok(()) };
     session.writer.abort()?;
@@ -58,8 +59,8 @@ fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     Ok(pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?)
 }
 
-/// Loads sources into a generation of their own, which takes the place of the present one once it
-/// is whole and verified; gives it with its report.
+/// Loads sources into a new generation, which replaces the current one once it is complete and
+/// verified. Returns the generation and the report.
 pub(super) fn load_anew(
     searched: Session,
     options: &LoadOptions,
@@ -79,14 +80,14 @@ pub(super) fn load_anew(
     Ok((generation, loader.finish()?))
 }
 
-/// Goes on with a run that was stopped.
+/// Resumes a stopped run.
 pub fn resume(
     context: &JobContext,
     id: u64,
     checkpoints: CheckpointPolicy,
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a resumed run loads files")?;
-    // The notes of the run then know nothing of what was removed.
+    // This removes the buckets from the notes of the run.
     apply_pending_removals(&mut session)?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
     let run = context.pools.read_blocking(|db| load_runs::find(db, id))?;

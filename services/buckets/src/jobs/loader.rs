@@ -1,4 +1,4 @@
-//! One load run, from its sources to its publish.
+//! Runs a load from its sources to its publish.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::app::reconcile;
 use crate::engine::{EngineError, NamedBucket};
 use crate::store::{buckets, generations, load_runs, removals};
 
-/// Files that are added to the index together.
+/// Files in a batch for the index.
 const BATCH: usize = 2_048;
 /// Events between two reads of the clock.
 const EVENTS: u32 = 64;
 
-/// One load run, from its sources to its publish.
+/// A load run.
 pub(super) struct Loader {
     session: Session,
-    /// The generation that is searched, where the run makes another one.
+    /// The current generation, if the run builds a new one.
     searched: Option<Session>,
     id: u64,
     options: LoadOptions,
@@ -38,13 +38,13 @@ pub(super) struct Loader {
     since_checkpoint: u64,
     checkpointed: Instant,
     events: u32,
-    /// Whether the present source is listed page by page; then all is due between two pages, where
-    /// a resumed run goes on.
+    /// Whether the current source is listed page by page. Then checkpoints are only taken between
+    /// pages, where a run can be resumed.
     paged: bool,
 }
 
 impl Loader {
-    /// A run that goes on from the state of its intake.
+    /// Creates a run that continues from the state of its intake.
     pub(super) fn new(
         session: Session,
         id: u64,
@@ -78,18 +78,18 @@ impl Loader {
         }
     }
 
-    /// Lets the run's generation take the place of another one, which is searched until then.
+    /// Makes the run's generation replace the current one.
     pub(super) fn replace(&mut self, searched: Session) {
         self.searched = Some(searched);
     }
 
-    /// Reads, publishes, reports; a failure is noted with the run.
+    /// Reads, publishes and reports. A failure is recorded with the run.
     pub(super) fn finish(mut self) -> Result<Report, JobError> {
         let result = self.read_all().and_then(|()| self.publish());
         if let Err(error) = &result
             && let Err(second) = self.note_failure(error)
         {
-            // On a full disk nothing can be noted; the operator needs the first failure.
+            // On a full disk, nothing can be recorded, and the operator needs the first error.
             log::warn!("run {}: its failure cannot be noted: {second}", self.id);
         }
         result
@@ -117,8 +117,8 @@ impl Loader {
                 formats::read(&source.path, input, &defaults, self)?;
                 source.check()?;
             }
-            // Before anything is made durable: a page that is fetched anew may be another one, so no
-            // run goes on inside of it.
+            // This comes before any commit: a page that is fetched again may differ, so a run never
+            // resumes within it.
             self.intake.end_source();
             if self.searched.is_some() {
                 self.intake.refuse_incomplete()?;
@@ -181,7 +181,7 @@ impl Loader {
         Ok(report)
     }
 
-    /// Tells the operator when most rows of the index are dead.
+    /// Warns if most rows of the index are dead.
     fn tell_of_dead_rows(&self) {
         let writer = &self.session.writer;
         let (dead, rows) = (writer.dead_rows().unwrap_or(0), writer.journal().rows);
@@ -194,7 +194,7 @@ impl Loader {
         }
     }
 
-    /// Verifies the new generation and puts it in place of the one that is searched.
+    /// Verifies the new generation and switches to it.
     fn switch(
         &self,
         searched: &Session,
@@ -229,19 +229,19 @@ impl Loader {
         })?)
     }
 
-    /// Does what is due after an event, so that a slow source, too, is reported and does not block
+    /// Does pending work after an event, so that a slow source is reported and does not block
     /// removals.
     fn after_event(&mut self) -> Result<(), JobError> {
         if self.paged {
             return Ok(());
         }
         self.events = self.events.wrapping_add(1);
-        // Reading the clock for each file would cost more than the file.
+        // Reading the clock for every file would cost more than the file.
         let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Passes files to the index, records progress and takes a checkpoint, each when it is due.
+    /// Passes files to the index. Records progress and takes a checkpoint when due.
     fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many bad lines a run may have.
+/// The limit on bad lines of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MaxErrors {
-    /// So many.
+    /// A number.
     Count(u64),
-    /// Such a share of all lines, in per cent.
+    /// A percentage of all lines.
     Percent(f64),
 }
 

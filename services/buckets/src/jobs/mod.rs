@@ -1,4 +1,4 @@
-//! What the operator's commands do: loading, removing, rebuilding, checking.
+//! Jobs of operators: loading, removing, rebuilding, verifying.
 
 mod context;
 mod dry_run;

@@ -1,4 +1,4 @@
-//! What a load run does.
+//! Options of load runs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::write_session::Session;
 use crate::config::Settings;
 use crate::engine::Mode;
 
-/// What a run does; kept in SQL so that it can be resumed.
+/// Options of a run, stored in SQL so that it can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoadOptions {
     /// `--format`.
@@ -33,29 +33,29 @@ pub struct LoadOptions {
     pub max_errors: MaxErrors,
     /// `--reject`.
     pub reject: Option<PathBuf>,
-    /// How buckets are asked for their listings.
+    /// Options for listing buckets.
     #[serde(default)]
     pub remote: RemoteOptions,
-    /// What is read, in order.
+    /// Sources in order.
     pub sources: Vec<Source>,
 }
 
 impl LoadOptions {
-    /// Whether standard input is among the sources.
+    /// Returns true if standard input is a source.
     pub(super) fn read_stdin(&self) -> bool {
         self.sources.iter().any(|source| source.name() == STDIN)
     }
 
-    /// Whether every bucket among the sources can be asked.
+    /// Checks that every bucket among the sources can be listed.
     ///
     /// # Errors
-    /// Says of which one the interface is not known.
+    /// Names a bucket with an unknown interface.
     pub fn check(&self) -> Result<(), JobError> {
         let mut urls = self.sources.iter().filter_map(Source::url);
         urls.try_for_each(|url| Listing::of(url, &self.defaults()).map(drop))
     }
 
-    /// What holds for every source.
+    /// Returns the defaults for all sources.
     pub(super) fn defaults(&self) -> Defaults {
         Defaults {
             bucket: self.bucket.clone(),
@@ -64,16 +64,16 @@ impl LoadOptions {
         }
     }
 
-    /// An intake of a run that goes on from a state. Whatever of a run's beginning can fail fails
-    /// here, before anything is given up for it: sources are looked at, the reject file is opened.
+    /// Creates an intake that continues from a state. Checks sources and opens the reject file, so
+    /// that errors occur before a stopped run is aborted.
     pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
         let counts = &session.index.summary().counts;
         let largest = counts.keys().next_back().copied().unwrap_or(0);
         self.intake_above(&session.context, largest, state)
     }
 
-    /// The same beside no session; new buckets get ids above `largest`, and above all in SQL: the index
-    /// may have files of buckets that a database that was restored has forgotten.
+    /// Does the same without a session. New buckets get ids above `largest` and above all ids in
+    /// SQL.
     pub(super) fn intake_above(
         &self,
         context: &JobContext,
@@ -96,7 +96,7 @@ impl LoadOptions {
     }
 }
 
-/// When a run makes its state durable.
+/// When checkpoints are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointPolicy {
     /// `CHECKPOINT_FILES`.
@@ -106,7 +106,7 @@ pub struct CheckpointPolicy {
 }
 
 impl CheckpointPolicy {
-    /// The policy of the settings.
+    /// Reads the policy from the settings.
     pub fn of(settings: &Settings) -> Self {
         Self {
             files: settings.checkpoint_files,

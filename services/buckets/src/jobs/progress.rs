@@ -1,4 +1,4 @@
-//! How far a load is: on the terminal or in the log, and in SQL for `status`.
+//! Reports the progress of a load on the terminal or in the log, and in SQL for `status`.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use super::report::Tally;
 use crate::model::progress::Progress;
 use crate::store::load_runs;
 
-/// Time between two records in SQL.
+/// Time between two updates in SQL.
 const RECORDED: Duration = Duration::from_secs(1);
-/// Time between two lines in the log.
+/// Time between two log lines.
 const LOGGED: Duration = Duration::from_secs(30);
 
-/// Reports and records how far a run is, at intervals.
+/// Reports and records progress at intervals.
 pub(super) struct LoadProgress {
     pools: Pools,
     clock: SharedClock,
@@ -30,7 +30,7 @@ pub(super) struct LoadProgress {
 }
 
 impl LoadProgress {
-    /// The progress of a run that begins now over so many sources and bytes; 0 bytes: unknown.
+    /// Begins a run with this number of sources and bytes; 0 bytes if unknown.
     pub(super) fn new(
         (pools, clock): (Pools, SharedClock),
         run: u64,
@@ -54,17 +54,17 @@ impl LoadProgress {
         }
     }
 
-    /// What counts the bytes of sources.
+    /// Returns the counter of source bytes.
     pub(super) fn bytes_done(&self) -> ByteCounter {
         self.bytes_done.clone()
     }
 
-    /// Whether a record is due.
+    /// Returns true if an update is due.
     pub(super) fn is_due(&self) -> bool {
         self.recorded.elapsed() >= RECORDED
     }
 
-    /// Records and reports if that is due, and returns whether it was.
+    /// Records and reports progress if due. Returns true if it was due.
     pub(super) fn update(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, JobError> {
         if !self.is_due() {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! A new generation of the index, written beside the old one.
+//! Builds a new generation of the index next to the current one.
 
 use super::context::JobContext;
 use super::error::JobError;
@@ -10,23 +10,23 @@ use crate::engine::{EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile, 
 use crate::model::address::BucketType;
 use crate::store::generations;
 
-/// Files that are added to the new generation together.
+/// Files in a batch for the new generation.
 const BATCH: usize = 8_192;
-/// What another command reports as the holder of the write lock.
+/// Description of the holder of the write lock.
 const HOLDER: &str = "the index is being rebuilt";
 
-/// Writes the present index anew, without dead rows and with new file ids, verifies it, and
-/// switches to it; gives the new generation and its number of files.
+/// Copies the current index without dead rows and with new file ids, verifies the copy and switches
+/// to it. Returns the new generation and its number of files.
 pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = settled_session(Session::open(context, HOLDER)?)?;
     settled(context, write_anew(context, session))
 }
 
-/// Makes an index of nothing but the sources, verifies it, and switches to it; gives the new
+/// Builds an index from the sources only, verifies it and switches to it. Returns the new
 /// generation and the report.
 ///
-/// Buckets that no source names are gone afterwards; those that stay keep their ids. Until the
-/// switch, searches see the present index; a rebuild that was stopped left it as it is.
+/// Buckets that no source names are dropped. Other buckets keep their ids. Searches use the current
+/// index until the switch, and a stopped rebuild does not change it.
 pub fn rebuild_from(
     context: &JobContext,
     options: &LoadOptions,
@@ -36,22 +36,23 @@ pub fn rebuild_from(
     settled(context, load_anew(session, options, checkpoints))
 }
 
-/// Drops the generations that a rebuild made needless, or what it has left of its own.
+/// Drops old generations, or an unfinished new one.
 fn settled<T>(
     context: &JobContext,
     made: Result<(u32, T), JobError>,
 ) -> Result<(u32, T), JobError> {
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
-        // Opening a session drops what was begun; if that fails, the next session does.
+        // Opening a session discards an unfinished generation. If it fails, the next session does
+        // it.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being cleared away")),
     }
     made
 }
 
-/// Copies the present index, and switches to the copy.
+/// Copies the current index and switches to the copy.
 fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
-    // The lock is kept until the switch; the old writer has nothing more to do.
+    // The lock is held until the switch. The old writer is idle.
     session.index.refresh()?;
     let mut fresh = session.next_generation()?;
     let files = copy(context, &*session.index, &mut fresh)?;
@@ -106,7 +107,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
     Ok(files)
 }
 
-/// The new generation must hold the same number of files in every bucket, and be sound.
+/// Checks that the new generation is consistent and has the same number of files in every bucket.
 fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), JobError> {
     let faults = new.verify()?;
     if old.summary().counts != new.summary().counts || !faults.is_empty() {

@@ -1,4 +1,4 @@
-//! The file of `--reject`: bad lines as they are, and beside it why they are bad.
+//! Writes the file of `--reject`: bad lines verbatim, and their reasons in a second file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -10,26 +10,26 @@ use serde::{Deserialize, Serialize};
 use super::context::JobContext;
 use super::error::JobError;
 
-/// Bytes of both files at a checkpoint.
+/// Lengths of both files at a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectLengths {
     lines: u64,
     reasons: u64,
 }
 
-/// Bad lines, one a line, each as it can be mended and loaded; `FILE.reasons` says of each line why
-/// it is bad and where it was.
+/// Writes each bad line so that it can be corrected and loaded. `FILE.reasons` has the reason and
+/// the position of each line.
 pub struct RejectFile {
     lines: BufWriter<File>,
     reasons: BufWriter<File>,
     lengths: RejectLengths,
-    /// Lines that the file has.
+    /// Number of lines in the file.
     count: u64,
 }
 
 #[derive(Serialize)]
 struct Reason<'a> {
-    /// Line of the reject file; absent for a source that cannot be read further.
+    /// Line of the reject file; absent if a source cannot be read any further.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     source: &'a str,
@@ -38,8 +38,8 @@ struct Reason<'a> {
 }
 
 impl RejectFile {
-    /// Opens both files at their ends; those of a resumed run at its checkpoint, since what follows
-    /// is read again.
+    /// Opens both files at their ends, or at the checkpoint of a resumed run, which reads the
+    /// following lines again.
     pub fn open(path: &Path, resumed: Option<RejectLengths>) -> Result<Self, JobError> {
         let reasons_path = reasons_of(path);
         let open = |path: &Path, length: Option<u64>| -> Result<(File, u64), JobError> {
@@ -64,7 +64,7 @@ impl RejectFile {
         })
     }
 
-    /// Adds a line with its reason; of an empty one, the reason alone.
+    /// Adds a line with its reason. Without a line, only the reason is added.
     pub fn add(
         &mut self,
         source: &str,
@@ -88,20 +88,20 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Hands everything to the system.
+    /// Flushes both files.
     pub fn flush(&mut self) -> Result<(), JobError> {
         self.lines.flush()?;
         Ok(self.reasons.flush()?)
     }
 
-    /// Bytes of both files.
+    /// Returns the lengths of both files.
     pub fn lengths(&self) -> RejectLengths {
         self.lengths
     }
 }
 
-/// Opens a file for appending. A new one gets the permissions of the operator's other files: like the
-/// sources, it may hold names that are not public.
+/// Opens a file for appending. A new one gets the permissions of the operator's other files. Like
+/// the sources, it may contain names that are not public.
 fn open_at_end(path: &Path) -> io::Result<File> {
     match OpenOptions::new().append(true).create_new(true).open(path) {
         Ok(file) => shell::follow_umask(&file).map(|()| file),
@@ -112,8 +112,7 @@ fn open_at_end(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Refuses a reject file that would damage the service's own data: its database, or anything in the
-/// folder of the index.
+/// Rejects a path that would damage the database or the folder of the index.
 pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError> {
     let refuse = |path: &Path, what: &str| {
         let path = path.display();
@@ -142,10 +141,10 @@ pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError
     Ok(())
 }
 
-/// Where a path leads, also one at which there is nothing yet.
+/// Resolves a path, which may not exist.
 fn place_of(path: &Path) -> PathBuf {
     let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // As many links as the system follows.
+    // The number of links that the system follows.
     for _ in 0..40 {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or(target.clone(), |folder| folder.join(target));
@@ -160,7 +159,7 @@ fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The file with the reasons of a reject file.
+/// Returns the path of the reasons for a reject file.
 pub fn reasons_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".reasons");

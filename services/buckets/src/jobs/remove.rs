@@ -1,4 +1,4 @@
-//! Takedowns, carried out by the process that holds the write lock.
+//! Takedowns, which the holder of the write lock carries out.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::model::address::Address;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, generations};
 
-/// Time between two checks of a removal that a load carries out.
+/// Time between two checks of a removal that is carried out by a load.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Adds an address to the removal list and waits until its files are gone.
+/// Adds an address to the removal list and waits until its files are removed.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -24,7 +24,7 @@ pub fn remove(
     operator: &str,
 ) -> Result<Removal, JobError> {
     let address = parse(address)?;
-    // A request that could not be carried out would wait for ever.
+    // Fail early, because the request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
@@ -49,7 +49,7 @@ pub fn remove(
     }
 }
 
-/// Waits until no reader holds a generation from before a rebuild, which still has the files.
+/// Waits until generations from before a rebuild, which still have the files, are no longer in use.
 fn forget_older(context: &JobContext) -> Result<(), JobError> {
     let mut logged = false;
     loop {
@@ -65,7 +65,7 @@ fn forget_older(context: &JobContext) -> Result<(), JobError> {
     }
 }
 
-/// Takes an address off the removal list; its files come back with the next load only.
+/// Takes an address off the removal list. The next load shows its files again.
 pub fn unremove(
     context: &JobContext,
     address: &str,
@@ -77,7 +77,7 @@ pub fn unremove(
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
-/// Carries out every removal that waits; the notes of a stopped run forget what is gone.
+/// Carries out all pending removals and deletes them from the notes of a stopped run.
 pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     for removal in session.context.pools.read_blocking(removals::pending)? {
         let notes = notes_without(session, &removal)?;
@@ -86,13 +86,13 @@ pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     Ok(())
 }
 
-/// The notes of a stopped run without a bucket that is removed; none where they do not change.
+/// Returns the notes of a stopped run without a removed bucket, or `None` if they do not change.
 fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>, JobError> {
     let Some(open) = &session.writer.journal().open else { return Ok(None) };
     let pools = &session.context.pools;
     let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
     let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) else { return Ok(None) };
-    // Notes that cannot be read, such as those of a run without a checkpoint, are of no use later.
+    // Notes that cannot be parsed, such as those of a run without a checkpoint, are not used later.
     let Ok(mut state) = serde_json::from_str::<IntakeState>(&open.progress) else {
         return Ok(None);
     };
@@ -100,7 +100,7 @@ fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>,
     Ok(Some(serde_json::to_string(&state).map_err(std::io::Error::other)?))
 }
 
-/// Deletes and purges the files of a removal, then notes that it is done.
+/// Deletes the files of a removal and marks it as completed.
 pub fn apply_removal(
     session: &mut Session,
     removal: &Removal,
@@ -119,7 +119,7 @@ pub fn apply_removal(
     Ok(())
 }
 
-/// Deletes and purges the files of a removal; gives how many were visible.
+/// Deletes the files of a removal. Returns the number of visible files.
 pub fn purge(
     session: &mut Session,
     removal: &Removal,

@@ -1,4 +1,4 @@
-//! What a run did, for people and machines.
+//! The report of a run as text and JSON.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::formats::Skipped;
 use crate::engine::PublishCounts;
 
-/// What was read so far; part of every checkpoint.
+/// Counts of what was read, saved at checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Files handed to the index.
+    /// Files passed to the index.
     pub files: u64,
-    /// Lines and entries that could not be used.
+    /// Bad lines and entries.
     pub bad: u64,
     /// Common prefixes (folders) in listings.
     pub skipped_prefixes: u64,
@@ -27,7 +27,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Lines and entries that were judged.
+    /// Returns the number of valid and bad lines.
     pub fn lines(&self) -> u64 {
         self.files + self.bad + self.skipped_directory_markers + self.skipped_removed
     }
@@ -45,21 +45,21 @@ impl Tally {
 /// The final report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The run; none for a dry one.
+    /// The run; `None` for a dry run.
     pub run: Option<u64>,
-    /// What was read.
+    /// Counts of what was read.
     #[serde(flatten)]
     pub tally: Tally,
-    /// What publishing did.
+    /// Counts of the publish.
     #[serde(flatten)]
     pub counts: PublishCounts,
     /// Buckets that were not listed before.
     pub buckets_new: u64,
     /// Buckets that were listed before.
     pub buckets_changed: u64,
-    /// Addresses of buckets whose listing says that more follow.
+    /// Addresses of buckets with truncated listings.
     pub truncated: Vec<String>,
-    /// Seconds.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What a load reads: files, standard input, listings of buckets.
+//! Sources of a load: files, standard input and listings of buckets.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 
-/// Characters of a path that a notice shows.
+/// Characters of a path in a notice.
 const LONGEST_SHOWN: usize = 160;
 /// Name of standard input.
 pub const STDIN: &str = "-";
 
-/// A file, or standard input, as it was when the run began.
+/// A source as of the beginning of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Where it is.
+    /// Path or URL.
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
@@ -32,10 +32,10 @@ impl Source {
         if path == Path::new(STDIN) || url_of(path).is_some() {
             return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
         }
-        // Opening finds out early whether it may be read.
+        // Opening it checks early whether it is readable.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
-            // The dates of a pipe change while it is read.
+            // The modification time of a pipe changes while it is read.
             return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
         }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -43,18 +43,18 @@ impl Source {
         Ok(Self { path: path.to_owned(), size: meta.len(), modified })
     }
 
-    /// The address of a bucket that is listed, instead of a file that is read.
+    /// Returns the URL if the source is a bucket.
     pub fn url(&self) -> Option<&str> {
         url_of(&self.path)
     }
 
-    /// Name for reports.
+    /// Returns the name for reports.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Fails when it is not what it was when the run began. What was read of a file that changes
-    /// meanwhile is no listing, whether the file was cut, grew or was written anew.
+    /// Fails if the file has changed since the run began, because then what was read may not be a
+    /// consistent listing.
     pub fn check(&self) -> Result<(), JobError> {
         let is_file = self.size > 0 || self.modified > 0;
         if is_file && Self::of(&self.path)? != *self {
@@ -63,7 +63,7 @@ impl Source {
         Ok(())
     }
 
-    /// Opens it, provided that it is what it was; `read` counts its bytes.
+    /// Opens the source if it has not changed. `read` counts its bytes.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.path == Path::new(STDIN) {
             return Ok(Box::new(CountingReader::new(std::io::stdin(), read)));
@@ -75,9 +75,9 @@ impl Source {
     }
 }
 
-/// The sources behind the paths of a command; folders are walked in the order of names, files that
-/// begin with a dot are left out, and so are, with a notice, pipes, sockets, devices, and links that
-/// lead nowhere or back.
+/// Returns the sources for paths of a command. Folders are read recursively in order of names.
+/// Files that begin with a dot are skipped silently; pipes, sockets, devices, broken links and
+/// circular links are skipped with a notice.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut sources = Vec::new();
     for path in paths {
@@ -93,7 +93,7 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-/// Walks a folder; `above` are those on the way to it, without links.
+/// Adds the files of a folder. `above` has the resolved parent folders.
 fn walk(
     folder: &Path,
     above: &mut Vec<PathBuf>,
@@ -120,7 +120,7 @@ fn walk(
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => walk(&path, above, sources)?,
             Ok(meta) if meta.is_file() => sources.push(Source::of(&absolute(&path)?)?),
-            // Opening a pipe waits for who writes into it.
+            // Opening a pipe would wait for a writer.
             Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {
                 tell_of_skipped(&path, "the link leads nowhere");
@@ -137,14 +137,14 @@ fn tell_of_skipped(path: &Path, reason: &str) {
     log::warn!(target: "notice", "{shown} is skipped: {reason}");
 }
 
-/// The text of a path that is the address of a bucket.
+/// Returns a path as text if it is the URL of a bucket.
 fn url_of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let schemes = ["https://", "http://", "s3://", "gs://"];
     schemes.iter().any(|scheme| text.starts_with(scheme)).then_some(text)
 }
 
-/// A run may be resumed from another folder.
+/// Makes a path absolute, because a run may be resumed in another folder.
 fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     if path == Path::new(STDIN) || url_of(path).is_some() {
         Ok(path.to_owned())

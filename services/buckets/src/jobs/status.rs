@@ -1,4 +1,4 @@
-//! What the index holds and what runs do, for `status`.
+//! The status of the index and its runs.
 
 use database::DatabaseError;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use super::error::JobError;
 use crate::store::load_runs::LoadRun;
 use crate::store::{buckets, generations, load_runs, rejected_lines, removals};
 
-/// Runs that are named.
+/// Maximum number of runs.
 const RUNS: i64 = 10;
-/// Bad lines of the newest run that are named.
+/// Maximum number of bad lines of the newest run.
 const LINES: i64 = 10;
 
-/// Everything as JSON.
+/// Returns the status as JSON.
 pub fn status(context: &JobContext) -> Result<Value, JobError> {
     let index = context.open_index()?;
     let summary = index.summary();

@@ -1,9 +1,9 @@
-//! The index checked against itself and against the bucket table.
+//! Checks the index for consistency and against the bucket table.
 
 use super::context::JobContext;
 use super::error::JobError;
 
-/// Returns every fault; an empty list means that the index is sound.
+/// Returns all faults, or an empty list.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let index = context.open_index()?;
     let mut faults = index.verify()?;

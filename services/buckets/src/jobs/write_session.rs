@@ -1,4 +1,4 @@
-//! The write lock with the index, its writer, and SQL rows that agree with the journal.
+//! The write lock with the index, its writer and consistent SQL rows.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
 use crate::model::identity::Identity;
 use crate::store::{generations, load_runs};
 
-/// The write lock, with all that belongs to it.
+/// A session of the only writer.
 pub struct Session {
-    /// What every job needs.
+    /// The context of the job.
     pub context: JobContext,
-    /// The generation that is searched.
+    /// The current generation.
     pub generation: u32,
     /// The index.
     pub index: Arc<dyn FileIndex>,
     /// Its writer.
     pub writer: Box<dyn FileWriter>,
-    /// The lock itself; looked at again before anything is dropped or switched.
+    /// The lock, which is checked before everything that deletes or switches.
     pub lock: WriteLock,
 }
 
 impl Session {
-    /// Takes the write lock; `holder` is what another command reports as its holder meanwhile.
+    /// Takes the write lock. `holder` describes this command to other commands.
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, false)
     }
 
-    /// The same, also where an index that was published is gone: what is written takes its place.
+    /// Does the same, but also if the published index is missing and will be replaced.
     pub fn open_anew(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, true)
     }
@@ -59,8 +59,8 @@ impl Session {
                 Some(index)
             }
         };
-        // What a failed rebuild left would keep the files of later removals, and may fill the disk, on
-        // which nothing of what follows can be written then.
+        // An unfinished generation would keep the files of later removals, and may fill the disk so
+        // that nothing of the following can be written.
         context.generations.discard(generation + 1, &*lock)?;
         let index = match opened {
             Some(index) => index,
@@ -80,7 +80,7 @@ impl Session {
         Ok(session)
     }
 
-    /// A new, empty generation beside the one that is searched; written by the same right.
+    /// Creates an empty generation after the current one, protected by the same lock.
     pub fn next_generation(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation, &*self.lock)?;
@@ -90,7 +90,7 @@ impl Session {
         Ok(Self { context, generation, index, writer, lock: Box::new(()) })
     }
 
-    /// Takes the write lock, unless another process holds it.
+    /// Takes the write lock unless another process holds it.
     pub fn try_open(context: &JobContext, holder: &str) -> Result<Option<Self>, JobError> {
         match Self::open(context, holder) {
             Ok(session) => Ok(Some(session)),
@@ -100,8 +100,8 @@ impl Session {
     }
 }
 
-/// Fails where a generation above `expected` is there: the database is a copy from before a rebuild, and
-/// the index that was searched since would be dropped.
+/// Fails if there is a generation above `expected`. Then the database is a copy from before a
+/// rebuild, and the newer index would be dropped.
 fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
         Some(newest) if newest > expected => Err(EngineError::Mismatch(format!(
@@ -112,7 +112,7 @@ fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobErro
     }
 }
 
-/// Fails where a generation that the database does not know has publishes after that of its rebuild.
+/// Fails if an unknown generation has more publishes than that of its rebuild.
 fn refuse_later_publishes(
     context: &JobContext,
     generation: u32,
@@ -126,13 +126,13 @@ fn refuse_later_publishes(
     }
 }
 
-/// A random name of an index.
+/// Returns a random name for an index.
 fn new_name() -> String {
     let random = || RandomState::new().hash_one(SystemTime::now());
     format!("{:016x}{:016x}", random(), random())
 }
 
-/// Adds the id of the run that holds the write lock, if a run does.
+/// Adds the id of the run that holds the write lock, if it is a run.
 fn named(context: &JobContext, error: EngineError) -> EngineError {
     let EngineError::Locked(holder) = error else { return error };
     let run = context.pools.read_blocking(load_runs::under_way).ok().flatten();

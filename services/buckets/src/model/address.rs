@@ -1,11 +1,11 @@
-//! Bucket addresses: one stored form for the many ways of writing one.
+//! Bucket addresses in one normalised form.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// Who stores the bucket.
+/// The provider that stores the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BucketType {
@@ -22,10 +22,10 @@ pub enum BucketType {
 }
 
 impl BucketType {
-    /// All types, in the order of their codes.
+    /// All types in the order of their codes.
     pub const ALL: [Self; 5] = [Self::Aws, Self::Azure, Self::Dos, Self::Gcp, Self::Ali];
 
-    /// The name in parameters, answers and tables.
+    /// Returns the name used in parameters, responses and tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Aws => "aws",
@@ -36,7 +36,7 @@ impl BucketType {
         }
     }
 
-    /// A small number for file indexes; it never changes.
+    /// Returns the code used in file indexes. Codes never change.
     pub fn code(self) -> u64 {
         self as u64
     }
@@ -57,33 +57,33 @@ impl FromStr for BucketType {
     }
 }
 
-/// Why a text is not the address of a bucket.
+/// An error for a text that is not a bucket address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Nothing, or nothing where the name should stand.
+    /// The address or the bucket name is empty.
     #[error("the bucket address has no name")]
     Empty,
-    /// A character that no host has.
+    /// A character that is not allowed in host names.
     #[error("the bucket address has a character that no host name has")]
     BadCharacter,
     /// More than 512 bytes.
     #[error("the bucket address is longer than 512 bytes")]
     TooLong,
-    /// A path behind an address that has none, or more than a container.
+    /// A path after a host that takes none, or more than a container name.
     #[error("the bucket address has a path behind it")]
     ExtraPath,
-    /// A host of no known provider, without a type.
+    /// An unknown host without an explicit type.
     #[error("unknown provider: give the type of the bucket")]
     UnknownProvider,
-    /// A type that is none of the five.
+    /// An unknown type.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
-    /// The given type is not the one that the host implies.
+    /// The given type differs from the type of the host.
     #[error("the bucket type contradicts the bucket address")]
     WrongType,
 }
 
-/// A bucket address in its stored form.
+/// A normalised bucket address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     text: String,
@@ -92,7 +92,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads an address: scheme, letter case, trailing slash and path style do not matter.
+    /// Parses an address. Scheme, letter case, trailing slashes and path style do not matter.
     ///
     /// ```
     /// use buckets::model::{Address, BucketType};
@@ -122,7 +122,7 @@ impl Address {
         Self::of_host(host, container)
     }
 
-    /// The address in its stored form with the type of its bucket.
+    /// Parses an address and returns it with the type of its bucket.
     pub fn parse_typed(
         text: &str,
         given: Option<BucketType>,
@@ -137,17 +137,17 @@ impl Address {
         Ok((address, kind))
     }
 
-    /// The stored form.
+    /// Returns the normalised address.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The type, where the host implies it.
+    /// Returns the type if the host determines it.
     pub fn kind(&self) -> Option<BucketType> {
         self.kind
     }
 
-    /// The part before the provider's suffix; the whole address of a custom domain.
+    /// Returns the part before the provider's suffix, or the whole address of a custom domain.
     pub fn name(&self) -> &str {
         &self.text[..self.name_length]
     }
@@ -192,7 +192,7 @@ fn join(host: &str, container: &str) -> String {
     if container.is_empty() { host.to_owned() } else { format!("{host}/{container}") }
 }
 
-/// Strips scheme and trailing slashes; `s3://` and `gs://` name a bucket without its host.
+/// Strips the scheme and trailing slashes. `s3://` and `gs://` name a bucket without its host.
 fn without_scheme(text: &str) -> (&str, Option<&'static str>) {
     let (text, suffix) = if let Some(rest) = text.strip_prefix("s3://") {
         (rest, Some("s3.amazonaws.com"))
@@ -209,7 +209,8 @@ fn suffix_type(suffix: &str) -> Option<BucketType> {
     provider(suffix).map(|(_, kind)| kind)
 }
 
-/// The provider of a host and where its name ends: 0 when the host is the provider's alone.
+/// Returns the provider of a host and the end of the bucket name. The end is 0 if the host is the
+/// provider's own.
 fn provider(host: &str) -> Option<(usize, BucketType)> {
     if let Some(front) = below(host, "blob.core.windows.net") {
         return Some((front.len(), BucketType::Azure));
@@ -236,7 +237,7 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
 
-/// What stands before `.domain`; empty for the domain itself.
+/// Returns the part before `.domain`, which is empty for the domain itself.
 fn below<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?;
     if front.is_empty() { Some(front) } else { front.strip_suffix('.') }

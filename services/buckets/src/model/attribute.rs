@@ -1,28 +1,28 @@
-//! The attributes of a file: numbers that are listed with it, stored, filtered and sorted by.
+//! The attributes of a file: numbers that are listed, stored, filtered and sorted.
 
 use std::ops::{Index, IndexMut};
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A number that is known of every file.
+/// A numeric attribute of every file.
 ///
-/// What is stored, filtered and sorted follows from this list; how a listing names an attribute is in
-/// `jobs/formats/fields.rs`, how the API does in `wire/files.rs`.
+/// This enum determines what is stored, filtered and sorted. `jobs/formats/fields.rs` has the names
+/// of attributes in listings, `wire/files.rs` those in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribute {
     /// Size in bytes.
     Size,
-    /// Time of last modification in Unix seconds; 0: unknown.
+    /// Time of last modification in Unix seconds; 0 if unknown.
     LastModified,
 }
 
 impl Attribute {
-    /// All of them, in the order in which they are stored.
+    /// All attributes in storage order.
     pub const ALL: [Self; 2] = [Self::Size, Self::LastModified];
 
-    /// The word by which a search sorts.
+    /// Returns the name for sorting in searches.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -30,7 +30,7 @@ impl Attribute {
         }
     }
 
-    /// The column in the index of files.
+    /// Returns the column in the file index.
     pub const fn column(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -38,7 +38,7 @@ impl Attribute {
         }
     }
 
-    /// The member in lines of NDJSON.
+    /// Returns the field in NDJSON lines.
     pub const fn member(self) -> &'static str {
         match self {
             Self::Size => "size",
@@ -46,7 +46,7 @@ impl Attribute {
         }
     }
 
-    /// Whether 0 says that the value is unknown: no filter finds it.
+    /// Returns true if 0 means unknown. Filters never match unknown values.
     pub const fn has_unknown(self) -> bool {
         match self {
             Self::Size => false,
@@ -55,20 +55,20 @@ impl Attribute {
     }
 }
 
-/// Something for each attribute: without further words, its value.
+/// One value for each attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes<T = i64>([T; Attribute::ALL.len()]);
 
 impl<T> Attributes<T> {
-    /// What a function gives for each attribute.
+    /// Calls a function for each attribute.
     pub fn from_fn(of: impl FnMut(Attribute) -> T) -> Self {
         Self(Attribute::ALL.map(of))
     }
 
-    /// What a function gives for each attribute, or its first error.
+    /// Calls a function for each attribute.
     ///
     /// # Errors
-    /// That of the function.
+    /// The first error of the function.
     pub fn try_from_fn<E>(of: impl FnMut(Attribute) -> Result<T, E>) -> Result<Self, E> {
         let [size, last_modified] = Attribute::ALL.map(of);
         Ok(Self([size?, last_modified?]))

@@ -1,10 +1,10 @@
-//! How many files and buckets there are.
+//! Numbers of files and buckets.
 
 /// Numbers of files and buckets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Files.
     pub files: u64,
-    /// Buckets by the code of their type.
+    /// Buckets by type code.
     pub buckets: [u64; 5],
 }

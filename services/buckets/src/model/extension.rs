@@ -1,27 +1,27 @@
-//! File extensions: what a filter may name and what a file has.
+//! File extensions: valid filters and the extensions of a name.
 
 use super::path;
 
-/// Bytes of an extension at most.
+/// Longest extension in bytes.
 pub const LONGEST: usize = 32;
-/// Dot-separated parts of an extension at most.
+/// Maximum number of dot-separated parts.
 pub const MOST_PARTS: usize = 3;
 
-/// Why a text is no extension.
+/// An error for an invalid extension filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidExtension {
-    /// Nothing is left of it.
+    /// The filter is empty.
     #[error("must name extensions, such as pdf or tar.gz")]
     Empty,
-    /// It is meant as a pattern or a path.
+    /// The filter is a pattern or a path.
     #[error("must be plain extensions, without * and /: pdf instead of *.pdf")]
     Pattern,
-    /// No file can have it.
+    /// The filter cannot match any file.
     #[error("must be of at most {MOST_PARTS} parts and {LONGEST} bytes each")]
     TooLong,
 }
 
-/// Reads an extension of a filter: trimmed, without leading dots, lower-cased.
+/// Parses an extension filter: trims it, strips leading dots and lower-cases it.
 ///
 /// ```
 /// use buckets::model::extension::parse;
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     }
 }
 
-/// Calls `each` with every extension that a file of this name has, the shortest first.
+/// Calls `each` with every extension of a file name, shortest first.
 pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     if !file_name.contains('.') {
         return;
@@ -62,7 +62,7 @@ pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Whether a file of this name has the extension; the definition that [`for_each`] follows.
+/// Returns true if a file name has the extension. Reference implementation of [`for_each`].
 pub fn has(file_name: &str, extension: &str) -> bool {
     path::fold(file_name).strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
 }

@@ -1,4 +1,4 @@
-//! A file search after parsing and checking: what every engine answers.
+//! A validated file search, as every engine answers it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::attribute::{Attribute, Attributes};
 use super::expression::Expression;
 use super::keywords::Keywords;
 
-/// What is looked for in a name or path.
+/// The condition on a name or path.
 #[derive(Clone, Debug, Default)]
 pub enum Matching {
     /// Every file.
@@ -18,7 +18,7 @@ pub enum Matching {
     Expression(Arc<Expression>),
 }
 
-/// What files are sorted by; ties always go by ascending id.
+/// The sort order. Ties are sorted by ascending id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Ascending id.
@@ -28,7 +28,7 @@ pub enum Order {
     By(Attribute),
 }
 
-/// A strict interval: both ends are outside.
+/// An interval without its bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
     /// Values must be larger.
@@ -38,17 +38,17 @@ pub struct Between {
 }
 
 impl Between {
-    /// Whether nothing is asked for.
+    /// Returns true if neither bound is set.
     pub fn is_open(self) -> bool {
         self.from.is_none() && self.to.is_none()
     }
 
-    /// Whether a value lies inside.
+    /// Returns true if a value is inside.
     pub fn contains(self, value: i64) -> bool {
         self.from.is_none_or(|from| value > from) && self.to.is_none_or(|to| value < to)
     }
 
-    /// Whether the value of an attribute passes: an unknown one does only where nothing is asked for.
+    /// Returns true if an attribute value passes. Unknown values only pass an open interval.
     pub fn passes(self, attribute: Attribute, value: i64) -> bool {
         let unknown = value == 0 && attribute.has_unknown();
         self.is_open() || (!unknown && self.contains(value))
@@ -56,13 +56,13 @@ impl Between {
 }
 
 impl Attributes<Between> {
-    /// Whether nothing is asked for.
+    /// Returns true if no interval has a bound.
     pub fn are_open(&self) -> bool {
         Attribute::ALL.iter().all(|attribute| self[*attribute].is_open())
     }
 }
 
-/// The place of a file in an order: its sort value (0 in index order) and its id.
+/// The position of a file in an order: sort value (0 in index order) and id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
     /// Sort value.
@@ -71,46 +71,46 @@ pub struct SortKey {
     pub id: u64,
 }
 
-/// The part of the result that is wanted.
+/// The position of the requested page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Files from this place on, counted from 0.
+    /// Files from this offset.
     Offset(u64),
-    /// Files behind this one.
+    /// Files after this key.
     After(SortKey),
 }
 
 /// A file search.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
-    /// What is looked for.
+    /// The condition on the name or path.
     pub matching: Matching,
-    /// Look at the whole path instead of the file name.
+    /// Whether to match the whole path instead of the file name.
     pub full_path: bool,
-    /// Buckets the files must be in, sorted; `None`: any.
+    /// Sorted ids of buckets to search; `None` for all.
     pub buckets: Option<Vec<u64>>,
-    /// Buckets they must not be in, sorted; what the account may not see is part of it.
+    /// Sorted ids of excluded buckets, including buckets hidden from the account.
     pub excluded_buckets: Vec<u64>,
-    /// Codes of bucket types, sorted; empty: any.
+    /// Sorted codes of bucket types; empty for all.
     pub types: Vec<u64>,
-    /// Extensions of which a file must have one; empty: any.
+    /// Extensions of which a file must have one; empty for all.
     pub extensions: Vec<String>,
     /// Extensions of which a file must have none.
     pub stop_extensions: Vec<String>,
-    /// What the attributes must be.
+    /// Intervals of the attributes.
     pub intervals: Attributes<Between>,
-    /// Sort value.
+    /// The sort order.
     pub order: Order,
-    /// Largest value first.
+    /// Whether the largest value comes first.
     pub descending: bool,
-    /// The first wanted file.
+    /// Position of the first file.
     pub position: Position,
-    /// Files wanted at most.
+    /// Maximum number of files.
     pub limit: usize,
 }
 
 impl FileQuery {
-    /// Whether nothing but what is looked for narrows the search.
+    /// Returns true if no filter narrows the search.
     pub fn is_unfiltered(&self) -> bool {
         self.buckets.is_none()
             && self.excluded_buckets.is_empty()
@@ -141,13 +141,13 @@ impl Default for FileQuery {
 }
 
 impl FileQuery {
-    /// Whether a file with these attributes passes the intervals.
+    /// Returns true if a file with these attributes passes the intervals.
     pub fn passes_intervals(&self, attributes: &Attributes) -> bool {
         let pass = |attribute| self.intervals[attribute].passes(attribute, attributes[attribute]);
         Attribute::ALL.into_iter().all(pass)
     }
 
-    /// The place of a file in the order of the search.
+    /// Returns the position of a file in the order of the search.
     pub fn sort_key(&self, row: &FileRow) -> SortKey {
         let value = match self.order {
             Order::Index => 0,
@@ -157,12 +157,12 @@ impl FileQuery {
     }
 }
 
-/// A file as the index holds it.
+/// A file in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRow {
     /// Identifier.
     pub id: u64,
-    /// Bucket that holds it.
+    /// Bucket of the file.
     pub bucket: u64,
     /// Path inside the bucket, as listed.
     pub path: String,
@@ -170,14 +170,14 @@ pub struct FileRow {
     pub attributes: Attributes,
 }
 
-/// The answer to a search.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Exact number of matching files.
     pub total: u64,
-    /// The wanted part, in order.
+    /// The requested page, in order.
     pub rows: Vec<FileRow>,
-    /// Where the next page begins: behind the last file that this page could have; `None` at the
-    /// end. Rows that were removed during the search are missing from the page, but not here.
+    /// The key of the next page, which follows the last candidate of this page; `None` at the end.
+    /// Rows that were removed during the search are missing from the page, but count as candidates.
     pub next: Option<SortKey>,
 }

@@ -1,21 +1,21 @@
-//! Letter case set aside, as an expression does that ignores it.
+//! Case folding as in case-insensitive expressions.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-/// Beyond it no character has another letter case.
+/// Characters above this one have no case variants.
 pub const LAST_WITH_CASE: u32 = 0x1_ffff;
 
-/// All characters that are the same when letter case is ignored.
+/// Returns all characters that are equal when case is ignored.
 pub fn fold(character: char) -> ClassUnicode {
     let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
     class.case_fold_simple();
     class
 }
 
-/// The one character that stands for all of a fold; of one with ASCII in it, a small letter.
+/// Returns the representative of a fold, which is a lower-case ASCII letter if the fold has one.
 pub fn folded(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
@@ -23,12 +23,12 @@ pub fn folded(character: char) -> char {
     FIRST_OF_FOLD.get(&character).copied().unwrap_or(character).to_ascii_lowercase()
 }
 
-/// A text with each of its characters folded.
+/// Folds every character of a text.
 pub fn folded_text(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(folded).collect() }
 }
 
-/// The first character of the fold of each character outside ASCII that is not alone in it.
+/// Maps each non-ASCII character with case variants to the first character of its fold.
 static FIRST_OF_FOLD: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     let cased = |character: &char| {
         let character = *character;

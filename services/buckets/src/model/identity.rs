@@ -1,21 +1,23 @@
-//! What tells whether a database and an index belong together.
+//! Detects databases and indexes that do not belong together.
 
 use serde::{Deserialize, Serialize};
 
-/// An index and the number of its publishes. The index and the database record it both.
+/// Identity of an index with the number of its publishes. Both the index and the database record
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Random name of the index, the same in all its generations.
+    /// Random name of the index, shared by all its generations.
     pub index: String,
-    /// Publishes so far.
+    /// Number of publishes.
     pub publishes: u64,
 }
 
 impl Identity {
-    /// Says why an index does not belong to the database with this identity.
+    /// Returns why an index does not belong to the database with this identity, or `None` if it
+    /// does.
     ///
-    /// A process may have been killed between the commits of a publish: `unsettled` means that the index
-    /// has published a run that the database knows, but not as published.
+    /// A process may have been killed between the two commits of a publish. `unsettled` is true if
+    /// the database knows the last published run of the index, but not as published.
     pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
         let numbers = || {
             format!(

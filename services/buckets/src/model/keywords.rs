@@ -2,31 +2,31 @@
 
 use super::words;
 
-/// Terms that one search may have.
+/// Maximum number of terms in a search.
 pub const MOST_TERMS: usize = 32;
 
-/// Words that must follow each other; one word is a phrase of length one.
+/// Consecutive words. A single word is a phrase of length one.
 pub type Phrase = Vec<String>;
 
-/// What a file's words must and must not have.
+/// Required and excluded phrases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keywords {
     /// Phrases that must all occur, in any order.
     pub include: Vec<Phrase>,
-    /// Phrases of which none may occur.
+    /// Phrases that must not occur.
     pub exclude: Vec<Phrase>,
 }
 
-/// More than [`MOST_TERMS`] terms.
+/// An error for more than [`MOST_TERMS`] terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("keywords must have at most {MOST_TERMS} terms")]
 pub struct TooManyTerms;
 
 impl Keywords {
-    /// Reads keywords as people type them.
+    /// Parses keywords.
     ///
-    /// Terms stand between white space, `"a b"` is one term, a leading minus excludes. A term of
-    /// several words (`a-b`) is a phrase; a term without a word is ignored.
+    /// Terms are separated by white space, `"a b"` is one term, and a leading minus excludes. A
+    /// term of several words (`a-b`) is a phrase. Terms without words are ignored.
     ///
     /// ```
     /// use buckets::model::Keywords;
@@ -56,13 +56,13 @@ impl Keywords {
         Ok(keywords)
     }
 
-    /// Whether nothing is asked for.
+    /// Returns true if there are no terms.
     pub fn is_empty(&self) -> bool {
         self.include.is_empty() && self.exclude.is_empty()
     }
 }
 
-/// Splits the first term off; a quote opens a term that runs to the next quote or to the end.
+/// Splits off the first term. A quoted term ends at the next quote or at the end.
 fn next_term(text: &str) -> (&str, &str) {
     if let Some(quoted) = text.strip_prefix('"') {
         return quoted.split_once('"').unwrap_or((quoted, ""));

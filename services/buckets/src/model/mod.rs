@@ -1,5 +1,5 @@
-//! The rules of the service: what a word, an expression, an extension, an address and a package
-//! are. Nothing here knows HTTP or SQL.
+//! The rules of the service for words, expressions, extensions, addresses and packages. Independent
+//! of HTTP and SQL.
 #![warn(missing_docs)]
 
 pub(crate) mod address;

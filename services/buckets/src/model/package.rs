@@ -1,18 +1,18 @@
-//! Packages: what an account may ask for and how far it sees.
+//! Packages: capabilities and limits of accounts.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Results that offset paging reaches in any package.
+/// Results reachable by offset paging in any package.
 pub const OFFSET_REACH: u64 = 1_000_000;
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: i64 = 86_400;
 
-/// What a package allows.
+/// Capabilities and limits of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Code of its plan: `free`, `premium`, `enterprise` or an operator's own.
+    /// Code of the plan: `free`, `premium`, `enterprise` or a custom code.
     pub code: String,
     /// Results reachable by offset.
     pub depth: u64,
@@ -28,7 +28,7 @@ pub struct Package {
     pub delay_days: i64,
 }
 
-/// A capability that not every package has.
+/// A capability that some packages lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capability {
     /// Scrolling.
@@ -42,7 +42,7 @@ pub enum Capability {
 }
 
 impl Package {
-    /// The packages of a new database, cheapest first.
+    /// Returns the packages of a new database, cheapest first.
     pub fn seeds() -> [Self; 3] {
         let package = |code: &str, depth, paid, scrolling| Self {
             code: code.to_owned(),
@@ -60,7 +60,7 @@ impl Package {
         ]
     }
 
-    /// Whether the package has a capability.
+    /// Returns true if the package has a capability.
     pub fn allows(&self, capability: Capability) -> bool {
         match capability {
             Capability::Scrolling => self.scrolling,
@@ -70,17 +70,17 @@ impl Package {
         }
     }
 
-    /// Results that an account sees by offset.
+    /// Returns the number of results that an account can reach by offset.
     pub fn reach(&self) -> u64 {
         self.depth.min(OFFSET_REACH)
     }
 
-    /// The instant after which a bucket's first indexing hides it; `None` without a delay.
+    /// Returns the time after which newly indexed buckets are hidden; `None` without a delay.
     pub fn hidden_since(&self, now: i64) -> Option<i64> {
         (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
     }
 
-    /// What an account must know about a result: delay, then depth or the reach of offsets.
+    /// Returns the notice for a result: first the delay, then the depth or the limit of offsets.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));
@@ -101,7 +101,7 @@ impl Package {
         (!notices.is_empty()).then(|| notices.join(" "))
     }
 
-    /// The part of the notice that the delay causes.
+    /// Returns the part of the notice about the delay.
     pub fn delay_notice(&self, now: i64) -> Option<String> {
         let since = Timestamp::from_second(self.hidden_since(now)?).unwrap_or(Timestamp::MIN);
         let day = since.to_zoned(TimeZone::UTC).date();

@@ -1,9 +1,9 @@
-//! What the service derives from the path of a file.
+//! Derives file names and URLs from paths.
 
 use std::fmt::Write;
 
-/// The file name of a path: what follows the last `/`, or the last non-empty part of a key that
-/// ends in `/`.
+/// Returns the file name of a path: the part after the last `/`, or the last non-empty part if the
+/// path ends in `/`.
 ///
 /// ```
 /// use buckets::model::path::file_name;
@@ -16,14 +16,14 @@ pub fn file_name(path: &str) -> &str {
     &path[start..end]
 }
 
-/// Where the file name of a path begins and ends, in bytes.
+/// Returns the byte range of the file name.
 pub fn file_name_span(path: &[u8]) -> (usize, usize) {
     let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     let start = memchr::memrchr(b'/', &path[..end]).map_or(0, |slash| slash + 1);
     (start, end)
 }
 
-/// The address of a file: bucket address and path, percent-encoded so that every path survives.
+/// Returns the URL of a file, percent-encoded so that every path is preserved.
 ///
 /// ```
 /// let url = buckets::model::path::url("x.s3.amazonaws.com", "a/b 2011#1.txt");
@@ -45,7 +45,7 @@ pub fn url(bucket: &str, path: &str) -> String {
     url
 }
 
-/// Lower-cases character by character, so that the end of a name lower-cases like the whole.
+/// Lower-cases character by character, so that the result for a suffix is a suffix of the result.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()

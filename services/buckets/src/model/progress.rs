@@ -1,36 +1,36 @@
-//! How far a load run is.
+//! Progress of a load run.
 
 use serde::{Deserialize, Serialize};
 
-/// Seconds after which a record no longer describes a living process.
+/// Seconds after which a record is considered stale.
 const STALE: i64 = 10;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Sources read to their end.
+    /// Finished sources.
     pub sources_done: u64,
-    /// All sources.
+    /// Total number of sources.
     pub sources: u64,
     /// Bytes read.
     pub bytes_done: u64,
-    /// Bytes of all sources; 0 when standard input is among them.
+    /// Total bytes of all sources; 0 if standard input is one of them.
     pub bytes: u64,
     /// Files.
     pub files: u64,
     /// Bad lines.
     pub bad: u64,
-    /// Files per second since the start of this process.
+    /// Files per second since this process started.
     pub files_per_second: f64,
-    /// Seconds until all bytes are read, as far as known.
+    /// Estimated seconds until all bytes are read.
     pub seconds_left: Option<f64>,
-    /// When this was recorded, in Unix seconds.
+    /// Time of this record in Unix seconds.
     #[serde(default)]
     pub at: i64,
 }
 
 impl Progress {
-    /// Files per second that a run loads now, from its record in JSON; 0 without a fresh one.
+    /// Returns the current loading rate from a JSON record; 0 if the record is stale.
     pub fn current_rate(record: &str, now: i64) -> f64 {
         let progress = serde_json::from_str::<Self>(record).ok();
         let fresh = progress.filter(|progress| now - progress.at <= STALE);

@@ -1,17 +1,17 @@
-//! What a word is: the one definition that the index and the queries share.
+//! Splits text into words, for the index and for queries alike.
 
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use regex_syntax::hir::{Class, HirKind};
 
-/// Bytes of a word that count; longer runs are cut at the last whole character before it.
+/// Longest word in bytes. Longer runs are cut at a character boundary.
 pub const LONGEST_WORD: usize = 255;
 
 /// Calls `each` with every word of `text`, in order.
 ///
-/// A word is the longest run of letters, digits and combining marks, composed (NFC) and
-/// lower-cased. Everything else separates, `_` and `-` included.
+/// A word is a maximal run of letters, digits and combining marks, composed (NFC) and lower-cased.
+/// All other characters separate words, including `_` and `-`.
 ///
 /// ```
 /// let mut words = Vec::new();
@@ -45,14 +45,14 @@ pub fn for_each(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// The words of `text` as a list.
+/// Returns the words of `text`.
 pub fn of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for_each(text, |word| words.push(word.to_owned()));
     words
 }
 
-/// Names are nearly always ASCII, where a byte is a character.
+/// Fast path for ASCII names, where each byte is a character.
 fn for_each_ascii(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     for run in text.split(|symbol: char| !symbol.is_ascii_alphanumeric()) {
@@ -68,7 +68,7 @@ fn for_each_ascii(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Letters (L), combining marks (M) and decimal digits (Nd) of Unicode, as sorted ranges.
+/// Letters (L), combining marks (M) and decimal digits (Nd) of Unicode as sorted ranges.
 static WORD_CHARACTERS: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
     let parsed = regex_syntax::parse(r"[\p{L}\p{M}\p{Nd}]").map(regex_syntax::hir::Hir::into_kind);
     match parsed {

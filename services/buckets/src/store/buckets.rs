@@ -1,4 +1,4 @@
-//! Identities of buckets.
+//! The table of buckets.
 
 use std::collections::HashSet;
 
@@ -8,24 +8,24 @@ use diesel::prelude::*;
 use super::schema::bucket;
 use crate::model::address::BucketType;
 
-/// A bucket as the database knows it.
+/// A bucket in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// Identifier.
     pub id: u64,
-    /// Stored address.
+    /// Normalised address.
     pub address: String,
-    /// Who stores it.
+    /// Provider.
     pub kind: BucketType,
-    /// When it was first published; none: it is not listed.
+    /// Time of the first publish; `None` if the bucket is not listed.
     pub first_indexed: Option<i64>,
-    /// Whether its last listing said that more files follow.
+    /// Whether its last listing was truncated.
     pub truncated: bool,
 }
 
 type Row = (i64, String, String, Option<i64>, bool);
 
-/// What makes up a [`Row`].
+/// Columns of a [`Row`].
 const COLUMNS: (
     bucket::id,
     bucket::address,
@@ -34,26 +34,26 @@ const COLUMNS: (
     bucket::truncated,
 ) = (bucket::id, bucket::address, bucket::kind, bucket::first_indexed, bucket::truncated);
 
-/// All buckets by ascending id, those that are not listed included.
+/// Returns all buckets by ascending id, including unlisted ones.
 pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
     let rows: Vec<Row> = bucket::table.select(COLUMNS).order(bucket::id.asc()).load(db)?;
     rows.into_iter().map(from_row).collect()
 }
 
-/// The bucket with an address.
+/// Returns the bucket with an address.
 pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
     let row: Option<Row> =
         bucket::table.filter(bucket::address.eq(address)).select(COLUMNS).first(db).optional()?;
     row.map(from_row).transpose()
 }
 
-/// The largest id so far; 0 without buckets.
+/// Returns the largest id; 0 without buckets.
 pub fn largest_id(db: &mut Db) -> Result<u64, DatabaseError> {
     let largest: Option<i64> = bucket::table.select(diesel::dsl::max(bucket::id)).first(db)?;
     Ok(largest.unwrap_or(0) as u64)
 }
 
-/// Adds buckets, not listed yet.
+/// Inserts buckets as unlisted.
 pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), DatabaseError> {
     for buckets in buckets.chunks(500) {
         let rows: Vec<_> = buckets
@@ -71,7 +71,7 @@ pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), Dat
     Ok(())
 }
 
-/// Notes that buckets were published: each with whether its listing was truncated.
+/// Records a publish of buckets, each with the flag for truncated listings.
 pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     for truncated in [false, true] {
         let ids: Vec<i64> =
@@ -91,8 +91,7 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
     Ok(())
 }
 
-/// Notes that these buckets, each with whether its listing was truncated, and no others are in
-/// the index.
+/// Marks exactly these buckets as listed, each with the flag for truncated listings.
 pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
@@ -106,7 +105,7 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Datab
     published(db, buckets, at)
 }
 
-/// Takes a bucket off the lists; it keeps its id.
+/// Unlists a bucket, which keeps its id.
 pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     diesel::update(bucket::table.filter(bucket::address.eq(address)))
         .set(bucket::first_indexed.eq(None::<i64>))

@@ -1,4 +1,4 @@
-//! Which generation of the index is searched, and how often this database changed.
+//! The current generation of the index, and the version of the SQL rows.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,12 +6,12 @@ use diesel::prelude::*;
 use super::schema::index_state;
 use crate::model::identity::Identity;
 
-/// The one row.
+/// The single row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexState {
-    /// The generation that is searched.
+    /// The current generation.
     pub generation: u32,
-    /// Counts changes that a search can see.
+    /// Number of changes that are visible to searches.
     pub version: i64,
 }
 
@@ -22,14 +22,14 @@ pub fn read(db: &mut Db) -> Result<IndexState, DatabaseError> {
     Ok(IndexState { generation: u32::try_from(generation).unwrap_or(u32::MAX), version })
 }
 
-/// Reads which index this database belongs to, and the publishes that it has seen.
+/// Reads the identity of the index to which this database belongs.
 pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
     let (index, publishes): (String, i64) =
         index_state::table.select((index_state::index_id, index_state::publishes)).first(db)?;
     Ok(Identity { index, publishes: publishes as u64 })
 }
 
-/// Names the index of this database, unless it has a name, and returns the name.
+/// Names the index of this database unless it has a name. Returns the name.
 pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     diesel::update(index_state::table.filter(index_state::index_id.eq("")))
         .set(index_state::index_id.eq(name))
@@ -45,7 +45,7 @@ pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> 
     touch(db)
 }
 
-/// Notifies servers that something changed.
+/// Notifies servers of a change.
 pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set(index_state::version.eq(index_state::version + 1))
@@ -53,10 +53,10 @@ pub fn touch(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Switches from a generation to the one that was made beside it.
+/// Switches to a generation that was built next to the current one.
 ///
 /// # Errors
-/// [`DatabaseError::Conflict`]: another command has switched meanwhile.
+/// [`DatabaseError::Conflict`] if another command has switched in the meantime.
 pub fn switch(db: &mut Db, from: u32, to: u32, identity: &Identity) -> Result<(), DatabaseError> {
     let searched = index_state::table.filter(index_state::generation.eq(i64::from(from)));
     let switched =

@@ -14,7 +14,7 @@ pub struct LoadRun {
     pub state: String,
     /// `replace` or `append`.
     pub mode: String,
-    /// Options and sources, as the loader wrote them.
+    /// Options and sources as JSON.
     pub options: String,
     /// Unix seconds.
     pub started_at: i64,
@@ -24,12 +24,12 @@ pub struct LoadRun {
     pub progress: String,
     /// Final report in JSON.
     pub report: String,
-    /// Why it failed.
+    /// Error message.
     pub error: Option<String>,
 }
 
-/// Begins a run and gives its id, which is above all so far and above `known`: the index knows runs by
-/// their ids, also such as a database that was restored has forgotten.
+/// Inserts a run and returns its id, which is larger than all ids in the database and than `known`,
+/// the largest id in the index.
 pub fn begin(
     db: &mut Db,
     known: u64,
@@ -51,17 +51,17 @@ pub fn begin(
     Ok(id as u64)
 }
 
-/// A run by its id.
+/// Returns a run by its id.
 pub fn find(db: &mut Db, id: u64) -> Result<Option<LoadRun>, DatabaseError> {
     Ok(load_run::table.find(id as i64).first(db).optional()?)
 }
 
-/// The last runs, newest first.
+/// Returns the last runs, newest first.
 pub fn latest(db: &mut Db, count: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
 }
 
-/// Writes how far a run is.
+/// Updates the progress of a run.
 pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64))
         .set(load_run::progress.eq(progress))
@@ -69,7 +69,7 @@ pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), Database
     Ok(())
 }
 
-/// Ends a run as published; false when it had ended so before.
+/// Marks a run as published. Returns false if it already was.
 pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, DatabaseError> {
     let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
     let changed = diesel::update(open)
@@ -83,7 +83,7 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     Ok(changed > 0)
 }
 
-/// Ends as failed what a killed process left as running; `open` can still be resumed.
+/// Marks runs of killed processes as failed, except for `open`, which can be resumed.
 pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);
     let strays =
@@ -98,13 +98,13 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
     Ok(())
 }
 
-/// The run that is under way, as far as SQL knows.
+/// Returns the running run according to SQL.
 pub fn under_way(db: &mut Db) -> Result<Option<LoadRun>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
     Ok(running.order(load_run::id.desc()).first(db).optional()?)
 }
 
-/// Ends a run as failed.
+/// Marks a run as failed.
 pub fn fail(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64))
         .set((load_run::state.eq("failed"), load_run::ended_at.eq(now), load_run::error.eq(error)))

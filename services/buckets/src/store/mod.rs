@@ -1,4 +1,4 @@
-//! What the service keeps in SQL: packages, identities of buckets, runs, removals. No file rows.
+//! SQL tables for packages, buckets, runs and removals. File rows are not stored in SQL.
 
 pub(crate) mod buckets;
 pub(crate) mod generations;
@@ -10,7 +10,7 @@ mod schema;
 
 use database::Migrations;
 
-/// The tables of this service; after those of `auth`.
+/// The tables of this service, created after those of `auth`.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
     postgres: diesel_migrations::embed_migrations!("migrations/postgres"),

@@ -1,4 +1,4 @@
-//! Packages: the service's columns of plans.
+//! Packages, which extend plans.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -8,7 +8,8 @@ use crate::model::package::Package;
 
 type Row = (String, i64, bool, bool, bool, bool, i64);
 
-/// The packages of plans, in their order; a plan without a row of its own is like `free`.
+/// Returns the packages of all plans in order. A plan without a package row has the limits of
+/// `free`.
 pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseError> {
     let rows: Vec<Row> = package::table.load(db)?;
     let of_plan = |code: &String| {
@@ -18,13 +19,13 @@ pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseE
     Ok(codes.iter().map(of_plan).collect())
 }
 
-/// The package of a plan.
+/// Returns the package of a plan.
 pub fn of_plan(db: &mut Db, code: &str) -> Result<Package, DatabaseError> {
     let row: Option<Row> = package::table.find(code).first(db).optional()?;
     Ok(row.map_or_else(|| default_for(code), from_row))
 }
 
-/// Writes a package.
+/// Saves a package.
 pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
     let values = (
         package::code.eq(&new.code),

@@ -1,30 +1,30 @@
-//! Lines that a run could not use.
+//! Rejected lines of load runs.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::rejected;
 
-/// Lines that are kept of one run.
+/// Maximum number of lines stored for each run.
 pub const MOST_KEPT: usize = 10_000;
 
-/// A line that a run could not use.
+/// A rejected line.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable)]
 #[diesel(table_name = rejected)]
 pub struct Rejected {
     /// The run.
     pub run_id: i64,
-    /// File or stream.
+    /// Source.
     pub source: String,
-    /// Line, or number of the entry.
+    /// Line number or entry number.
     pub position: i64,
-    /// Why.
+    /// Reason.
     pub reason: String,
     /// Its first bytes.
     pub excerpt: String,
 }
 
-/// Adds lines.
+/// Inserts lines.
 pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     for lines in lines.chunks(500) {
         on_backend!(db, conn =>
@@ -33,7 +33,7 @@ pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The lines of a run, in the order in which they were met.
+/// Returns the lines of a run in order of occurrence.
 pub fn of_run(db: &mut Db, run: u64, count: i64) -> Result<Vec<Rejected>, DatabaseError> {
     let rows: Vec<(i64, String, i64, String, String)> = rejected::table
         .filter(rejected::run_id.eq(run as i64))

@@ -13,39 +13,38 @@ pub struct Removal {
     pub id: i64,
     /// Address of the bucket.
     pub address: String,
-    /// Only files below; empty: the whole bucket.
+    /// Path prefix; empty for the whole bucket.
     pub prefix: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Who.
+    /// Person who requested it.
     pub operator: String,
     /// Unix seconds.
     pub requested_at: i64,
-    /// When it was carried out; none: it is still to be done.
+    /// Time of completion; `None` while pending.
     pub applied_at: Option<i64>,
-    /// Files that it hid.
+    /// Number of hidden files.
     pub files: i64,
-    /// When it was taken off the list.
+    /// Time when it was lifted.
     pub lifted_at: Option<i64>,
-    /// Why it was.
+    /// Reason for lifting.
     pub lifted_reason: Option<String>,
-    /// Who did.
+    /// Person who lifted it.
     pub lifted_by: Option<String>,
 }
 
-/// Who changes the removal list, when and why.
+/// Author, reason and time of a change to the removal list.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
-    /// Why.
+    /// Reason.
     pub reason: &'a str,
-    /// Who.
+    /// Author.
     pub operator: &'a str,
     /// Unix seconds.
     pub at: i64,
 }
 
-/// Puts a takedown on the list, to be carried out; the same one again, such as after a kill, is the
-/// one that is on the list.
+/// Requests a takedown. A request that already exists, for example after a kill, is reused.
 pub fn request(
     db: &mut Db,
     address: &str,
@@ -75,27 +74,27 @@ pub fn request(
         .get_result(db)?)
 }
 
-/// All takedowns, oldest first.
+/// Returns all takedowns, oldest first.
 pub fn all(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.order(removal::id.asc()).load(db)?)
 }
 
-/// Takedowns in force: not lifted, carried out or not.
+/// Returns takedowns that are not lifted, whether completed or pending.
 pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// Takedowns to be carried out.
+/// Returns pending takedowns.
 pub fn pending(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::applied_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// A takedown by its id.
+/// Returns a takedown by its id.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Removal>, DatabaseError> {
     Ok(removal::table.find(id).first(db).optional()?)
 }
 
-/// Notes that a takedown was carried out.
+/// Marks a takedown as completed.
 pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(removal::table.find(id).filter(removal::applied_at.is_null()))
         .set((removal::applied_at.eq(now), removal::files.eq(files as i64)))
@@ -103,7 +102,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Takes an address off the list and returns how many takedowns that lifted.
+/// Lifts the takedowns of an address and returns their number.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))

@@ -40,20 +40,20 @@ pub struct BucketParameters {
     direction: Option<Direction>,
 }
 
-/// Buckets of a page unless the request says otherwise.
+/// Default page size.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// A bucket search as received and checked.
+/// A parsed and validated bucket search.
 pub struct BucketSearch {
-    /// What is echoed.
+    /// The echo of the request.
     pub echo: BucketEcho,
-    /// The one type.
+    /// The bucket type.
     pub kind: Option<BucketType>,
-    /// Parts of addresses, lower-case.
+    /// Lower-case parts of addresses.
     pub include: Vec<String>,
-    /// Parts that must not occur, lower-case.
+    /// Excluded parts, lower-case.
     pub exclude: Vec<String>,
-    /// What buckets are sorted by; else by id.
+    /// The sort order; by id if absent.
     pub order: Option<BucketOrder>,
     /// Whether the largest value comes first.
     pub descending: bool,

@@ -1,4 +1,4 @@
-//! Parameters that are one of some words.
+//! Parameters with a fixed set of values.
 
 use serde::Deserialize;
 
@@ -13,7 +13,7 @@ pub enum BucketOrder {
 }
 
 impl BucketOrder {
-    /// The canonical spelling.
+    /// Returns the canonical spelling.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FileCount => "fileCount",
@@ -33,7 +33,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The canonical spelling.
+    /// Returns the canonical spelling.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Asc => "asc",
@@ -42,13 +42,13 @@ impl Direction {
     }
 }
 
-/// How pages follow each other.
+/// The paging mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PagingMode {
-    /// By the number of rows before the page.
+    /// By offset.
     #[default]
     Offset,
-    /// By the last row of the page before.
+    /// By the last row of the previous page.
     Scrolling,
 }

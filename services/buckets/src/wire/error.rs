@@ -1,9 +1,9 @@
-//! Rules that need more than one parameter, or more than its form.
+//! Errors of parameters that depend on more than their format.
 
-/// A rule that a parameter breaks.
+/// An error for an invalid parameter.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// Any rule that has no variant of its own.
+    /// A rule without its own variant.
     #[error("{text}")]
     Rule {
         /// Name of the parameter.
@@ -11,16 +11,16 @@ pub enum ParameterError {
         /// The rule.
         text: String,
     },
-    /// The regular expression cannot be used.
+    /// The regular expression is not valid.
     #[error("{0}")]
     Regexp(String),
-    /// `start` lies beyond the reach of offsets.
+    /// `start` exceeds the reach of offset paging.
     #[error("start is too large")]
     OffsetTooLarge,
 }
 
 impl ParameterError {
-    /// A rule that has no variant of its own.
+    /// Creates an error for a rule without its own variant.
     pub fn rule(name: &'static str, text: impl Into<String>) -> Self {
         Self::Rule { name, text: text.into() }
     }

@@ -95,24 +95,24 @@ pub struct FileParameters {
     scroll_id_in_camel_case: Option<String>,
 }
 
-/// Files of a page unless the request says otherwise.
+/// Default page size.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// A file search as received and checked.
+/// A parsed and validated file search.
 pub struct FileSearch {
-    /// What is echoed.
+    /// The echo of the request.
     pub echo: FileEcho,
-    /// What is looked for, without bucket ids and position.
+    /// The query without bucket ids and position.
     pub query: FileQuery,
     /// Bucket types.
     pub types: Vec<BucketType>,
-    /// Whether pages are scrolled.
+    /// Whether the search scrolls.
     pub scrolling: bool,
-    /// Where the scroll stands.
+    /// Position of the scroll.
     pub scroll: Option<Scroll>,
-    /// What was asked for that not every package has: parameter and capability.
+    /// Restricted features in use: parameter and capability.
     pub needs: Vec<(&'static str, Capability)>,
-    /// What was changed in the expression.
+    /// Notice about a corrected expression.
     pub regex_notice: Option<String>,
 }
 
@@ -153,7 +153,7 @@ impl TryFrom<FileParameters> for FileSearch {
 }
 
 impl FileSearch {
-    /// A short digest of everything that a scroll must keep, and of whose it is.
+    /// Returns a digest of everything that must stay equal during a scroll, including its owner.
     pub fn fingerprint(&self, owner: &str) -> u64 {
         let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
         let echo = serde_json::to_string(&echo).unwrap_or_default();
@@ -328,7 +328,7 @@ pub struct FileRecord {
 }
 
 impl FileRecord {
-    /// A file of the index, with the address and the type of its bucket.
+    /// A file of the index with the address and type of its bucket.
     pub fn new(row: FileRow, address: &str, kind: BucketType) -> Self {
         Self {
             id: row.id.to_string(),

@@ -1,16 +1,16 @@
-//! Lists between commas, as parameters hold them.
+//! Comma-separated lists in parameters.
 
 use serde::{Deserialize, Deserializer};
 use shell::params::reject;
 
 use crate::model::extension;
 
-/// Parts of a list at most.
+/// Maximum number of items.
 const MOST_PARTS: usize = 500;
-/// Extensions of a list at most.
+/// Maximum number of extensions.
 const MOST_EXTENSIONS: usize = 100;
 
-/// Parts without repeats, in the order of their first places.
+/// Distinct items in order of first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts(pub Vec<String>);
 
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Parts {
     }
 }
 
-/// Extensions in lower case, without leading dots and repeats.
+/// Distinct extensions, lower-case, without leading dots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extensions(pub Vec<String>);
 

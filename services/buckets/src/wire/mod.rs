@@ -1,4 +1,4 @@
-//! Request parameters and answers with their exact names.
+//! Request parameters and responses with their exact JSON names.
 
 pub(crate) mod account;
 pub(crate) mod buckets;

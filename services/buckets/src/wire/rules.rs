@@ -1,8 +1,8 @@
-//! The reading rules of this service.
+//! Parameter parsing rules of this service.
 
 use shell::params::{Empty, Faults, Numbers, Repeated, Rules, Undecodable, Words};
 
-/// How the parameters of all operations are read.
+/// Parsing rules for all operations.
 pub const RULES: Rules = Rules {
     repeated: Repeated::Last,
     empty: Empty::Absent,

@@ -1,4 +1,4 @@
-//! Statements to the cluster's servers over HTTP.
+//! Sends statements to the servers of the cluster over HTTP.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,30 +13,30 @@ use super::error::server_error;
 use super::target::Target;
 use crate::engine::limits::Limits;
 
-/// Time to connect to a server.
+/// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time for a statement that no search waits for.
+/// Timeout of statements outside of searches.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
-/// Time for a statement that only looks something up.
+/// Timeout of look-ups.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time between two checks of a waiting search whether it has to stop.
+/// Time between two checks whether a waiting search must stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Servers of 18.16 close an idle connection after three seconds.
+/// ClickHouse 18.16 closes idle connections after three seconds.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// A connection to all servers; statements go to one of them each.
+/// HTTP connections to all servers.
 pub(super) struct Client {
     pub(super) target: Target,
     http: reqwest::Client,
-    /// `None` only while it is being dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
-    /// Nanoseconds of its beginning and a number make the names of statements different.
+    /// Start time in nanoseconds and a counter, for unique names of statements.
     began: u128,
     statements: AtomicU64,
 }
 
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
-        // Another provider may have been installed first; then that one is used.
+        // If another provider was installed first, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -56,12 +56,12 @@ impl Client {
         Ok(Self { target, http, runtime, began, statements: AtomicU64::default() })
     }
 
-    /// Runs a statement and waits for its answer.
+    /// Runs a statement and waits for the response.
     pub(super) fn execute(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
         self.execute_for(server, statement, STATEMENT_TIMEOUT)
     }
 
-    /// Looks something up; a server that does not answer soon counts as unreachable.
+    /// Runs a look-up. A server that does not respond soon counts as unreachable.
     pub(super) fn look_up(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
         self.execute_for(server, statement, LOOKUP_TIMEOUT)
     }
@@ -81,7 +81,7 @@ impl Client {
         })
     }
 
-    /// Runs a statement as long as a search may take.
+    /// Runs a statement within the limits of a search.
     pub(super) fn execute_within(
         &self,
         server: &Url,
@@ -101,7 +101,7 @@ impl Client {
         answer
     }
 
-    /// Starts an insert of rows; the receiver says how it ended.
+    /// Starts an insert of rows. The receiver gets the result.
     pub(super) fn insert(
         &self,
         server: &Url,
@@ -112,13 +112,13 @@ impl Client {
         let request = self.request(server, &self.name(), STATEMENT_TIMEOUT, &settings).body(rows);
         let (send, receive) = sync_channel(1);
         self.runtime()?.spawn(async move {
-            // The receiver may be gone; then the outcome does not matter.
+            // If the receiver is gone, the result does not matter.
             let _ = send.send(answer_of(request).await.map(drop));
         });
         Ok(Pending(receive))
     }
 
-    /// Spawns a task that runs until its handle aborts it.
+    /// Spawns a task that is aborted by its handle.
     pub(super) fn spawn(
         &self,
         work: impl Future<Output = ()> + Send + 'static,
@@ -126,7 +126,7 @@ impl Client {
         Ok(self.runtime()?.spawn(work).abort_handle())
     }
 
-    /// A statement that another task sends.
+    /// Sends a statement from another task.
     pub(super) fn prepared(&self, server: &Url, statement: String) -> reqwest::RequestBuilder {
         self.request(server, &self.name(), CONNECT_TIMEOUT * 2, &[]).body(statement)
     }
@@ -142,10 +142,10 @@ impl Client {
         url.query_pairs_mut()
             .append_pair("database", &self.target.database)
             .append_pair("query_id", name)
-            // The status then covers the whole answer.
+            // With this setting, the status covers the complete response.
             .append_pair("wait_end_of_query", "1")
             .append_pair("buffer_size", "8388608")
-            // Lists of ids are long.
+            // Lists of ids can be long.
             .append_pair("max_query_size", "67108864")
             .append_pair("max_ast_elements", "10000000")
             .append_pair("max_expanded_ast_elements", "10000000")
@@ -174,7 +174,7 @@ impl Client {
     ) -> Result<T, ClusterError> {
         let (send, receive) = sync_channel(1);
         let task = self.runtime()?.spawn(async move {
-            // The receiver is gone when the search was stopped.
+            // The receiver is gone if the search was stopped.
             let _ = send.send(work.await);
         });
         loop {
@@ -192,7 +192,7 @@ impl Client {
         }
     }
 
-    /// Cancels a statement on a server; it stops by itself at the time limit.
+    /// Cancels a statement on a server. It would otherwise run until its time limit.
     fn cancel(&self, server: &Url, name: &str) {
         let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
         let request = self.prepared(server, statement);
@@ -208,14 +208,14 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Blocking on its threads is not allowed in the contexts where this may be dropped.
+        // Waiting for its threads is not allowed in all contexts where this may be dropped.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// An insert under way.
+/// A running insert.
 pub(super) struct Pending(std::sync::mpsc::Receiver<Result<(), ClusterError>>);
 
 impl Pending {

@@ -6,28 +6,28 @@ const TABLE_UNKNOWN: u32 = 60;
 const TOO_SLOW: u32 = 159;
 const CANCELLED: u32 = 394;
 const EXPRESSION: u32 = 427;
-/// Socket time-out, network error, no connection to any replica of a shard.
+/// Socket timeout, network error, no connection to any replica of a shard.
 const AWAY: [u32; 3] = [209, 210, 279];
 
-/// Characters of a server's reason that are kept.
+/// Maximum length of a server's error message in characters.
 const LONGEST_REASON: usize = 400;
 
-/// Why a statement failed.
+/// An error of a statement.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClusterError {
-    /// The server answered with an error.
+    /// The server returned an error.
     #[error("the cluster answered: {text} (code {code})")]
     Server { code: u32, text: String },
-    /// No answer.
+    /// The server did not respond.
     #[error("the cluster does not answer: {0}")]
     Unreachable(String),
-    /// The search has to stop.
+    /// The search must stop.
     #[error("stopped")]
     Stopped,
-    /// Another process writes.
+    /// Another process is writing.
     #[error("{0}")]
     Locked(String),
-    /// The configuration or an answer is not valid.
+    /// The configuration or a response is not valid.
     #[error("{0}")]
     Invalid(String),
 }
@@ -54,8 +54,8 @@ impl From<ClusterError> for EngineError {
     }
 }
 
-/// Reads `Code: 60, e.displayText() = DB::Exception: Table …, e.what() = DB::Exception`, and the
-/// shorter form of newer servers.
+/// Parses `Code: 60, e.displayText() = DB::Exception: Table …, e.what() = DB::Exception`, and the
+/// shorter format of newer servers.
 pub(super) fn server_error(status: u16, body: &str) -> ClusterError {
     let digits = body.trim_start().strip_prefix("Code: ").unwrap_or_default();
     let end = digits.find(|symbol: char| !symbol.is_ascii_digit()).unwrap_or(digits.len());

@@ -1,28 +1,28 @@
-//! What servers newer than 18.16 can do; asked, because a version number says less than a setting
-//! that is there or not.
+//! Detects features of servers that are newer than 18.16 by their settings, which are more reliable
+//! than version numbers.
 
 use super::client::Client;
 use super::error::ClusterError;
 use super::servers::{Server, Servers};
 
-/// What every server of a cluster can do beyond what 18.16 can.
+/// Features of all servers that 18.16 does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
-    /// Text indexes and `hasAllTokens`; seen in 26.9.
+    /// Text indexes and `hasAllTokens`, for example in 26.9.
     pub(super) text_index: bool,
-    /// `DELETE FROM`, which marks rows instead of writing parts anew, and `APPLY DELETED MASK`,
-    /// which then writes them; from 24.4 on.
+    /// `DELETE FROM`, which marks rows instead of rewriting parts, and `APPLY DELETED MASK`, which
+    /// rewrites them; since 24.4.
     pub(super) lightweight_delete: bool,
-    /// Old parts are deleted by a thread that sleeps for minutes unless a table says otherwise.
+    /// A setting for deleting old parts sooner than after minutes.
     pub(super) cleanup_thread: bool,
 }
 
-/// Each in the order of [`Features`], with the setting that tells it.
+/// The setting for each field of [`Features`].
 const TOLD_BY: [&str; 3] =
     ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
 
 impl Features {
-    /// What all servers have in common; every one has to answer.
+    /// Returns the common features of all servers, all of which must respond.
     pub(super) fn of(client: &Client, servers: &Servers) -> Result<Self, ClusterError> {
         let all = Self { text_index: true, lightweight_delete: true, cleanup_thread: true };
         servers.all().iter().try_fold(all, |common, server| {
@@ -47,7 +47,7 @@ impl Features {
         Ok(Self { text_index, lightweight_delete, cleanup_thread })
     }
 
-    /// Settings under which a table's old parts are soon gone from the disk.
+    /// Returns settings that delete old parts of a table soon.
     pub(super) fn part_settings(self) -> &'static str {
         if self.cleanup_thread {
             "old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 1, \

@@ -1,4 +1,4 @@
-//! A file search as a condition on the rows of the table.
+//! Compiles file searches to conditions on table rows.
 
 use super::layout::Layout;
 use super::{pattern, sql};
@@ -8,7 +8,7 @@ use crate::model::expression::Expression;
 use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
 
-/// Everything that the search asks of a row, apart from its visibility; empty: nothing.
+/// Returns all conditions except visibility, or an empty text.
 pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
     let mut all = Vec::new();
     if let Some(buckets) = &query.buckets {
@@ -33,7 +33,7 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     Ok(all)
 }
 
-/// Whether the numbers of files per bucket alone tell the total.
+/// Returns true if the total follows from the number of files in each bucket.
 pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
     let anything = match &query.matching {
         Matching::All => true,
@@ -47,7 +47,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.intervals.are_open()
 }
 
-/// The column that rows are sorted by before their ids.
+/// Returns the column for sorting before ids.
 pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     match order {
         Order::Index => None,
@@ -55,7 +55,7 @@ pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     }
 }
 
-/// The condition that a row lies behind a place.
+/// Returns the condition for rows after a place.
 pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     let SortKey { value, id } = place;
     match sort_column(query.order) {
@@ -67,7 +67,7 @@ pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     }
 }
 
-/// The order of rows.
+/// Returns the sort order.
 pub(super) fn order(query: &FileQuery) -> String {
     match sort_column(query.order) {
         None => "id".to_owned(),
@@ -99,12 +99,12 @@ fn matching(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineErro
     }
 }
 
-/// Where a phrase stands in the padded words; 0: nowhere.
+/// Returns the position of a phrase in the padded words, or 0.
 fn place(words: &str, phrase: &Phrase) -> String {
     format!("position({words}, {})", sql::text(&format!(" {} ", phrase.join(" "))))
 }
 
-/// The conditions that the words hold a phrase; an index finds words, not where they stand.
+/// Returns conditions for a phrase. The index finds words, but not their positions.
 fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
     let stands = format!("{} > 0", place(words, phrase));
     match layout {

@@ -1,4 +1,4 @@
-//! One generation as search, verification and writer see it.
+//! A generation, as shared by search, verification and writer.
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::engine::journal::IndexSummary;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Times that a search is repeated because rows of its state were deleted.
+/// Maximum number of attempts if rows are deleted during a search.
 const ATTEMPTS: usize = 5;
 
 /// One generation of the index in a cluster.
@@ -24,7 +24,7 @@ pub struct ClusterIndex {
 }
 
 impl ClusterIndex {
-    /// The index of a generation whose newest state is known.
+    /// Creates the index with its current state.
     pub(super) fn new(generation: Generation, view: View) -> Self {
         Self { generation, view: RwLock::new(Arc::new(view)) }
     }
@@ -33,7 +33,7 @@ impl ClusterIndex {
         Arc::clone(&self.view.read())
     }
 
-    /// Reads the newest state; false when it is the one that is known.
+    /// Reads the newest state. Returns false if it is already known.
     fn reload(&self) -> Result<bool, ClusterError> {
         let Generation { client, servers, tables, .. } = &self.generation;
         let seen = self.view();
@@ -61,7 +61,7 @@ impl FileIndex for ClusterIndex {
                 self.reload()?;
             } else if newest && version != view.record.version && view.record.journal.open.is_none()
             {
-                // A run may have begun, whose rows the answer would not have left out.
+                // The result may include rows of a run that has begun since.
                 newest = false;
             } else {
                 return Ok(found);

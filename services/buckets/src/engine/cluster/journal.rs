@@ -1,4 +1,4 @@
-//! The journal of the index: one row of a table, replaced as a whole.
+//! The journal of the index, a single row that is replaced as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,39 +11,39 @@ use super::sql;
 use crate::engine::journal::Journal;
 use crate::engine::limits::Limits;
 
-/// One state of the index; inserting it is the atomic step that shows the state.
+/// A state of the index. Inserting it publishes the state atomically.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Counts every row of the table.
+    /// Version of the row.
     pub(super) version: u64,
-    /// Counts the steps after which rows that an older state shows may be deleted.
+    /// Number of steps after which rows of older states may be deleted.
     pub(super) purges: u64,
-    /// The part that every engine has.
+    /// The journal that all engines share.
     pub(super) journal: Journal,
-    /// Batches of dead rows that are still stored and must not be shown.
+    /// Batches of dead rows that are still stored and must be hidden.
     pub(super) dead: Vec<u64>,
-    /// The largest number that a batch of dead rows ever had; older states know them by it.
+    /// The largest number of a batch so far, by which older states know them.
     pub(super) last_batch: u64,
-    /// Whether no row lies behind those that were given out, a run under way aside.
+    /// Whether there are no rows after those of the journal, apart from an open run.
     #[serde(default)]
     pub(super) settled: bool,
 }
 
 impl Record {
-    /// The largest visible file id; what a run adds lies behind it until its publish.
+    /// Returns the largest visible file id. Files of an open run have larger ids.
     pub(super) fn cutoff(&self) -> u64 {
         self.journal.open.as_ref().map_or(self.journal.rows, |open| open.first_row)
     }
 
-    /// The condition that a row is visible in this state.
+    /// Returns the condition for visible rows.
     pub(super) fn visible(&self, tables: &Tables) -> String {
         let mut conditions = vec![format!("id <= {}", self.cutoff())];
         conditions.extend(self.not_dead(tables));
         conditions.join(" AND ")
     }
 
-    /// The same as long as this state is the newest one, with fewer conditions where it can be: a
-    /// server counts the rows of a word without reading any if nothing else is asked.
+    /// Returns fewer conditions that are sufficient while this is the newest state. Without
+    /// conditions, a server counts the rows of a word without reading them.
     pub(super) fn visible_while_newest(&self, tables: &Tables) -> Vec<String> {
         let all = self.settled && self.journal.open.is_none();
         let cutoff = (!all).then(|| format!("id <= {}", self.cutoff()));
@@ -54,13 +54,13 @@ impl Record {
         (!self.dead.is_empty()).then(|| format!("NOT {}", self.is_dead(tables)))
     }
 
-    /// The condition that a row belongs to a batch of dead rows.
+    /// Returns the condition for dead rows.
     pub(super) fn is_dead(&self, tables: &Tables) -> String {
         dead_in(&tables.dead, &self.dead)
     }
 }
 
-/// The condition that a row belongs to one of the batches.
+/// Returns the condition for rows in any of the batches.
 pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     let batches = sql::numbers(batches);
     format!(
@@ -69,7 +69,7 @@ pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     )
 }
 
-/// The newest state; `None` when the tables are not there.
+/// Returns the newest state, or `None` without tables.
 pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>, ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(
@@ -83,7 +83,7 @@ pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>,
     }
 }
 
-/// Version and purges of the newest state; within the limits of a search where one asks.
+/// Returns the version and purges of the newest state, within the limits of a search if given.
 pub(super) fn mark(
     client: &Client,
     tables: &Tables,
@@ -102,7 +102,7 @@ pub(super) fn mark(
     if rows.is_at_end() { Ok((0, 0)) } else { Ok((rows.u64()?, rows.u64()?)) }
 }
 
-/// Makes a state the newest one.
+/// Publishes a state.
 pub(super) fn commit(
     client: &Client,
     servers: &Servers,
@@ -118,13 +118,13 @@ pub(super) fn commit(
         record.purges,
         sql::text(&document)
     );
-    // The first one is the one that is read; the others follow it.
+    // The first server is the one that is read, so it is written first.
     servers
         .journal_servers()
         .try_for_each(|server| client.execute(&server.url, &statement).map(drop))
 }
 
-/// Brings servers that missed the last commit to the newest state, and gives it.
+/// Copies the newest state to servers that missed the last commit, and returns it.
 pub(super) fn repair(
     client: &Client,
     servers: &Servers,

@@ -1,37 +1,37 @@
-//! The columns of the table of files, in one of two layouts.
+//! The two layouts of the file table.
 
 use super::features::Features;
 use crate::model::Attribute;
 
-/// How a generation stores files; it keeps the layout that it was made with.
+/// Layout of a generation, which never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// What 18.16 knows: words and expressions read their whole column.
+    /// Layout for 18.16: words and expressions read whole columns.
     Plain,
-    /// Text indexes over the words, and names with letter case set aside for expressions.
+    /// Text indexes for words, and case-folded names for expressions.
     Indexed,
 }
 
-/// The first columns of both layouts; attributes and extensions follow them.
+/// First columns of both layouts, followed by attributes and extensions.
 const COLUMNS: &str = "id UInt64, bucket UInt64, kind UInt64, run UInt64, path String, \
     name_at UInt16, name_length UInt16, name_words String, path_words String";
-/// What only [`Layout::Indexed`] has, behind them.
+/// Additional columns of [`Layout::Indexed`].
 pub(super) const NAME_FOLDED: &str = "name_folded";
 const INDEXES: &str = "INDEX name_text name_words TYPE text(tokenizer = splitByString([' '])), \
     INDEX path_text path_words TYPE text(tokenizer = splitByString([' ']))";
 
-/// The columns of the attributes with something behind each name.
+/// Returns attribute columns with a suffix.
 pub(super) fn attributes(behind: &str) -> String {
     Attribute::ALL.map(|attribute| format!("{}{behind}", attribute.column())).join(", ")
 }
 
 impl Layout {
-    /// The layout of a new generation.
+    /// Returns the layout for new generations.
     pub(super) fn best(features: Features) -> Self {
         if features.text_index { Self::Indexed } else { Self::Plain }
     }
 
-    /// The columns in the order of rows on the wire, for a table that stores nothing itself.
+    /// Returns the columns in wire order, for a distributed table.
     pub(super) fn columns(self) -> String {
         let both = format!("{COLUMNS}, {}, extensions Array(String)", attributes(" Int64"));
         match self {
@@ -40,7 +40,7 @@ impl Layout {
         }
     }
 
-    /// The column with the folded name, or what stands for it where there is none.
+    /// Returns the column with folded names, or an equivalent expression.
     pub(super) fn folded_name(self) -> &'static str {
         match self {
             Self::Plain => "''",
@@ -48,7 +48,7 @@ impl Layout {
         }
     }
 
-    /// Columns and indexes.
+    /// Returns columns and indexes.
     pub(super) fn columns_and_indexes(self) -> String {
         match self {
             Self::Plain => self.columns(),

@@ -1,8 +1,9 @@
-//! The write lock: a table of the holder's own, beside which no other one may live.
+//! The write lock: each candidate creates its own table, and only one may remain.
 //!
-//! Whoever wants the lock makes a table whose name nobody ever had or will have, then looks for others
-//! of the same lock. Of two that do so at once at least one sees the other, so never two hold it. The
-//! tables of dead processes are dropped by their own names, which cannot be those of a living one.
+//! A candidate creates a table with a unique name, then looks for other tables of the same lock. Of
+//! two concurrent candidates, at least one sees the other, so two never hold the lock. Tables of
+//! dead processes are dropped by their unique names, so a table of a living process is never
+//! dropped by mistake.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -19,18 +20,18 @@ use super::error::ClusterError;
 use super::rows::Rows;
 use super::sql;
 
-/// A lease that was not renewed for so long has expired.
+/// Time after the last renewal at which a lease expires.
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
-/// A table without a row for so long is of a process that died before it could write one. A server
-/// that was started anew forgets the rows, not the table; the next renewal writes one again.
+/// Time after which a table without a row belongs to a process that died before writing one. A
+/// restarted server loses rows but keeps tables; the next renewal writes a row again.
 const NAMELESS: Duration = Duration::from_secs(6);
-/// Between the name of a lock and what makes the table's name unique; and once it was taken over.
+/// Separates the name of a lock from the unique part, also after a takeover.
 const BY: &str = "_by_";
 const GRAVE: &str = "_was_by_";
-/// How often tables are listed that others drop meanwhile.
+/// Maximum number of attempts to list tables while others drop theirs.
 const MOST_LOOKS: u32 = 50;
-/// How long the lock is tried for beside others that try for it.
+/// Maximum time for competing with other candidates.
 const PATIENCE: Duration = Duration::from_secs(12);
 
 /// A write lock that is renewed until it is dropped.
@@ -40,25 +41,25 @@ pub(super) struct Lease {
     renewal: AbortHandle,
 }
 
-/// The table of one process, which is dropped with this.
+/// The table of this process, dropped with this value.
 struct Table {
     client: Arc<Client>,
     server: Url,
     name: String,
 }
 
-/// What else there is of a lock.
+/// Other tables of a lock.
 enum Rivals {
-    /// Nothing but tables of dead processes.
+    /// Only tables of dead processes.
     Dead(Vec<String>),
-    /// One that holds it, with what it said about itself.
+    /// The lock is held; with the description of the holder.
     Holder(String),
-    /// One that tries for it, or is dead.
+    /// Another candidate, or a dead process.
     Nameless,
 }
 
 impl Lease {
-    /// Takes the lease of this name, or says who has it.
+    /// Takes the lease, or returns the description of its holder.
     pub(super) fn take(
         client: &Arc<Client>,
         name: &str,
@@ -80,7 +81,7 @@ impl Lease {
                 }
                 Rivals::Nameless => {}
             }
-            // Both withdraw; who comes back first has it.
+            // Both candidates withdraw, and the first to return gets the lock.
             drop(table);
             std::thread::sleep(Duration::from_millis(20 + random() % 400));
         }
@@ -108,8 +109,8 @@ impl Lease {
         Ok(Self { table, renew, renewal })
     }
 
-    /// Renews the lease, or fails when another process has taken it: then what follows has the whole
-    /// time in which nobody may take it.
+    /// Renews the lease. Fails if another process has taken it. After success, the lease is valid
+    /// for its full duration.
     pub(super) fn check(&self) -> Result<(), ClusterError> {
         self.table.renewed(&self.renew)
     }
@@ -139,8 +140,8 @@ impl Table {
         }
     }
 
-    /// Drops the table of a process that seems to be dead. Taking its name away is the one step after
-    /// which it cannot renew any more; what it renewed before is seen then, and it goes on.
+    /// Drops the table of a process that seems to be dead. After the rename, which is atomic, the
+    /// process cannot renew its lease. If it renewed the lease before, the takeover is undone.
     fn take_over(&self, table: &str) -> Result<(), ClusterError> {
         let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
         let grave = format!("{lock}{GRAVE}{end}");
@@ -173,12 +174,12 @@ impl Drop for Table {
     }
 }
 
-/// The name of the right to write to a generation.
+/// Returns the name of the lock for writing to a generation.
 pub(super) fn of_generation(generation: u32) -> String {
     format!("writer_{generation}")
 }
 
-/// Drops what is there of a lock that nobody needs any more.
+/// Drops the tables of an unused lock.
 pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     let server = &client.target.base;
     for which in [BY, GRAVE] {
@@ -189,7 +190,7 @@ pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// The tables of a lock with their database: living ones, or those that were taken over.
+/// Returns the tables of a lock with their database: current ones, or those taken over.
 fn tables(
     client: &Client,
     server: &Url,
@@ -203,7 +204,7 @@ fn tables(
         sql::text(database),
         sql::text(&begin)
     );
-    // Version 18.16 fails when one of them is dropped while it looks.
+    // ClickHouse 18.16 fails if a table is dropped during this query.
     let mut tries = 0;
     let answer = loop {
         tries += 1;
@@ -216,7 +217,7 @@ fn tables(
     Ok(names.lines().map(|name| format!("{database}.{name}")).collect())
 }
 
-/// Looks for others beside a table; `seen` tells since when tables without a row are known.
+/// Looks for other tables. `seen` has the times at which tables without rows were first seen.
 fn rivals(
     own: &Table,
     lock: &str,
@@ -248,7 +249,7 @@ fn rivals(
     Ok(if nameless { Rivals::Nameless } else { Rivals::Dead(dead) })
 }
 
-/// The state of a table of a lock.
+/// State of a table.
 struct State {
     /// Seconds since the last renewal.
     age: u64,
@@ -258,13 +259,13 @@ struct State {
 }
 
 impl State {
-    /// Whether its process may still write.
+    /// Returns true if its process may still write.
     fn is_living(&self) -> bool {
         self.renewals > 0 && self.age <= LAPSES_SECONDS && !is_dead(&self.process)
     }
 }
 
-/// `None`: it was given back just now.
+/// `None` if it was just released.
 fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, ClusterError> {
     let statement = format!(
         "SELECT toUInt64(now() - max(at)), argMax(holder, at), count() FROM {table} FORMAT RowBinary"
@@ -280,12 +281,12 @@ fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, Cl
     Ok(Some(State { age, process, holder, renewals }))
 }
 
-/// This process and its machine.
+/// Describes this process and machine.
 fn process() -> String {
     format!("{}@{}", std::process::id(), machine())
 }
 
-/// Whether a process of this very machine has ended.
+/// Returns true if a process on this machine has ended.
 fn is_dead(process: &str) -> bool {
     let Some((id, machine_of_holder)) = process.split_once('@') else {
         return false;
@@ -297,7 +298,7 @@ fn is_dead(process: &str) -> bool {
         && !Path::new("/proc").join(id).exists()
 }
 
-/// Name and boot of this machine; containers on one machine differ in their names.
+/// Name and boot id of this machine. Containers on a machine have different names.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let name = read("/proc/sys/kernel/hostname");
@@ -305,7 +306,7 @@ fn machine() -> String {
     if name.is_empty() || boot.is_empty() { String::new() } else { format!("{name}/{boot}") }
 }
 
-/// The end of a name that no other table has.
+/// Returns a unique suffix for a table name.
 fn unique() -> String {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

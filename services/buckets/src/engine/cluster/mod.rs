@@ -1,13 +1,13 @@
-//! The cluster engine: ClickHouse over its HTTP interface, for an index that outgrows a machine.
+//! The cluster engine, which stores indexes that are too large for one machine in ClickHouse.
 //!
-//! A generation is three tables on every server. Rows of files are sharded by bucket; a journal of
-//! one row says which of them are visible, and inserting its next version is the atomic step of
-//! every publish. Rows that a publish replaces are named in the table of dead rows, which every
-//! search leaves out until the servers have deleted them. A deletion may begin while a search still
-//! works on an older state, so a search asks at its end whether one did, and is then repeated.
+//! A generation consists of three tables on every server. File rows are sharded by bucket. A
+//! journal with one row determines which rows are visible, and inserting a new version of it
+//! publishes a state atomically. Rows that a publish replaces are listed in a table of dead rows,
+//! and searches exclude them until they are deleted. A search checks at its end whether a deletion
+//! has started, and is repeated if so.
 //!
-//! Every server must answer HTTP at the port of `CLUSTER_URL` under the name that the cluster's
-//! configuration gives it, to the same user.
+//! All servers must be reachable over HTTP at the port of `CLUSTER_URL`, by the host names of the
+//! cluster configuration, with the same user.
 
 mod client;
 mod connection;

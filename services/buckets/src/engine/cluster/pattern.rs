@@ -1,7 +1,7 @@
-//! Expressions in the cluster's dialect, RE2.
+//! Translates expressions to RE2.
 //!
-//! The parsed expression is written out anew, with letter case and character classes already
-//! spelled out, so that both libraries read the same thing whatever their defaults are.
+//! The parsed expression is written with explicit case variants and character classes, so that both
+//! libraries interpret it in the same way.
 
 use std::fmt::Write;
 
@@ -9,18 +9,18 @@ use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Look, Repeti
 
 use crate::model::fold::{fold, folded as folded_symbol};
 
-/// Repetitions that RE2 counts at most.
+/// Maximum repetition count in RE2.
 const MOST_REPEATED: u32 = 1_000;
 
 const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
-/// The expression for the whole of a text, or the construct that RE2 does not have.
+/// Translates an expression for whole texts. Fails with the construct that RE2 does not support.
 pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     let parts = match hir.kind() {
         HirKind::Concat(parts) => parts.as_slice(),
         _ => std::slice::from_ref(hir),
     };
-    // A free end needs no anchor: the search then stops at the first hit.
+    // Without an anchor, the search stops at the first match.
     let begins_free = parts.first().is_some_and(is_anything);
     let parts = if begins_free { &parts[1..] } else { parts };
     let ends_free = parts.last().map_or(begins_free, is_anything);
@@ -34,12 +34,12 @@ pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     Ok(pattern)
 }
 
-/// The expression for names whose letter case is set aside; `None` where it matters to it.
+/// Translates an expression for folded names, or returns `None` if it depends on case.
 pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     let all = |parts: &[Hir]| parts.iter().map(folded).collect::<Option<Vec<_>>>();
     match hir.kind() {
         HirKind::Empty => Some(hir.clone()),
-        // A long s is no ASCII letter, what it is folded to is one.
+        // A long s is not an ASCII letter, but its folded form is.
         HirKind::Look(Look::WordAscii | Look::WordAsciiNegate) => None,
         HirKind::Look(_) => Some(hir.clone()),
         HirKind::Literal(literal) => {
@@ -58,7 +58,8 @@ pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     }
 }
 
-/// A class that holds all of a letter's cases or none; of one letter it becomes a text, which RE2
+/// Folds a class with all or no case variants of each letter. A class of one letter becomes a
+/// literal, which RE2 finds faster.
 /// finds faster.
 fn folded_class(class: &ClassUnicode) -> Option<Hir> {
     let mut whole = class.clone();
@@ -77,7 +78,7 @@ fn is_single(class: &ClassUnicode) -> bool {
     matches!(class.ranges(), [only] if only.start() == only.end())
 }
 
-/// Whether a part is `.*`.
+/// Returns true for `.*`.
 fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;

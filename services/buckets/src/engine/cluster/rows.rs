@@ -1,11 +1,11 @@
-//! Rows as the server reads and writes them: the format `RowBinary`.
+//! The row format of the servers: `RowBinary`.
 
 use super::error::ClusterError;
 use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
-/// Appends a file in the order of the table's columns.
+/// Appends a file in column order.
 pub(super) fn encode(
     file: &NewFile,
     id: u64,
@@ -41,8 +41,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// The words of a text with a space before, between and behind them; no word holds a space, so a
-/// phrase is a part of this text.
+/// Joins the words of a text with spaces between and around them. Words contain no spaces, so
+/// phrases are substrings of the result.
 pub(super) fn padded_words(value: &str) -> String {
     let mut padded = String::with_capacity(value.len() + 2);
     padded.push(' ');
@@ -58,7 +58,7 @@ fn text(value: &str, bytes: &mut Vec<u8>) {
     bytes.extend(value.as_bytes());
 }
 
-/// A length, seven bits to a byte, the lowest first.
+/// Appends a length as LEB128.
 fn length(mut value: usize, bytes: &mut Vec<u8>) {
     while value >= 0x80 {
         bytes.push((value & 0x7f) as u8 | 0x80);
@@ -67,7 +67,7 @@ fn length(mut value: usize, bytes: &mut Vec<u8>) {
     bytes.push(value as u8);
 }
 
-/// Reads rows; the caller knows the columns.
+/// Reads rows with known columns.
 pub(super) struct Rows<'a> {
     rest: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! The tables of a generation on every server.
+//! The tables of a generation.
 
 use super::client::Client;
 use super::error::ClusterError;
@@ -9,24 +9,24 @@ use super::servers::{Server, Servers};
 use super::sql;
 use super::target::Target;
 
-/// The tables of one generation.
+/// Table names of a generation.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     pub(super) database: String,
-    /// Rows of this server.
+    /// Rows on this server.
     pub(super) files: String,
-    /// Rows that are to be deleted: pairs of bucket and run, or file ids.
+    /// Rows to delete: pairs of bucket and run, or file ids.
     pub(super) dead: String,
-    /// The journal of the index.
+    /// The journal.
     pub(super) journal: String,
-    /// Rows of all servers.
+    /// Rows on all servers.
     pub(super) all_files: String,
-    /// The journal, from every server.
+    /// The journal, read through any server.
     pub(super) all_journal: String,
 }
 
 impl Tables {
-    /// How the files are stored; `None` where the tables are missing.
+    /// Returns the layout, or `None` without tables.
     pub(super) fn layout(&self, client: &Client) -> Result<Option<Layout>, ClusterError> {
         let statement = format!(
             "SELECT toUInt64(countIf(name = 'id')), toUInt64(countIf(name = '{NAME_FOLDED}')) \
@@ -59,7 +59,7 @@ impl Tables {
         }
     }
 
-    /// A table's name without its database.
+    /// Strips the database from a table name.
     pub(super) fn bare(table: &str) -> &str {
         table.split_once('.').map_or(table, |(_, name)| name)
     }
@@ -89,7 +89,7 @@ impl Tables {
         statements
     }
 
-    /// Makes what is missing.
+    /// Creates missing tables.
     pub(super) fn create(
         &self,
         client: &Client,
@@ -105,13 +105,13 @@ impl Tables {
         Ok(())
     }
 
-    /// What drops everything, statement by statement.
+    /// Returns the statements that drop all tables.
     pub(super) fn drops<'a>(&self, servers: &'a Servers) -> Vec<(&'a Server, String)> {
         let mut names = vec![&self.files, &self.dead, &self.journal];
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
-        // The first server is asked which generations there are, so it is the last one to forget.
+        // Generations are listed by the first server, so it must drop its tables last.
         let servers = servers.all().iter().rev();
         let of_server =
             |server| names.iter().map(move |name| (server, format!("DROP TABLE IF EXISTS {name}")));
@@ -119,11 +119,11 @@ impl Tables {
     }
 }
 
-/// Partitions are ranges of ids: a run touches few of them, so that a deletion rewrites little,
-/// and reading on from an id skips what lies before.
+/// Partitions are ranges of ids. A run is in few of them, so deletions rewrite little, and reads
+/// from an id skip earlier partitions.
 const FILES_ENGINE: &str = "MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id)";
 const DEAD: &str = "batch UInt64, bucket UInt64, run UInt64, id UInt64";
 const DEAD_ENGINE: &str = "MergeTree ORDER BY (batch, bucket, id)";
 const JOURNAL: &str = "slot UInt8, version UInt64, purges UInt64, document String";
-/// Merges keep the newest version of the one slot.
+/// Merges keep the newest version of the row.
 const JOURNAL_ENGINE: &str = "ReplacingMergeTree(version) ORDER BY slot";

@@ -1,4 +1,4 @@
-//! Answers a search: total, ids of the page, rows of the page.
+//! Answers a search: the total, the ids and the rows of the page.
 
 use std::collections::HashMap;
 
@@ -12,13 +12,12 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
-/// Pages up to this length are found by their ids first, which leaves the paths of all other
-/// matches unread.
+/// For pages up to this length, ids are found first, so that paths of other matches are not read.
 const SHORT: usize = 1_000;
-/// What a path is taken for before it is read, in bytes: S3 has none that is longer.
+/// Assumed length of a path before it is read. S3 keys are not longer.
 const LONGEST_USUAL_PATH: usize = 1_024;
 
-/// The answer as of one state; `newest` as long as no other state can have begun meanwhile.
+/// Answers a search from one state. `newest` is true while no other state can have begun.
 pub(super) fn answer(
     index: &Generation,
     view: &View,
@@ -58,7 +57,7 @@ struct Search<'a> {
     condition: String,
 }
 
-/// A place of the page.
+/// A place on the page.
 struct Slot {
     key: SortKey,
     /// `None` if the row was removed during the search.
@@ -82,7 +81,7 @@ impl Search<'_> {
         Ok(total)
     }
 
-    /// Ids first, then their rows.
+    /// Finds ids first, then reads their rows.
     fn by_ids(&self) -> Result<Vec<Slot>, ClusterError> {
         let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
         let answer = self.page(&format!("id, bucket, {value}"), "")?;
@@ -114,7 +113,8 @@ impl Search<'_> {
         Ok(keys.into_iter().map(|key| Slot { row: found.remove(&key.id), key }).collect())
     }
 
-    /// All columns at once. What follows an id in index order mostly follows it closely, and a
+    /// Reads all columns at once. In index order, the next files are mostly within a narrow range
+    /// of ids, which touches few partitions.
     /// narrow range of ids touches few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();
@@ -135,7 +135,7 @@ impl Search<'_> {
         rows.into_iter().map(slot).collect()
     }
 
-    /// One row more than wanted, to see whether more follow.
+    /// Requests one extra row to see whether more follow.
     fn page(&self, columns: &str, further: &str) -> Result<Vec<u8>, ClusterError> {
         let (after, skip) = match self.query.position {
             Position::Offset(start) => (String::new(), start),
@@ -160,7 +160,7 @@ impl Search<'_> {
     }
 }
 
-/// The columns of a row.
+/// Returns the columns of a row.
 fn row_columns() -> String {
     format!("id, bucket, path, {}", layout::attributes(""))
 }

@@ -10,7 +10,7 @@ use super::target::is_name;
 /// A server of the cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
-    /// Servers with the same number hold the same rows.
+    /// Servers with the same shard number have the same rows.
     pub(super) shard: u32,
     pub(super) url: Url,
 }
@@ -18,14 +18,14 @@ pub(super) struct Server {
 /// The servers of a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Servers {
-    /// Name of the cluster in the servers' configuration; `None`: one server.
+    /// Name of the cluster in the server configuration; `None` for a single server.
     pub(super) cluster: Option<String>,
-    /// By shard, first replica first; never empty.
+    /// Ordered by shard, then replica; not empty.
     all: Vec<Server>,
 }
 
 impl Servers {
-    /// Asks the first server who belongs to the cluster.
+    /// Asks the first server for the members of the cluster.
     pub(super) fn of(client: &Client, cluster: Option<&str>) -> Result<Self, ClusterError> {
         let Some(name) = cluster else {
             let all = vec![Server { shard: 1, url: client.target.base.clone() }];
@@ -58,7 +58,7 @@ impl Servers {
         &self.all
     }
 
-    /// The first replica of every shard: together all rows, each once.
+    /// Returns the first replica of every shard, which together have each row once.
     pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
         let mut chosen: Vec<&Server> = Vec::new();
         for server in &self.all {
@@ -69,13 +69,13 @@ impl Servers {
         chosen
     }
 
-    /// The servers that keep the journal.
+    /// Returns the servers with the journal.
     pub(super) fn journal_servers(&self) -> impl Iterator<Item = &Server> {
         let shard = self.all.first().map(|server| server.shard);
         self.all.iter().filter(move |server| Some(server.shard) == shard)
     }
 
-    /// A table or system table on one server per shard, for a `FROM`.
+    /// Returns a `FROM` expression for a table or system table on one server of each shard.
     pub(super) fn across(&self, database: &str, table: &str) -> String {
         match &self.cluster {
             Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),

@@ -1,10 +1,10 @@
-//! Values as SQL text: the one place where a value becomes part of a statement.
+//! Formats values as SQL.
 //!
-//! ClickHouse 18.16 knows no query parameters, so every text goes through [`text`].
+//! ClickHouse 18.16 has no query parameters, so every text must be escaped by [`text`].
 
 use std::fmt::Write;
 
-/// A text literal that the server reads back byte for byte.
+/// Formats a text literal that preserves every byte.
 pub(super) fn text(value: &str) -> String {
     let mut literal = String::with_capacity(value.len() + 2);
     literal.push('\'');
@@ -23,13 +23,13 @@ pub(super) fn text(value: &str) -> String {
     literal
 }
 
-/// An array of text literals.
+/// Formats an array of text literals.
 pub(super) fn texts(values: &[String]) -> String {
     let literals: Vec<String> = values.iter().map(|value| text(value)).collect();
     format!("[{}]", literals.join(","))
 }
 
-/// A list of numbers for `IN`; of nothing, a list that no id is in.
+/// Formats a list of numbers for `IN`. An empty list becomes a list without valid ids.
 pub(super) fn numbers(values: &[u64]) -> String {
     let mut list = String::with_capacity(values.len() * 8 + 2);
     list.push('(');

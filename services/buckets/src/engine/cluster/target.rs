@@ -1,4 +1,4 @@
-//! `CLUSTER_URL` taken apart; what it says about the user is never shown.
+//! Parses `CLUSTER_URL`, whose credentials are never printed.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use reqwest::Url;
 
 use super::error::ClusterError;
 
-/// Where the cluster is and who asks.
+/// Address and credentials of the cluster.
 #[derive(Clone)]
 pub(super) struct Target {
-    /// The first server, without user, password and database.
+    /// The first server, without credentials and database.
     pub(super) base: Url,
     pub(super) user: String,
     pub(super) password: String,
@@ -18,10 +18,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Reads `http(s)://user:password@host:port/?database=name`.
+    /// Parses `http(s)://user:password@host:port/?database=name`.
     pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
         let wrong = |why: &str| ClusterError::Invalid(format!("CLUSTER_URL: {why}"));
-        // The parser's own error is left out: it may quote the password.
+        // The parser's error is omitted, because it may quote the password.
         let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err(wrong("it must begin with http:// or https:// and name a host"));
@@ -43,7 +43,7 @@ impl Target {
         Ok(Self { base, user, password, database })
     }
 
-    /// The same interface of another server.
+    /// Returns the URL of another server.
     pub(super) fn at_host(&self, host: &str) -> Result<Url, ClusterError> {
         let mut url = self.base.clone();
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
@@ -59,7 +59,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Whether a text may stand in a statement as the name of a database or cluster.
+/// Returns true if a text is a valid name of a database or cluster in statements.
 pub(super) fn is_name(text: &str) -> bool {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !text.is_empty()

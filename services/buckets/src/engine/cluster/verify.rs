@@ -1,4 +1,4 @@
-//! The index checked against itself.
+//! Checks an index for consistency.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::rows::{self, Rows};
 use super::view::View;
 use crate::model::{fold, path};
 
-/// Ids that are looked at together for doubles.
+/// Number of ids that are checked for duplicates at a time.
 const RANGE: u64 = 50_000_000;
-/// Rows whose words are worked out anew.
+/// Number of rows whose words are recomputed.
 const SAMPLE: u64 = 100_000;
-/// Faults that one kind of check names at most.
+/// Maximum number of faults of one kind.
 const MOST_NAMED: usize = 20;
 
-/// Every column read (which checks the servers' checksums), copies compared, ids, places of
-/// buckets, and the words of a sample.
+/// Reads every column, which verifies checksums on the servers. Compares replicas, checks ids and
+/// shards, and recomputes the words of a sample.
 pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, ClusterError> {
     let mut faults = Vec::new();
     copies(index, view, &mut faults)?;
@@ -27,7 +27,7 @@ pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, Clu
     Ok(faults)
 }
 
-/// Reads everything; the copies of a shard must be equal.
+/// Reads all rows and compares the replicas of each shard.
 fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT count(), sum(cityHash64(id, bucket, kind, run, path, name_at, name_length, \
@@ -67,7 +67,7 @@ fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     Ok(())
 }
 
-/// No id twice, none beyond those given out.
+/// Checks that ids are unique and in range.
 fn ids(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let visible = view.record.visible(&index.tables);
     let mut first = 0;
@@ -94,7 +94,7 @@ fn ids(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), 
     Ok(())
 }
 
-/// A bucket lies on one shard.
+/// Checks that each bucket is on one shard.
 fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let statement = format!(
         "SELECT DISTINCT bucket FROM {} WHERE {} FORMAT RowBinary",
@@ -115,7 +115,7 @@ fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     Ok(())
 }
 
-/// Names and words must be those of the path.
+/// Checks that names and words match paths.
 fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(), ClusterError> {
     let step = (view.record.cutoff() / SAMPLE).max(1);
     let statement = format!(

@@ -1,4 +1,4 @@
-//! One published state as this process knows it.
+//! A published state as known to this process.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use super::sql;
 use crate::engine::journal::IndexSummary;
 use crate::model::file_query::FileQuery;
 
-/// Totals that are kept; paging through one search counts only once.
+/// Number of cached totals. Paging through a search counts once.
 const MOST_TOTALS: usize = 256;
-/// Attempts to read a state that does not change under the reading.
+/// Maximum number of attempts to read a consistent state.
 const ATTEMPTS: usize = 20;
 
 /// One published state.
@@ -28,7 +28,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads the newest state; `None` when the tables are not there.
+    /// Reads the newest state, or returns `None` without tables.
     pub(super) fn read(
         client: &Client,
         servers: &Servers,
@@ -46,7 +46,7 @@ impl View {
                 journal: record.journal.clone(),
                 counts: Arc::new(counts),
                 disk_bytes: disk_bytes(client, servers, tables)?,
-                // The servers drop them when they merge.
+                // Merges on the servers drop old versions.
                 dead_rows: 0,
             };
             return Ok(Some(Self { record, summary: Arc::new(summary), totals: Mutex::default() }));
@@ -54,7 +54,7 @@ impl View {
         Err(ClusterError::Invalid("publishes follow each other too fast to be read".to_owned()))
     }
 
-    /// The total of a search that asks for buckets only.
+    /// Returns the total of a search that only filters by bucket.
     pub(super) fn total_by_bucket(&self, query: &FileQuery) -> u64 {
         let counts = &self.summary.counts;
         let wanted = |bucket: &u64| query.excluded_buckets.binary_search(bucket).is_err();
@@ -87,7 +87,7 @@ impl View {
     }
 }
 
-/// Visible files per bucket.
+/// Returns visible files by bucket.
 pub(super) fn counts(
     client: &Client,
     tables: &Tables,
@@ -107,7 +107,7 @@ pub(super) fn counts(
     Ok(counts)
 }
 
-/// Bytes of one copy of the rows.
+/// Returns the bytes of one copy of the rows.
 fn disk_bytes(client: &Client, servers: &Servers, tables: &Tables) -> Result<u64, ClusterError> {
     let statement = format!(
         "SELECT sum(bytes_on_disk) FROM {} WHERE active AND database = {} AND table = {} \

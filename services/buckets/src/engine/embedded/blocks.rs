@@ -1,17 +1,17 @@
-//! The walk over the documents that a query finds.
+//! Iterates over the documents that match a query.
 
 use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, DocSet, SegmentReader, TantivyError};
 
 use crate::engine::limits::Limits;
 
-/// Blocks between two checks of the limits: some ten microseconds.
+/// Blocks between two checks of the limits, about ten microseconds.
 const BLOCKS: u32 = 32;
 
-/// Calls `each` with the living documents that a query finds in a segment, in blocks.
+/// Calls `each` with blocks of matching documents that are not deleted.
 ///
-/// The library's own walk cannot be stopped. Callers recognise a stopped search by its limits, not by
-/// the error of this function.
+/// The iteration of the library cannot be stopped. Callers must check the limits to recognise a
+/// stopped search.
 pub(super) fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,
@@ -45,7 +45,7 @@ pub(super) fn each_block(
     Ok(())
 }
 
-/// Fails once the search has to stop.
+/// Fails if the search must stop.
 pub(super) fn check(limits: &Limits) -> tantivy::Result<()> {
     limits.check().map_err(|_| TantivyError::SystemError("stopped".to_owned()))
 }

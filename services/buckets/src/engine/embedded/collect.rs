@@ -1,4 +1,4 @@
-//! What is gathered from the documents that match, beside a page: their rows, their number per bucket.
+//! Collects rows and counts of matching documents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery};
 
-/// Gathers the rows of matching files as a set.
+/// Collects the rows of matching files.
 pub(super) struct BitCollector<'a> {
     rows: u64,
     intervals: Attributes<Between>,
@@ -29,7 +29,7 @@ impl<'a> BitCollector<'a> {
     }
 }
 
-/// The part of a [`BitCollector`] in one segment.
+/// The collector for one segment.
 pub(super) struct BitPart {
     values: Values,
     intervals: Attributes<Between>,
@@ -83,16 +83,16 @@ impl SegmentCollector for BitPart {
     }
 }
 
-/// Visible files per bucket.
+/// Visible files by bucket.
 pub(super) type Counts = BTreeMap<u64, u64>;
 
-/// Counts matching files per bucket.
+/// Counts matching files by bucket.
 pub(super) struct CountCollector;
 
-/// The part of a [`CountCollector`] in one segment.
+/// The counter for one segment.
 pub(super) struct CountPart {
     buckets: Arc<dyn ColumnValues<u64>>,
-    /// Files of a bucket mostly lie together.
+    /// The current bucket and its count. Files of a bucket are mostly adjacent.
     current: (u64, u64),
     counts: Counts,
 }

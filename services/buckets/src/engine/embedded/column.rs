@@ -1,14 +1,14 @@
-//! The path column: every path ever added, in the order of file ids.
+//! The path column, which stores all paths by file id.
 //!
 //! | File | Content |
 //! |---|---|
 //! | `paths` | paths, each followed by a NUL |
-//! | `ends` | for each row where its path ends in `paths`, the NUL included: 8 bytes, little endian |
-//! | `owners` | for each row its bucket id: 4 bytes, little endian |
+//! | `ends` | end of each row in `paths`, including the NUL: 8 bytes, little endian |
+//! | `owners` | bucket id of each row: 4 bytes, little endian |
 //!
-//! Row `r` is the file with id `r + 1`. Files only grow; what the last commit does not cover is
-//! overwritten by the next writer, and readers never look beyond the rows of their own commit.
-//! A removal overwrites paths with NULs, so a purged row is one that begins with a NUL.
+//! Row `r` is the file with id `r + 1`. Files only grow. Data beyond the last commit is overwritten
+//! by the next writer, and readers only read the rows of their commit. A removal overwrites paths
+//! with NULs, so purged rows begin with a NUL.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ const PATHS: &str = "paths";
 const ENDS: &str = "ends";
 const OWNERS: &str = "owners";
 
-/// The column as a reader sees it: mapped files, cut to the rows of one commit.
+/// The column for readers: mapped files, limited to the rows of one commit.
 #[derive(Clone)]
 pub(super) struct PathColumn {
     paths: OwnedBytes,
@@ -57,22 +57,22 @@ impl PathColumn {
         })
     }
 
-    /// Rows of the column.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// All paths with their NULs.
+    /// Returns all paths with their NULs.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.paths
     }
 
-    /// Where row `row` begins; for the number of rows, where the last one ends.
+    /// Returns the start of row `row`, or the end of the last row for the number of rows.
     pub(super) fn start(&self, row: u64) -> usize {
         if row == 0 { 0 } else { self.end(row - 1) }
     }
 
-    /// Where row `row` ends, behind its NUL.
+    /// Returns the end of row `row`, after its NUL.
     pub(super) fn end(&self, row: u64) -> usize {
         let at = row as usize * 8;
         let mut word = [0; 8];
@@ -80,17 +80,17 @@ impl PathColumn {
         u64::from_le_bytes(word) as usize
     }
 
-    /// The path of a row; empty when it was purged.
+    /// Returns the path of a row, which is empty if it was purged.
     pub(super) fn path(&self, row: u64) -> &[u8] {
         unpurged(self.path_with_end(row))
     }
 
-    /// The bytes of a row, its NUL included, without a look at them.
+    /// Returns the bytes of a row with its NUL, without reading them.
     pub(super) fn path_with_end(&self, row: u64) -> &[u8] {
         &self.paths[self.start(row)..self.end(row)]
     }
 
-    /// The bucket of a row.
+    /// Returns the bucket of a row.
     pub(super) fn owner(&self, row: u64) -> u64 {
         let at = row as usize * 4;
         let mut word = [0; 4];
@@ -98,7 +98,7 @@ impl PathColumn {
         u64::from(u32::from_le_bytes(word))
     }
 
-    /// The first row at or after `from` that ends behind byte `at`.
+    /// Returns the first row at or after `from` that ends after byte `at`.
     pub(super) fn row_at(&self, from: u64, at: usize) -> u64 {
         let mut step = 1;
         let mut low = from;
@@ -114,7 +114,7 @@ impl PathColumn {
         low
     }
 
-    /// Looks for rows that contradict each other; each text names one fault.
+    /// Checks the structure and returns a description of each fault.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut start = 0;
         for row in 0..self.rows {
@@ -137,7 +137,7 @@ impl PathColumn {
     }
 }
 
-/// The path in the bytes of a row; empty when it was purged.
+/// Returns the path in the bytes of a row, which is empty if it was purged.
 pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     match row.split_last() {
         Some((_, path)) if path.first() != Some(&0) => path,
@@ -145,14 +145,14 @@ pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     }
 }
 
-/// Where a piece of a text of rows ends that begins at `at`: behind the first NUL after some bytes,
-/// so that a match, which never crosses rows, is in one piece.
+/// Returns the end of a piece that begins at `at`: after the first NUL that follows the given
+/// number of bytes. Matches never cross rows, so each is within one piece.
 pub(super) fn piece_end(text: &[u8], at: usize, bytes: usize, end: usize) -> usize {
     let least = at.saturating_add(bytes).min(end);
     memchr::memchr(0, &text[least..end]).map_or(end, |nul| least + nul + 1)
 }
 
-/// The column as its one writer sees it.
+/// The column for its only writer.
 pub(super) struct ColumnWriter {
     folder: PathBuf,
     paths: BufWriter<File>,
@@ -163,7 +163,7 @@ pub(super) struct ColumnWriter {
 }
 
 impl ColumnWriter {
-    /// Opens the column behind the rows of the last commit.
+    /// Opens the column at the end of the last commit.
     pub(super) fn open(folder: &Path, rows: u64, bytes: u64) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let open = |name: &str, length: u64| -> Result<BufWriter<File>, EngineError> {
@@ -188,10 +188,10 @@ impl ColumnWriter {
         Ok(column)
     }
 
-    /// Overwrites the paths behind the last row with NULs.
+    /// Overwrites the paths after the last row with NULs.
     ///
-    /// The files are not cut: a reader may still have them mapped as an earlier commit had them,
-    /// and would die of a page that is gone.
+    /// Files are not truncated, because a reader may have mapped them as of an earlier commit and
+    /// would crash.
     fn blank_tail(&self) -> Result<(), EngineError> {
         let file = self.paths.get_ref();
         let zeros = vec![0; 1 << 20];
@@ -204,12 +204,12 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Rows and bytes so far.
+    /// Returns the number of rows and bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         (self.rows, self.bytes)
     }
 
-    /// Adds a row and gives its file id.
+    /// Adds a row and returns its file id.
     pub(super) fn push(&mut self, path: &str, bucket: u64) -> Result<u64, EngineError> {
         let owner = u32::try_from(bucket)
             .map_err(|_| EngineError::Broken("bucket ids are used up".to_owned()))?;
@@ -231,21 +231,21 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Counts rows as gone; the next commit says so, and only then [`ColumnWriter::forget`] may
-    /// touch their bytes: until then the last commit still covers them.
+    /// Drops the last rows. Their data must be kept until the next commit, when
+    /// [`ColumnWriter::forget`] may be called.
     pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
         self.sync()?;
         (self.rows, self.bytes) = (rows, bytes);
         Ok(())
     }
 
-    /// Blanks the rows that were counted as gone; their places are free again.
+    /// Overwrites dropped rows with NULs, so that their space can be reused.
     pub(super) fn forget(&mut self) -> Result<(), EngineError> {
         *self = Self::open(&self.folder, self.rows, self.bytes)?;
         Ok(())
     }
 
-    /// Overwrites the paths of rows with NULs, durably; rows must be synced.
+    /// Durably overwrites the paths of rows with NULs. The rows must be synced.
     pub(super) fn purge(&mut self, column: &PathColumn, rows: &[u64]) -> Result<(), EngineError> {
         let zeros = [0u8; 8_192];
         let file = self.paths.get_ref();

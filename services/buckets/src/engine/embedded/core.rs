@@ -1,5 +1,5 @@
-//! The core of an expression: the expression without `.*` at its ends, without anchors, and unable to
-//! match a NUL. Every text that matches contains it.
+//! The core of an expression: the expression without leading and trailing `.*`, without anchors,
+//! and without matches of NUL. Every matching text contains a match of the core.
 
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{
@@ -9,16 +9,16 @@ use regex_syntax::hir::{
 
 use crate::model::expression::compile;
 
-/// What every match contains.
+/// The core of an expression.
 pub(super) struct Core {
-    /// `None` when it may be empty or is too big: then every row is judged.
+    /// `None` if the core may be empty or is too big. Then every row must be checked.
     pub(super) regex: Option<Regex>,
-    /// Whether a text matches the whole expression as soon as it contains the core.
+    /// Whether every text with a match of the core matches the expression.
     pub(super) decides: bool,
 }
 
 impl Core {
-    /// The core of an expression.
+    /// Computes the core of an expression.
     pub(super) fn of(expression: &Hir) -> Self {
         let stripped = Stripped::of(expression);
         let decides = stripped.both_ends && stripped.hir.properties().look_set().is_empty();
@@ -29,10 +29,10 @@ impl Core {
     }
 }
 
-/// An expression without the `.*` at its ends.
+/// An expression without `.*` at its ends.
 struct Stripped {
     hir: Hir,
-    /// Whether there was one at both ends, in every branch.
+    /// Whether all branches had `.*` at both ends.
     both_ends: bool,
 }
 
@@ -59,7 +59,7 @@ impl Stripped {
     }
 }
 
-/// Whether a part is `.*`: any number of any character that a row can have.
+/// Returns true for `.*`, which matches any characters of a row.
 pub(super) fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;
@@ -70,20 +70,20 @@ pub(super) fn is_anything(hir: &Hir) -> bool {
     matches!(class.ranges(), [all] if all.start() <= '\u{1}' && all.end() == char::MAX)
 }
 
-/// Whether an expression matches nothing, not even the empty text.
+/// Returns true if an expression matches nothing, not even the empty text.
 pub(super) fn is_impossible(hir: &Hir) -> bool {
     matches!(hir.kind(), HirKind::Class(class) if class.is_empty())
 }
 
-/// The part of an expression that rows can match: no row contains a NUL.
+/// Restricts an expression to matches without NUL, which rows never contain.
 ///
-/// Parts that match nothing are left out. They would hide the minimum length of an alternation, and
-/// the mark at both ends of a name has the code of NUL.
+/// Parts that match nothing are removed, because they would hide the minimum length of an
+/// alternation. Also, NUL marks both ends of a name in the trigram index.
 pub(super) fn of_rows(hir: &Hir) -> Hir {
     restricted(hir, true)
 }
 
-/// The same without anchors.
+/// Does the same and removes anchors.
 pub(super) fn within_a_row(hir: &Hir) -> Hir {
     restricted(hir, false)
 }

@@ -1,4 +1,4 @@
-//! Which documents a publish or a removal deletes.
+//! Documents that a publish or removal deletes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
 
 use super::schema::{BUCKET, ID, RUN};
 
-/// Documents to delete: single ids, and all of some buckets but those of one run.
+/// Documents to delete: single ids, and all documents of some buckets except those of one run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deletions {
     pub(super) ids: HashSet<u64>,
@@ -23,7 +23,7 @@ impl Deletions {
         self.ids.is_empty() && self.buckets.is_empty()
     }
 
-    /// The query that finds them.
+    /// Returns a query for these documents.
     pub(super) fn into_query(self) -> Box<dyn Query> {
         let deletions = Arc::new(self);
         let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {

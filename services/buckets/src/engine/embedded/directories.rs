@@ -1,8 +1,8 @@
-//! The directories of all paths, one after the other, to look for an expression in them first.
+//! The directories of all paths, which are searched before the paths.
 //!
-//! A directory is what a path has up to its last slash. Files of a directory mostly lie together, so
-//! that their directories, each once, are a small part of all paths. They are gathered from the path
-//! column when a search first asks for them, and forgotten with the view.
+//! The directory of a path is the part up to its last slash. Files of a directory are mostly
+//! adjacent, so distinct directories are much shorter than all paths. They are collected from the
+//! path column on first use and dropped with the view.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,9 +16,10 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Rows of a part; few, since each thread may gather one more than there is memory for.
+/// Rows of a part. The number is small, because each thread may exceed the memory limit by one
+/// part.
 const PART: u64 = 16 * 1_024;
-/// Memory of all directories at most; more of them are hardly fewer than paths.
+/// Maximum memory for directories. If they need more, they are not much shorter than the paths.
 const MOST_BYTES: usize = 128 << 20;
 
 /// The directories of all paths.
@@ -27,26 +28,26 @@ pub(super) struct Directories {
     parts: Vec<Part>,
 }
 
-/// The directories of some neighbouring rows.
+/// The directories of adjacent rows.
 #[derive(Debug, Default)]
 struct Part {
     rows: Range<u64>,
-    /// Each with its last slash and a NUL.
+    /// Directories with their last slash, each followed by a NUL.
     text: Vec<u8>,
     stretches: Vec<Stretch>,
 }
 
-/// Neighbouring rows of one directory.
+/// Adjacent rows of one directory.
 #[derive(Debug)]
 struct Stretch {
-    /// The first row, counted from that of the part; the next stretch begins where this one ends.
+    /// The first row, relative to the part. The stretch ends where the next one begins.
     first: u32,
-    /// Where the directory ends in the text, behind its NUL.
+    /// End of the directory in the text, after its NUL.
     end: u32,
 }
 
 impl Directories {
-    /// Gathers the directories of all rows; `None` when they are too many.
+    /// Collects the directories of all rows, or returns `None` if there are too many.
     pub(super) fn gather(
         column: &PathColumn,
         limits: &Limits,
@@ -80,7 +81,7 @@ impl Directories {
         Ok((bytes.into_inner() <= MOST_BYTES).then_some(Self { parts }))
     }
 
-    /// The rows whose directory has a match of a core, which never matches a NUL.
+    /// Returns the rows whose directory matches a core, which never matches a NUL.
     pub(super) fn rows_with(&self, core: &Regex, limits: &Limits) -> Result<Bitmap, EngineError> {
         let mut rows = Bitmap::new(self.parts.last().map_or(0, |part| part.rows.end));
         let mut cache = core.create_cache();
@@ -100,7 +101,7 @@ impl Part {
         let mut last: Option<&[u8]> = None;
         for row in self.rows.clone() {
             let path = column.path(row);
-            // A purged row matches nothing, wherever it is counted.
+            // Purged rows never match, so any directory will do for them.
             if path.is_empty() || last.is_some_and(|last| is_directly_in(path, last)) {
                 continue;
             }
@@ -119,7 +120,7 @@ impl Part {
         self.text.len() + self.stretches.len() * size_of::<Stretch>()
     }
 
-    /// The stretch whose directory has byte `at` of the text.
+    /// Returns the stretch whose directory contains byte `at` of the text.
     fn stretch_at(&self, at: usize) -> usize {
         self.stretches.partition_point(|stretch| stretch.end as usize <= at)
     }
@@ -131,7 +132,7 @@ impl Part {
     }
 }
 
-/// Whether a path is that of a file in a directory, not in one below it.
+/// Returns true if a file is in a directory itself and not in a subdirectory.
 fn is_directly_in(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| memchr::memchr(b'/', rest).is_none())
 }

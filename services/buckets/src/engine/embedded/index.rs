@@ -1,4 +1,4 @@
-//! The index of one generation, in one folder.
+//! The index of one generation in a folder.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::engine::journal::IndexSummary;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
 
-/// One generation of the index in one folder.
+/// The index of one generation.
 pub struct EmbeddedIndex {
     folder: PathBuf,
     index: Index,
@@ -28,7 +28,7 @@ pub struct EmbeddedIndex {
     reader: IndexReader,
     judges: Executor,
     view: RwLock<Arc<View>>,
-    /// Keeps the folder from being deleted while it is read.
+    /// Protects the folder from deletion.
     _in_use: FolderLock,
 }
 
@@ -45,7 +45,7 @@ impl EmbeddedIndex {
             }
             taken => taken?,
         };
-        // Until now the lock may have been that of a process which dropped this generation.
+        // The lock may have belonged to a process that has dropped this generation.
         if !is_in(folder)? {
             return Err(missing());
         }
@@ -63,8 +63,8 @@ impl EmbeddedIndex {
         Ok(Self { folder, index, fields, reader, judges, view, _in_use: in_use })
     }
 
-    /// Opens the index of a folder, or makes an empty one. Making one blanks what the folder has, so
-    /// the caller holds the write lock.
+    /// Opens the index of a folder or creates an empty one. Requires the write lock, because
+    /// creating an index overwrites the folder.
     pub fn open_or_create(folder: &Path) -> Result<Self, EngineError> {
         if !is_in(folder)? {
             std::fs::create_dir_all(folder.join(WORDS))?;
@@ -79,8 +79,8 @@ impl EmbeddedIndex {
     }
 }
 
-/// Whether a folder has an index; its first commit makes it one. A folder that cannot be read may have
-/// one, which is an error.
+/// Returns true if the folder contains an index, which is created by its first commit. An
+/// unreadable folder is an error, because it may contain one.
 fn is_in(folder: &Path) -> Result<bool, EngineError> {
     Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }
@@ -223,7 +223,7 @@ mod tests {
         publish(&index, &[(1, "a/qzx-secret.txt"), (2, "b.txt")]);
         let files = |gram: &str| {
             let term = Term::from_field_text(index.fields.name_trigrams.unwrap(), gram);
-            // Of deleted documents, too, as long as a file has them.
+            // Includes deleted documents until their files are rewritten.
             index.view().searcher.doc_freq(&term).unwrap()
         };
         assert_eq!((files("qzx"), files("\0qz"), files(".tx")), (1, 1, 2));

@@ -1,4 +1,4 @@
-//! Whether the name, or the path, of a row matches an expression.
+//! Judges whether the names or paths of rows match an expression.
 
 use std::sync::Arc;
 
@@ -22,21 +22,21 @@ pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// Texts that decide alone about a name of ASCII.
+    /// Texts that are sufficient for judging ASCII names.
     texts: Option<Vec<Vec<u8>>>,
     /// Bytes of the compiled expression and its core.
     memory: usize,
     column: PathColumn,
 }
 
-/// What a thread needs to judge.
+/// Search caches of a thread.
 pub(super) struct Caches {
     core: Option<Cache>,
     whole: Cache,
 }
 
 impl Judge {
-    /// A judge of rows by an expression, whose part that rows can match is `of_rows`.
+    /// Creates a judge. `of_rows` is the part of the expression that rows can match.
     pub(super) fn new(
         expression: &Arc<Expression>,
         of_rows: &Hir,
@@ -51,7 +51,7 @@ impl Judge {
         Self { expression, full_path, core, texts, memory, column }
     }
 
-    /// The word that makes every name match which has it.
+    /// Returns the word that every name must contain to match, if that is sufficient.
     pub(super) fn word(&self) -> Option<&str> {
         let [text] = self.texts.as_deref()? else { return None };
         let is_word = !self.full_path
@@ -60,17 +60,17 @@ impl Judge {
         std::str::from_utf8(text).ok().filter(|_| is_word)
     }
 
-    /// The column whose rows are judged.
+    /// Returns the column with the rows.
     pub(super) fn column(&self) -> &PathColumn {
         &self.column
     }
 
-    /// What every match contains, if that is anything.
+    /// Returns the core of the expression, if it has one.
     pub(super) fn core(&self) -> Option<&Regex> {
         self.core.regex.as_ref()
     }
 
-    /// How often a thread that judges looks at its limits.
+    /// Returns the pace of checks for a thread that judges.
     pub(super) fn pace(&self) -> Pace {
         Pace::of(self.memory)
     }
@@ -82,10 +82,10 @@ impl Judge {
         }
     }
 
-    /// Returns whether a path matches; an empty one, that of a purged row, never does.
+    /// Returns true if a path matches. The empty path of a purged row never does.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] when the search has to stop while it judges a long name.
+    /// [`EngineError::Stopped`] if the search had to stop while it judged a long name.
     pub(super) fn matches(
         &self,
         path: &[u8],
@@ -117,7 +117,7 @@ impl Judge {
     }
 }
 
-/// Whether a text has another one in it, which is not empty and in small letters.
+/// Returns true if a text contains a non-empty lower-case text, ignoring case.
 fn contains_ignoring_case(text: &[u8], wanted: &[u8]) -> bool {
     let Some((&first, rest)) = wanted.split_first() else { return true };
     let mut places = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
@@ -126,10 +126,10 @@ fn contains_ignoring_case(text: &[u8], wanted: &[u8]) -> bool {
     })
 }
 
-/// Judges blocks of rows until the search has to stop.
+/// Judges blocks of rows until the search must stop.
 pub(super) struct Judging {
     judge: Arc<Judge>,
-    /// The documents with [`Judge::word`], which match.
+    /// Documents with [`Judge::word`], which match.
     sure: Option<SegmentPostings>,
     caches: Caches,
     limits: Limits,
@@ -137,7 +137,7 @@ pub(super) struct Judging {
     stopped: bool,
 }
 
-/// Rows of a block at most.
+/// Maximum number of rows in a block.
 const BLOCK: usize = tantivy::COLLECT_BLOCK_BUFFER_LEN;
 
 impl Judging {
@@ -147,7 +147,7 @@ impl Judging {
         Self { judge, sure, caches, limits, pace, stopped: false }
     }
 
-    /// Whether a document matches without a look at its name; asked in ascending order.
+    /// Returns true if a document is known to match. Must be called in ascending order.
     fn is_sure(&mut self, document: DocId) -> bool {
         self.sure.as_mut().is_some_and(|sure| {
             if sure.doc() < document {
@@ -157,8 +157,8 @@ impl Judging {
         })
     }
 
-    /// Takes those of the wanted files away that do not match. Once the search has to stop, all of
-    /// them: its limits tell the caller.
+    /// Drops files that do not match. A stopped search drops all files, and its caller must check
+    /// the limits.
     pub(super) fn retain(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if self.stopped {
             wanted.fill(false);
@@ -169,8 +169,8 @@ impl Judging {
             *doubtful = *wanted && !self.is_sure(document);
         }
         let column = &self.judge.column;
-        // Names lie far apart. What comes next reads them all without waiting for one, so that
-        // their memory is on its way together.
+        // Names are far apart in memory. Reading one byte of each first lets the memory accesses
+        // overlap.
         let mut paths: [&[u8]; BLOCK] = [&[]; BLOCK];
         for ((path, &id), _) in
             paths.iter_mut().zip(ids).zip(&doubtful).filter(|(_, doubtful)| **doubtful)
@@ -188,7 +188,7 @@ impl Judging {
             self.stopped |= judged.is_err() || self.pace.count(path.len(), &self.limits).is_err();
             *wanted = judged.unwrap_or(false);
         }
-        // Rows that are not matched take some time as well.
+        // Skipped rows take time as well.
         self.stopped |= self.pace.count(ids.len(), &self.limits).is_err();
     }
 }

@@ -1,4 +1,4 @@
-//! Locks that the operating system drops with the process that holds them.
+//! File locks that the operating system releases when a process ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -9,22 +9,23 @@ use std::time::Duration;
 use crate::engine::error::EngineError;
 use crate::engine::write_lock::HeldLock;
 
-/// A lock on a folder, held until it is dropped.
+/// A lock on a folder, released on drop.
 #[derive(Debug)]
 pub struct FolderLock {
-    /// `None` on a read-only disk on which nobody has made the file of the lock.
+    /// `None` if the lock file does not exist on a read-only disk.
     _file: Option<File>,
 }
 
 impl FolderLock {
-    /// Shares the folder with other readers.
+    /// Locks a folder for reading, together with other readers.
     pub fn shared(folder: &Path) -> Result<Self, EngineError> {
         let path = folder.join("readers.lock");
         let Some(file) = open_to_read(&path, open(&path))? else { return Ok(Self { _file: None }) };
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // Whoever deletes the folder holds it for a moment; anybody else could for ever.
+                // A process that deletes the folder holds the lock briefly. Any other process could
+                // hold it forever.
                 let holder = holder_of(&file)
                     .map_or_else(String::new, |process| format!(", which process {process} holds"));
                 log::warn!("waiting for the lock {}{holder}", path.display());
@@ -36,7 +37,7 @@ impl FolderLock {
         Ok(Self { _file: Some(file) })
     }
 
-    /// A lock that shows that no process reads the folder, so that it may be deleted.
+    /// Locks a folder for deletion. Returns `None` if another process reads it.
     pub fn unused(folder: &Path) -> Result<Option<Self>, EngineError> {
         let file = open(&folder.join("readers.lock"))?;
         match file.try_lock() {
@@ -46,7 +47,7 @@ impl FolderLock {
         }
     }
 
-    /// Takes the write lock, or fails with what its holder recorded about itself.
+    /// Takes the write lock. Fails with the description that its holder recorded.
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder)?;
         let mut file = open(&folder.join("writer.lock"))?;
@@ -55,7 +56,8 @@ impl FolderLock {
             |taken| matches!(taken, Err(TryLockError::WouldBlock)),
         ) {
             Ok(()) => {
-                // A full disk keeps nobody from the lock: what fills it may be what is to be dropped.
+                // A full disk must not prevent locking, because the lock may be needed to free
+                // space.
                 let emptied = file.set_len(0).and_then(|()| file.rewind());
                 let _nameless = emptied.and_then(|()| file.write_all(holder.as_bytes()));
                 Ok(Self { _file: Some(file) })
@@ -71,14 +73,14 @@ impl FolderLock {
 }
 
 impl HeldLock for FolderLock {
-    /// The system takes it from nobody.
+    /// The operating system never revokes a file lock.
     fn check(&self) -> Result<(), EngineError> {
         Ok(())
     }
 }
 
-/// Retries for 400 ms what passes soon: a process that was just forked, for example, shares the locks
-/// of its parent until it executes its own program.
+/// Retries for 400 ms. For example, a child process shares the locks of its parent until it
+/// executes its own program.
 pub(in super::super) fn retry_while<T>(
     mut attempt: impl FnMut() -> T,
     is_busy: impl Fn(&T) -> bool,
@@ -93,7 +95,7 @@ pub(in super::super) fn retry_while<T>(
     attempt()
 }
 
-/// The process that holds the lock of a file, as far as the system tells it.
+/// Returns the process that holds the lock of a file, if the system reveals it.
 fn holder_of(file: &File) -> Option<u32> {
     let inode = format!(":{}", file.metadata().ok()?.ino());
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
@@ -109,8 +111,8 @@ fn open(path: &Path) -> Result<File, std::io::Error> {
     OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
 }
 
-/// The file of a lock; where it was not opened because the disk is read-only, opened for reading, which
-/// is enough to lock it. `None` where there is none: no process on this disk can have it then.
+/// Opens the file of a lock for reading if the disk is read-only, which is sufficient for locking
+/// it. Returns `None` if it does not exist, because no process on this disk can hold it then.
 pub(super) fn open_to_read(
     path: &Path,
     opened: std::io::Result<File>,
@@ -149,7 +151,7 @@ mod tests {
         let other = open(&folder.path().join("readers.lock")).unwrap();
         assert_eq!(holder_of(&other), None);
         let held = FolderLock::unused(folder.path()).unwrap().unwrap();
-        // A container may not see the numbers of its processes there.
+        // In a container, the process ids may not be visible.
         assert!(holder_of(&other).is_none_or(|process| process == std::process::id()));
         drop(held);
         assert_eq!(holder_of(&other), None);

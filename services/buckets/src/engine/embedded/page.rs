@@ -1,4 +1,4 @@
-//! Answers a search: chooses the way, finds the page, reads its rows.
+//! Answers a search: chooses a strategy, finds the page and reads its rows.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::engine::limits::Limits;
 use crate::model::expression::Expression;
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position, SortKey};
 
-/// The total and the page of a search.
+/// Returns the total and the page of a search.
 pub(super) fn answer(
     view: &View,
     query: &FileQuery,
@@ -38,7 +38,7 @@ pub(super) fn answer(
     collected(view, query, limits, &*query::compile(view, query, None, limits), Only::All)
 }
 
-/// By trigrams or directories where they narrow the search, else by reading all names.
+/// Uses trigrams or directories if they narrow the search, and reads all names otherwise.
 fn by_expression(
     view: &View,
     query: &FileQuery,
@@ -70,7 +70,7 @@ fn by_expression(
     }
 }
 
-/// Whether every file passes, an expression set aside.
+/// Returns true if every file passes, apart from an expression.
 fn is_everything(query: &FileQuery) -> bool {
     let any_words = match &query.matching {
         Matching::Words(keywords) => keywords.is_empty(),
@@ -79,7 +79,7 @@ fn is_everything(query: &FileQuery) -> bool {
     any_words && query.is_unfiltered()
 }
 
-/// The rows that pass everything but the expression.
+/// Returns the rows that pass all filters, apart from the expression.
 fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, EngineError> {
     if is_everything(query) {
         return Ok(view.visible(limits)?.0.clone());
@@ -96,7 +96,7 @@ fn page_of(
 ) -> Result<Found, EngineError> {
     let (from, skip) = match query.position {
         Position::Offset(start) => (0, start),
-        // Row numbers are ids minus one, so the id itself is the next row.
+        // Row numbers are ids minus one, so the id is the next row.
         Position::After(place) => (place.id, 0),
     };
     let mut ids = rows.page(from, skip, query.limit + 1);
@@ -132,7 +132,7 @@ fn collected(
         }
         None => view.gather(compiled, &collector, limits),
     };
-    // A search that was stopped has gathered less, or failed for that reason.
+    // A stopped search has an incomplete result or an error.
     limits.check()?;
     let (total, best) = gathered?;
     let mut places = best.into_sorted(skip);

@@ -1,4 +1,4 @@
-//! The total and the places of one page, gathered from the documents that match.
+//! Collects the total and the places of a page.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{Between, FileQuery, Order, Position};
 
-/// Gathers the total and the places of one page.
+/// Collects the total and the places of a page.
 pub(super) struct PageCollector<'a> {
     segments: &'a [Arc<Segment>],
     query: &'a FileQuery,
@@ -27,14 +27,14 @@ pub(super) struct PageCollector<'a> {
     only: Only,
 }
 
-/// Which of the documents that a query finds count.
+/// Restricts the documents that a query finds.
 #[derive(Clone)]
 pub(super) enum Only {
-    /// All of them.
+    /// All documents.
     All,
-    /// Those with these rows.
+    /// Documents with these rows.
     Rows(Arc<Bitmap>),
-    /// Those that match an expression; all with the term do.
+    /// Documents that match an expression. Documents with the term are known to match.
     Judged(Arc<Judge>, Option<Term>),
 }
 
@@ -50,10 +50,10 @@ impl<'a> PageCollector<'a> {
     }
 }
 
-/// The part of a [`PageCollector`] in one segment.
+/// The collector for one segment.
 pub(super) struct PagePart {
     segment: Option<Arc<Segment>>,
-    /// Documents before this one need only be counted: their files come behind the page.
+    /// Documents before this one only need counting, because they follow the page.
     beyond: DocId,
     values: Values,
     intervals: Attributes<Between>,
@@ -141,7 +141,7 @@ fn postings(reader: &SegmentReader, word: &Term) -> tantivy::Result<Option<Segme
 }
 
 impl PagePart {
-    /// Which documents of a block count.
+    /// Decides which documents of a block count.
     fn choose(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if !self.intervals.are_open() {
             for (wanted, &document) in wanted.iter_mut().zip(documents) {
@@ -194,7 +194,7 @@ impl SegmentCollector for PagePart {
                 self.take(document, id);
             }
         }
-        // In the order of ids, what follows a file behind the page is behind it too.
+        // In id order, all documents after one that follows the page also follow it.
         if let (Some(segment), Some((_, last)), Some(id), Some(document)) =
             (&self.segment, self.best.last(), ids.last(), documents.last())
             && *id > last

@@ -1,8 +1,7 @@
-//! Which rows can match an expression for whole paths: those with a directory, or a name, that has
-//! what every match contains.
+//! Finds candidates for expressions on whole paths by their directories and names.
 //!
-//! What a match has up to a slash lies in the directory, which ends with a slash itself. What cannot
-//! contain a slash lies either in the directory or in the name, whose trigrams are in the index.
+//! The part of a match up to a slash is in the directory, which includes its trailing slash. A part
+//! without a slash is either in the directory or in the name, and trigrams of names are indexed.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -18,16 +17,17 @@ use crate::engine::limits::Limits;
 use crate::model::expression::compile;
 use crate::model::file_query::FileQuery;
 
-/// Branches of an alternation whose rows are found one after the other at most.
+/// Maximum number of branches of an alternation.
 const MOST_BRANCHES: usize = 8;
-/// Bytes that are looked for in directories at least.
+/// Minimum number of bytes to search for in directories.
 const SHORTEST: usize = 3;
-/// With a name to judge in more rows than one in so many, reading all paths is cheaper.
+/// Reading all paths is cheaper if more than 1 in `SHARE` names must be judged.
 const SHARE: u64 = 32;
-/// So few names are always judged.
+/// Number of names that are always judged.
 const FEW: u64 = 500;
 
-/// A set of rows with every match; `None` when that is not known, or hardly narrower than all.
+/// Returns a superset of the matching rows, or `None` if it is unknown or hardly smaller than all
+/// rows.
 pub(super) fn candidates(
     view: &View,
     query: &FileQuery,
@@ -64,7 +64,7 @@ impl Search<'_> {
         })
     }
 
-    /// The rows of every branch.
+    /// Returns the candidates of all branches.
     fn any(&self, branches: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         if branches.len() > MOST_BRANCHES {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Search<'_> {
         Ok(Some(all))
     }
 
-    /// The rows whose directory has a match of these parts.
+    /// Returns the rows whose directories match these parts.
     fn in_directories(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         let parts = parts.iter().skip_while(|part| is_anything(part)).cloned().collect();
         let core = within_a_row(&Hir::concat(parts));
@@ -88,8 +88,8 @@ impl Search<'_> {
         self.directories.rows_with(&regex, self.limits).map(Some)
     }
 
-    /// The rows whose directory or name has a match of the neighbours among these parts that match no
-    /// slash; of those, which the fewest names may have.
+    /// Returns the rows whose directory or name matches adjacent parts without a slash. Uses the
+    /// parts that the fewest names match.
     fn in_one_place(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         let mut rarest: Option<(Counted, &[Hir])> = None;
         for neighbours in parts.split(has_slash) {
@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 }
 
-/// The parts up to the last slash that every match has, and those behind it.
+/// Splits parts at the last slash that every match contains.
 fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
     for (place, part) in parts.iter().enumerate().rev() {
         let HirKind::Literal(literal) = part.kind() else { continue };
@@ -128,7 +128,7 @@ fn at_last_slash(parts: &[Hir]) -> (Vec<Hir>, Vec<Hir>) {
     (Vec::new(), parts.to_vec())
 }
 
-/// Whether a text with a slash may match.
+/// Returns true if a text with a slash can match.
 fn has_slash(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => false,

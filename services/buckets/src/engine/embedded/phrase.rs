@@ -1,7 +1,7 @@
-//! Words that follow each other, found by a search that can be stopped.
+//! A phrase query that can be stopped.
 //!
-//! The library's own phrase query looks for the next match until the end of a segment, which takes
-//! seconds where the words are common and never follow each other.
+//! The phrase query of the library looks for the next match until the end of a segment. That takes
+//! seconds if the words are frequent and never adjacent.
 
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
@@ -10,10 +10,10 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
 
 use crate::engine::limits::Limits;
 
-/// Candidates between two checks of the limits: some tens of microseconds.
+/// Candidates between two checks of the limits, some tens of microseconds.
 const CANDIDATES: u32 = 512;
 
-/// A query for documents in which these terms of one field follow each other.
+/// A query for documents with consecutive terms in one field.
 #[derive(Clone, Debug)]
 pub(super) struct PhraseQuery {
     terms: Vec<Term>,
@@ -48,7 +48,7 @@ impl Weight for PhraseWeight {
             let Some(postings) = postings else { return Ok(Box::new(EmptyScorer)) };
             words.push(Word { postings, offset: place });
         }
-        // The rarest word proposes candidates.
+        // The rarest word determines the candidates.
         words.sort_by_key(|word| word.postings.doc_freq());
         Ok(Box::new(PhraseSet::new(words, limits.clone())))
     }
@@ -60,12 +60,12 @@ impl Weight for PhraseWeight {
 
 struct Word {
     postings: SegmentPostings,
-    /// Number of words after this one in the phrase: added to its positions, it makes them equal to those
-    /// of the last word.
+    /// Number of words after this one in the phrase. Adding it to the positions of the word gives
+    /// the positions of the last word.
     offset: u32,
 }
 
-/// The documents of a segment that have the phrase. Once the search has to stop, there are no more.
+/// The matching documents of a segment. A stopped search finds no further ones.
 struct PhraseSet {
     words: Vec<Word>,
     limits: Limits,
@@ -83,7 +83,7 @@ impl PhraseSet {
         set
     }
 
-    /// Goes to the first document with the phrase at or after `candidate`.
+    /// Advances to the first match at or after `candidate`.
     fn first_from(&mut self, mut candidate: DocId) -> DocId {
         while candidate < TERMINATED {
             match self.probe(candidate) {
@@ -95,7 +95,7 @@ impl PhraseSet {
         self.document
     }
 
-    /// Looks whether a document has the phrase; if not, returns one before which no other has it.
+    /// Checks a candidate. If it does not match, returns a lower bound of the next match.
     fn probe(&mut self, candidate: DocId) -> SeekDangerResult {
         self.candidates = self.candidates.wrapping_add(1);
         if self.candidates.is_multiple_of(CANDIDATES) && self.limits.check().is_err() {
@@ -116,7 +116,7 @@ impl PhraseSet {
         }
     }
 
-    /// Compares positions in the document that has all words.
+    /// Compares positions in a document with all words.
     fn has_phrase(&mut self) -> bool {
         let Self { words, ends, others, .. } = self;
         let mut words = words.iter_mut();
@@ -157,7 +157,7 @@ impl DocSet for PhraseSet {
         self.document
     }
 
-    /// As the library estimates it: a tenth of the documents that have all words, for each word.
+    /// Uses the same estimate as the library: a tenth of the documents for each word.
     fn size_hint(&self) -> u32 {
         let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
         rarest / (10 * self.words.len() as u32).max(1)

@@ -1,4 +1,4 @@
-//! Turns a file search into a query of the inverted index.
+//! Compiles file searches to queries of the inverted index.
 
 use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery, TermSetQuery};
@@ -11,11 +11,11 @@ use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
 
-/// Above so many terms a set is walked once instead of merging a list per term.
+/// Larger sets of terms are scanned once, instead of merging one list for each term.
 const MOST_LISTS: usize = 16;
 
-/// Everything of the search that postings can answer, intervals and expressions not among it, and
-/// whatever else must hold.
+/// Compiles all conditions that postings can answer, and one additional query. Intervals and
+/// expressions are not included.
 pub(super) fn compile(
     view: &View,
     query: &FileQuery,
@@ -63,7 +63,7 @@ fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     if clauses.len() == 1 {
         return clauses.remove(0).1;
     }
-    // The list of a single term is steady by itself.
+    // Lists of single terms need no guard.
     let steady = |(occur, query): (Occur, Box<dyn Query>)| match occur {
         Occur::MustNot if !query.is::<TermQuery>() => {
             (occur, Box::new(SeekGuard(query)) as Box<dyn Query>)
@@ -82,7 +82,7 @@ fn phrase(field: Field, words: &Phrase, limits: &Limits) -> Box<dyn Query> {
     Box::new(PhraseQuery::new(terms, limits))
 }
 
-/// Documents with any of the terms; of no term, none.
+/// Matches documents with any of the terms.
 fn any(mut terms: Vec<Term>) -> Box<dyn Query> {
     if terms.len() == 1 {
         return Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic));

@@ -1,9 +1,9 @@
-//! Regular expressions over the path column.
+//! Regular expressions on the path column.
 //!
-//! The column is searched as one long text for the core of the expression, which never crosses
-//! rows and finds at least every row that matches; each row with a hit is then judged by itself.
-//! Where the core hits most rows, all rows are judged without looking for it. Rows go in chunks to
-//! all threads, and a chunk is searched in pieces, since one search cannot be stopped.
+//! The column is searched as a single text for the core of the expression, which never crosses rows
+//! and finds a superset of the matching rows. Each row with a hit is then judged by itself. If most
+//! rows have hits, all rows are judged without searching for the core. Threads process chunks of
+//! rows. A chunk is searched in pieces, because a single search cannot be stopped.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,16 +18,16 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, Pace};
 
-/// Rows of one piece of work; a multiple of 64, so that pieces share no word of the result.
+/// Rows of a chunk. A multiple of 64, so that chunks share no words of the result.
 const CHUNK: usize = 32 * 1_024;
-/// With fewer allowed rows than one in so many, rows are judged one by one.
+/// Rows are judged one at a time if fewer than 1 in `SPARSE` is allowed.
 const SPARSE: u64 = 24;
-/// With a hit in more rows than one in so many, finding them first costs more than judging all.
+/// Rows are judged without searching if more than 1 in `DENSE` has a hit.
 const DENSE: u64 = 3;
-/// So many chunks are judged row by row before the core is tried again.
+/// Chunks that are judged row by row before the core is tried again.
 const JUDGED_CHUNKS: u32 = 16;
 
-/// The allowed rows whose name, or path, matches the whole expression.
+/// Returns the allowed rows whose names or paths match the whole expression.
 pub(super) fn matching_rows(
     judge: &Judge,
     allowed: &Bitmap,
@@ -66,18 +66,18 @@ struct Scan<'a> {
     allowed: &'a Bitmap,
 }
 
-/// What a thread keeps from chunk to chunk.
+/// State of a thread.
 struct Worker<'a> {
-    /// The core, with the cache of walks over its hits.
+    /// The core and the search cache.
     walk: Option<(&'a Regex, Cache)>,
     caches: Caches,
-    /// How many of the next chunks are judged row by row, since the core hit most rows.
+    /// Remaining chunks to judge row by row.
     to_judge: u32,
     pace: Pace,
 }
 
 impl Scan<'_> {
-    /// Sets the bits of the matching rows from `first` on.
+    /// Sets the bits of matching rows from `first`.
     fn chunk(
         &self,
         first: u64,
@@ -127,7 +127,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Searches the rows as one text and judges each row with a hit; returns how many had one.
+    /// Searches a range of rows and judges each row with a hit. Returns the number of hits.
     fn search(
         &self,
         rows: Range<u64>,

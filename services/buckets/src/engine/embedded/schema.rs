@@ -1,4 +1,4 @@
-//! Fields of the inverted index and the tokenizer that fills them.
+//! Schema and tokenizer of the inverted index.
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, SchemaBuilder, TextFieldIndexing,
@@ -8,19 +8,19 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::model::{Attribute, Attributes, words};
 
-/// Folder of the inverted index, below that of the generation.
+/// Folder of the inverted index in the generation folder.
 pub(super) const WORDS: &str = "words";
-/// Folder of the path column, below that of the generation.
+/// Folder of the path column in the generation folder.
 pub(super) const COLUMN: &str = "column";
-/// Name of the tokenizer of both word fields.
+/// Tokenizer of both word fields.
 pub(super) const TOKENIZER: &str = "words";
-/// Field with the trigrams of names, and name of its tokenizer.
+/// Trigram field of names, and its tokenizer.
 pub(super) const NAME_TRIGRAMS: &str = "name_trigrams";
-/// Fast field with the file id.
+/// Fast field of file ids.
 pub(super) const ID: &str = "id";
-/// Fast field with the bucket id.
+/// Fast field of bucket ids.
 pub(super) const BUCKET: &str = "bucket";
-/// Fast field with the run id.
+/// Fast field of run ids.
 pub(super) const RUN: &str = "run";
 
 /// The fields of a file.
@@ -35,12 +35,12 @@ pub(super) struct Fields {
     pub(super) id: Field,
     /// Fast fields.
     pub(super) attributes: Attributes<Field>,
-    /// Indexes of version 0.1 have none; a rebuild gives it to them.
+    /// `None` in indexes of version 0.1. A rebuild adds it.
     pub(super) name_trigrams: Option<Field>,
 }
 
 impl Fields {
-    /// The fields of an index, whatever version made it.
+    /// Looks up the fields of an index of any version.
     pub(super) fn of(schema: &Schema) -> tantivy::Result<Self> {
         Ok(Self {
             name_words: schema.get_field("name_words")?,
@@ -56,7 +56,7 @@ impl Fields {
     }
 }
 
-/// The schema; nothing is stored, rows come from the path column and the fast fields.
+/// Returns the schema. No field is stored: rows are read from the path column and the fast fields.
 pub(super) fn schema() -> Schema {
     let mut builder = SchemaBuilder::new();
     let text = |tokenizer: &str, option: IndexRecordOption| {
@@ -70,7 +70,8 @@ pub(super) fn schema() -> Schema {
     builder.add_text_field("name_words", words.clone());
     builder.add_text_field("path_words", words);
     builder.add_text_field("extension", text("raw", IndexRecordOption::Basic));
-    // Norms, a byte of each field and file, serve scores, which no search asks for.
+    // Norms take one byte for each field and file. Searches do not use scores, so they are
+    // disabled.
     let indexed = NumericOptions::default().set_indexed();
     builder.add_u64_field(BUCKET, indexed.clone() | FAST);
     builder.add_u64_field("kind", indexed.clone());
@@ -83,7 +84,7 @@ pub(super) fn schema() -> Schema {
     builder.build()
 }
 
-/// Cuts texts into the words of [`words`].
+/// Splits text into [`words`].
 #[derive(Clone, Default)]
 pub(super) struct WordTokenizer {
     text: String,
@@ -91,7 +92,7 @@ pub(super) struct WordTokenizer {
     token: Token,
 }
 
-/// The words of one text.
+/// The words of a text.
 pub(super) struct WordStream<'a> {
     text: &'a str,
     ends: &'a [usize],

@@ -1,12 +1,12 @@
-//! Excluded document sets that may be asked about documents behind them.
+//! Guards document sets that are used as exclusions.
 //!
-//! An exclusion is asked about every document of the other clauses, so also about documents before
-//! its own first one. The library's phrase scorer does not allow that; here it is made to.
+//! An exclusion is queried for every document of the other clauses, including documents before its
+//! current one. Some scorers of the library do not support that.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
-/// A query that is safe to exclude.
+/// A query that is safe as an exclusion.
 #[derive(Debug)]
 pub(super) struct SeekGuard(pub(super) Box<dyn Query>);
 
@@ -38,8 +38,8 @@ impl Weight for SeekGuardWeight {
     }
 }
 
-/// Takes only the steps that leave the set in a valid state; the trait's own `seek_danger` looks
-/// whether the set is ahead already.
+/// Only uses operations that keep the scorer in a valid state. The default implementation of
+/// `seek_danger` checks whether the set is ahead.
 struct SeekGuardSet(Box<dyn Scorer>);
 
 impl DocSet for SeekGuardSet {

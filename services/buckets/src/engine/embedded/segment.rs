@@ -1,4 +1,4 @@
-//! A segment of the inverted index, and its documents by file id.
+//! A segment of the inverted index.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::schema::{BUCKET, ID, RUN};
 use crate::engine::error::EngineError;
 use crate::model::Attributes;
 
-/// A segment with its columns.
+/// A segment and its columns.
 pub(super) struct Segment {
     pub(super) reader: SegmentReader,
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) buckets: Arc<dyn ColumnValues<u64>>,
     pub(super) runs: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Arc<dyn ColumnValues<i64>>>,
-    /// Slices of documents with ascending ids; a merge lays segments end to end.
+    /// Ranges of documents with ascending ids. Merges concatenate segments.
     slices: Vec<Slice>,
 }
 
@@ -44,13 +44,13 @@ impl Segment {
         })
     }
 
-    /// Where the slice of ascending ids ends that holds a document.
+    /// Returns the end of the slice with a document.
     pub(super) fn ascends_until(&self, document: DocId) -> DocId {
         let at = self.slices.partition_point(|part| part.documents.end <= document);
         self.slices.get(at).map_or(document, |part| part.documents.end)
     }
 
-    /// The documents with ids above `id`, as slices in which ids ascend.
+    /// Returns documents with ids above `id` as slices of ascending ids.
     pub(super) fn slices_after(&self, id: u64) -> impl Iterator<Item = (DocId, DocId)> + '_ {
         self.slices.iter().filter(move |part| part.last > id).map(move |part| {
             let start =
@@ -59,7 +59,7 @@ impl Segment {
         })
     }
 
-    /// The living document with a file id.
+    /// Returns the document with a file id, unless it is deleted.
     pub(super) fn find(&self, id: u64) -> Option<DocId> {
         let alive = |&document: &DocId| {
             self.reader.alive_bitset().is_none_or(|alive| alive.is_alive(document))
@@ -73,7 +73,7 @@ impl Segment {
         (document < part.documents.end && self.ids.get_val(document) == id).then_some(document)
     }
 
-    /// The first document of a slice whose id is at least `id`.
+    /// Returns the first document of a slice whose id is at least `id`.
     fn seek(&self, part: &Slice, id: u64) -> DocId {
         let (mut low, mut high) = (part.documents.start, part.documents.end);
         while low < high {
@@ -84,7 +84,7 @@ impl Segment {
     }
 }
 
-/// Cuts a segment where ids descend.
+/// Splits a segment where ids descend.
 fn slices(ids: &dyn ColumnValues<u64>, documents: DocId) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut start = 0;

@@ -1,5 +1,5 @@
-//! The short way for a single word in the order of ids: its total is known without looking at every
-//! file, and the page begins each slice of ascending ids.
+//! Fast path for single words in id order: the index knows the total, and only the first documents
+//! of each slice are read.
 
 use tantivy::collector::Collector;
 use tantivy::query::EnableScoring;
@@ -15,10 +15,11 @@ use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching, Order, Position};
 
-/// Deeper pages are gathered by all threads.
+/// Deeper pages are collected by all threads.
 const DEEPEST: usize = 10_000;
 
-/// The word, if a search is for one word alone, orders by id and keeps no more than `keep` places.
+/// Returns the word if the search has no other condition, orders by id and keeps at most `keep`
+/// files.
 pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<Term> {
     let Matching::Words(keywords) = &query.matching else { return None };
     let [phrase] = &keywords.include[..] else { return None };
@@ -31,7 +32,7 @@ pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<T
     alone.then(|| Term::from_field_text(field, word))
 }
 
-/// The total and the first places of a word.
+/// Returns the total and the first places of a word.
 pub(super) fn places(
     view: &View,
     query: &FileQuery,
@@ -62,7 +63,7 @@ pub(super) fn places(
     Ok((total, best))
 }
 
-/// Which documents of a segment must not be seen: deleted ones, and those of the hidden run.
+/// Whether documents of a segment are hidden, because they are deleted or belong to the open run.
 enum Hidden {
     None,
     Some,

@@ -1,8 +1,8 @@
-//! The first so many of a stream of places.
+//! Selects the first K places of a stream.
 
 use crate::model::file_query::SortKey;
 
-/// Keeps the `keep` first places of those pushed, in ascending order of value and id.
+/// Keeps the `keep` smallest places, ordered by value and id.
 #[derive(Debug)]
 pub(super) struct TopK {
     keep: usize,
@@ -15,7 +15,7 @@ impl TopK {
         Self { keep, places: Vec::new(), last: None }
     }
 
-    /// Offers a place.
+    /// Adds a place.
     #[inline]
     pub(super) fn push(&mut self, place: (i64, u64)) {
         if self.last.is_some_and(|last| place > last) || self.keep == 0 {
@@ -27,7 +27,7 @@ impl TopK {
         }
     }
 
-    /// The last of the places that can still be kept, once that many were pushed.
+    /// Returns the largest place that can still be kept, once enough places were added.
     #[inline]
     pub(super) fn last(&self) -> Option<(i64, u64)> {
         self.last
@@ -41,14 +41,14 @@ impl TopK {
         }
     }
 
-    /// Takes what another one kept.
+    /// Adds the places of another selection.
     pub(super) fn absorb(&mut self, other: Self) {
         for place in other.places {
             self.push(place);
         }
     }
 
-    /// The kept places in order, without the first `skip`.
+    /// Returns the places in order, without the first `skip`.
     pub(super) fn into_sorted(mut self, skip: usize) -> Vec<(i64, u64)> {
         if self.keep == 0 {
             return Vec::new();
@@ -64,19 +64,19 @@ impl TopK {
     }
 }
 
-/// The place of a file in an order in which smaller always comes first.
+/// Returns the rank of a value, so that smaller ranks come first.
 #[inline]
 pub(super) fn rank(value: i64, descending: bool) -> i64 {
-    // `!` turns the order round without overflow.
+    // `!` reverses the order without overflow.
     if descending { !value } else { value }
 }
 
-/// The rank of a place.
+/// Returns the rank of a place.
 pub(super) fn ranked(place: SortKey, descending: bool) -> (i64, u64) {
     (rank(place.value, descending), place.id)
 }
 
-/// The place of a rank, in the values of the order.
+/// Returns the place of a rank.
 pub(super) fn unranked((rank, id): (i64, u64), descending: bool) -> SortKey {
     SortKey { value: if descending { !rank } else { rank }, id }
 }

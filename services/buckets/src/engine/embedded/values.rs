@@ -1,4 +1,4 @@
-//! The columns of a segment that a query looks at, and whether they pass its intervals.
+//! Columns for filtering and sorting.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::schema::ID;
 use crate::model::file_query::Between;
 use crate::model::{Attribute, Attributes};
 
-/// The columns that a query looks at beside the id.
+/// The columns that a query reads in addition to the ids.
 pub(super) struct Values {
     pub(super) ids: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Option<Arc<dyn ColumnValues<i64>>>>,
 }
 
 impl Values {
-    /// Opens the columns of the wanted attributes, among which are all with an interval.
+    /// Opens the columns of the wanted attributes, which must include all with an interval.
     pub(super) fn open(
         reader: &SegmentReader,
         wanted: impl Fn(Attribute) -> bool,
@@ -29,7 +29,7 @@ impl Values {
         Ok(Self { ids: fast.column_first_or_default(ID)?, attributes: attributes? })
     }
 
-    /// Whether a document passes the intervals.
+    /// Returns true if a document passes the intervals.
     pub(super) fn pass(&self, intervals: &Attributes<Between>, document: DocId) -> bool {
         Attribute::ALL.into_iter().all(|attribute| {
             let interval = intervals[attribute];

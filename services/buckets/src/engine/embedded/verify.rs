@@ -1,14 +1,14 @@
-//! The index checked against itself.
+//! Checks an index for consistency.
 
 use tantivy::Index;
 
 use super::view::View;
 use crate::engine::error::EngineError;
 
-/// Faults that one kind of check names at most.
+/// Maximum number of faults of one kind.
 const MOST_NAMED: usize = 20;
 
-/// Checksums of all files, structure of the column, and every file against its row.
+/// Checks checksums of files, the structure of the column, and every file against its row.
 pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
     let damaged = index.validate_checksum()?;
     let mut faults: Vec<String> =

@@ -1,4 +1,4 @@
-//! One published state of the index, ready to be searched.
+//! A published state of the index for searching.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow};
 
-/// One published state.
+/// A published state.
 pub(super) struct View {
     pub(super) searcher: Searcher,
     pub(super) fields: Fields,
@@ -30,19 +30,19 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
-    /// Held by the one search that gathers directories.
+    /// Held while directories are collected.
     gathering: Mutex<()>,
-    /// Threads of searches that judge names: words are looked up by others, so as not to wait in
-    /// the queue of these.
+    /// Threads for searches that judge names. Word searches use others, so that they do not queue
+    /// behind them.
     pub(super) judges: Executor,
 }
 
-/// Which rows of the path column a view has.
+/// The visible range of the path column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Those before an open run: once the run is given up, the next one writes in its places.
+    /// Rows before an open run. If the run is aborted, the next one overwrites its rows.
     Published,
-    /// Those of the open run as well; only for the writer, which alone changes them.
+    /// All rows, including the open run. Only for the writer.
     OpenRun,
 }
 
@@ -89,12 +89,12 @@ impl View {
         Ok(view)
     }
 
-    /// The run whose rows are hidden.
+    /// Returns the run whose rows are hidden.
     pub(super) fn hidden_run(&self) -> Option<u64> {
         self.summary.journal.open.as_ref().map(|open| open.run)
     }
 
-    /// Every visible document.
+    /// Returns a query for all visible documents.
     pub(super) fn visible_query(&self) -> Box<dyn Query> {
         let Some(run) = self.hidden_run() else {
             return Box::new(AllQuery);
@@ -110,8 +110,8 @@ impl View {
     /// Runs a query.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] for a search that had to stop, whether it failed for that reason or
-    /// gathered less.
+    /// [`EngineError::Stopped`] if the search had to stop, even if the query returned a partial
+    /// result.
     pub(super) fn gather<C: Collector>(
         &self,
         query: &dyn Query,
@@ -123,7 +123,7 @@ impl View {
         Ok(gathered?)
     }
 
-    /// The rows of all visible files and their number.
+    /// Returns the rows of all visible files and their number.
     pub(super) fn visible(&self, limits: &Limits) -> Result<&(Bitmap, u64), EngineError> {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);
@@ -134,7 +134,7 @@ impl View {
         Ok(self.visible.get_or_init(|| (bitmap, count)))
     }
 
-    /// The directories of all paths; `None` when they are too many.
+    /// Returns the directories of all paths, or `None` if there are too many.
     pub(super) fn directories(&self, limits: &Limits) -> Result<Option<&Directories>, EngineError> {
         let _turn = match self.directories.get() {
             Some(_) => None,
@@ -147,8 +147,8 @@ impl View {
         Ok(self.directories.get_or_init(|| directories).as_ref())
     }
 
-    /// The rows with these file ids, in the same order, once there is room for them; rows that were
-    /// purged meanwhile are left out.
+    /// Returns rows by file ids in the same order, after waiting for memory. Rows that were purged
+    /// in the meantime are omitted.
     pub(super) fn rows(&self, ids: &[u64], limits: &Limits) -> Result<Vec<FileRow>, EngineError> {
         let paths = ids.iter().map(|id| self.column.path(id - 1).len()).sum();
         limits.wait_for_memory(ids.len(), paths)?;
@@ -171,7 +171,7 @@ impl View {
     }
 }
 
-/// A searcher with the journal of the very commit that it shows.
+/// Returns a searcher and the journal of the same commit.
 fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), EngineError> {
     for _ in 0..1_000 {
         let metas = index.load_metas()?;
@@ -190,7 +190,7 @@ fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), En
     Err(EngineError::Broken("commits follow each other too fast to be read".to_owned()))
 }
 
-/// The journal in a commit.
+/// Reads the journal of a commit.
 pub(super) fn journal(metas: &IndexMeta) -> Result<Journal, EngineError> {
     match &metas.payload {
         None => Ok(Journal::default()),

@@ -19,7 +19,7 @@ struct Blob {
     old: bool,
 }
 
-/// Reads pages until the end.
+/// Reads all pages.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
     defaults: &Defaults,
@@ -111,8 +111,8 @@ fn finish(
     sink.bad(Bad { position, reason, content })
 }
 
-/// The container's address: `ServiceEndpoint` and `ContainerName`, which older versions write as
-/// one address.
+/// Returns the address of the container. Older versions write `ServiceEndpoint` and `ContainerName`
+/// as one address.
 fn container(attributes: &[(String, String)]) -> String {
     let find = |wanted: &str| {
         let found = attributes.iter().find(|(name, _)| name == wanted);

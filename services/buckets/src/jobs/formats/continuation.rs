@@ -1,4 +1,4 @@
-//! Where a listing goes on behind a page.
+//! Finds the next page of a listing.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use super::format::Format;
 use super::unpack::Meter;
 use super::xml::{Piece, Pieces, percent_decoded};
 
-/// The parameter of a list request that asks for the next page.
+/// The parameter of a list request for the next page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Marker {
     /// Its name.
     pub parameter: String,
-    /// What the page before said.
+    /// The value from the previous page.
     pub value: String,
 }
 
@@ -22,10 +22,10 @@ impl Marker {
     }
 }
 
-/// Where a listing goes on behind a page; `None` at its end, and for a page that cannot be read.
+/// Returns the marker of the next page, or `None` at the end and for unreadable pages.
 ///
 /// # Errors
-/// The page says that more follows, and not where.
+/// The page says that more follows, but has no marker.
 pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
     if format == Format::S3 && is_truncated(page) {
         let lost = || "the listing goes on, but does not say where".to_owned();
@@ -51,8 +51,7 @@ fn gcs(page: &[u8]) -> Option<String> {
     serde_json::from_slice::<Page>(page).ok()?.token
 }
 
-/// A server that does not know version 2 of the request answers in version 1, which goes on behind a
-/// key.
+/// A server without version 2 of the request responds in version 1, which continues after a key.
 fn s3(page: &[u8]) -> Option<Marker> {
     if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
         return Some(token);
@@ -64,7 +63,7 @@ fn s3(page: &[u8]) -> Option<Marker> {
     Marker::new("marker", if encoded { decoded() } else { Some(last.clone()) })
 }
 
-/// The text of the last element of this path below the root.
+/// Returns the text of the last element with this path below the root.
 fn text_of(page: &[u8], wanted: &str) -> Option<String> {
     let mut pieces = Pieces::new(Meter::new(page));
     let (mut path, mut found) = (Vec::new(), None);

@@ -12,10 +12,10 @@ use super::unpack::Meter;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Bytes of a record at most.
+/// Maximum length of a record in bytes.
 const LONGEST_RECORD: usize = 1 << 20;
 
-/// Which column holds what.
+/// The columns of a table.
 struct Columns {
     names: ByteRecord,
     bucket: Option<usize>,
@@ -50,7 +50,7 @@ impl Columns {
         })
     }
 
-    /// A record as a line of NDJSON, with every column.
+    /// Converts a record to NDJSON, including unknown columns.
     fn line(&self, record: &ByteRecord, defaults: &Defaults) -> Vec<u8> {
         let mut line = Record::of(defaults.bucket.as_deref(), defaults.kind.as_deref());
         for (place, field) in record.iter().enumerate() {
@@ -72,8 +72,8 @@ impl Columns {
         line.into_line()
     }
 
-    /// The name of a column that is not read; one that a reader of NDJSON would take for a field
-    /// of its own goes by its number.
+    /// Returns the name of an unknown column, or its number if the NDJSON reader would interpret
+    /// the name.
     fn other(&self, place: usize) -> Vec<u8> {
         let name = self.names.get(place).map(<[u8]>::trim_ascii).unwrap_or_default();
         let attributes = Attribute::ALL.into_iter().flat_map(fields::headers);
@@ -85,10 +85,10 @@ impl Columns {
     }
 }
 
-/// Names that a line of NDJSON may give its fields beside the attributes.
+/// NDJSON field names in addition to those of attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
-/// Reads records until the end.
+/// Reads all records.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
     delimiter: u8,
@@ -130,7 +130,7 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Gives the file of a record to the sink, or says why it cannot.
+/// Passes the file of a record to the sink, or returns the reason why it is bad.
 fn take(
     record: &ByteRecord,
     columns: &Columns,
@@ -170,7 +170,7 @@ fn parsed<'a>(
     })
 }
 
-/// Fails a record that never ends, such as one with an unclosed quote.
+/// Limits the length of a record, for example with an unclosed quote.
 struct Bounded<R> {
     inner: Meter<R>,
     left: usize,

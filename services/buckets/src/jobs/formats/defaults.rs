@@ -1,8 +1,8 @@
-//! What the operator says about all sources.
+//! Options for all sources.
 
 use super::format::Format;
 
-/// What the command line says about every source.
+/// Options for all sources from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Defaults {
     /// `--bucket`.

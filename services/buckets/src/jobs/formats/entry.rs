@@ -1,20 +1,20 @@
-//! What a source holds, entry by entry.
+//! Entries of sources.
 
 use crate::engine::NewFile;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Bytes of a bad line that are kept in the report.
+/// Bytes of a bad line in the report.
 pub const EXCERPT: usize = 200;
 
-/// A file as a source names it.
+/// A file in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item<'a> {
-    /// Line, or number of the entry, counted from 1.
+    /// Line number or entry number, counted from 1.
     pub position: u64,
-    /// Bucket address as written.
+    /// Bucket address as in the source.
     pub bucket: &'a str,
-    /// Bucket type as written.
+    /// Bucket type as in the source.
     pub kind: Option<&'a str>,
     /// Path inside the bucket.
     pub path: &'a str,
@@ -23,53 +23,53 @@ pub struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// The file to be added.
+    /// Returns the file for the index.
     pub fn file(&self, bucket: u64, kind: u64) -> NewFile {
         let Item { position: _, bucket: _, kind: _, path, attributes } = *self;
         NewFile { bucket, kind, path: path.to_owned(), attributes }
     }
 
-    /// Whether it is a key that ends in `/` and has no bytes.
+    /// Returns true for an empty key that ends in `/`.
     pub fn is_directory_marker(&self) -> bool {
         self.attributes[Attribute::Size] == 0 && self.path.ends_with('/')
     }
 }
 
-/// A line or entry that cannot be used.
+/// A bad line or entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bad {
-    /// Line, or number of the entry, counted from 1.
+    /// Line number or entry number, counted from 1.
     pub position: u64,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The line itself, or the entry as a line of NDJSON: a load reads it once it is mended.
+    /// The line, or the entry as an NDJSON line, which can be loaded after it is corrected.
     pub content: Vec<u8>,
 }
 
-/// Whether a file was taken, or why not.
+/// `Ok` if a file was taken, or the reason why not.
 pub type Taken = Result<(), String>;
 
-/// Entries that are skipped without being bad.
+/// Entries that are skipped but not bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skipped {
     /// A common prefix: a folder in a listing.
     Prefix,
     /// An old version, a snapshot or a delete marker.
     Version,
-    /// A key that ends in `/` and has no bytes.
+    /// An empty key that ends in `/`.
     DirectoryMarker,
 }
 
-/// Receives what a source holds, in order.
+/// Receives the content of a source in order.
 pub trait Sink {
-    /// A file. One that is refused comes back whole, by [`Sink::bad`], right after.
+    /// Takes a file. If it is rejected, the caller passes it to [`Sink::bad`].
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError>;
-    /// A line or entry that cannot be used.
+    /// Takes a bad line or entry.
     fn bad(&mut self, bad: Bad) -> Result<(), JobError>;
-    /// A skipped entry.
+    /// Takes a skipped entry.
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
-    /// A page of a listing of a bucket ended; `truncated`: it says that more follow.
+    /// Ends a page of a listing. `truncated` is true if more pages follow.
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
-    /// The source cannot be read further; the entries before stay.
+    /// Ends an incomplete source. Earlier entries are kept.
     fn broken(&mut self, reason: String) -> Result<(), JobError>;
 }

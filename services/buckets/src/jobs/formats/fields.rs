@@ -1,9 +1,9 @@
-//! How listings name the attributes of files, and what their texts mean.
+//! Names of attributes in listings, and parsing of their values.
 
 use super::values;
 use crate::model::{Attribute, Attributes};
 
-/// The element of an S3 listing.
+/// Returns the element in S3 listings.
 pub(super) fn s3_element(attribute: Attribute) -> &'static str {
     match attribute {
         Attribute::Size => "Size",
@@ -11,7 +11,7 @@ pub(super) fn s3_element(attribute: Attribute) -> &'static str {
     }
 }
 
-/// The element of an Azure listing.
+/// Returns the element in Azure listings.
 pub(super) fn azure_element(attribute: Attribute) -> &'static str {
     match attribute {
         Attribute::Size => "Content-Length",
@@ -19,7 +19,7 @@ pub(super) fn azure_element(attribute: Attribute) -> &'static str {
     }
 }
 
-/// The headers of a table that stand for the attribute, and the members of a line of NDJSON.
+/// Returns the column names in tables, which are also the field names in NDJSON.
 pub(super) fn headers(attribute: Attribute) -> [&'static str; 2] {
     match attribute {
         Attribute::Size => ["size", "Size"],
@@ -27,7 +27,7 @@ pub(super) fn headers(attribute: Attribute) -> [&'static str; 2] {
     }
 }
 
-/// Whether a file without the attribute is bad.
+/// Returns true if a file without the attribute is bad.
 pub(super) fn is_required(attribute: Attribute) -> bool {
     match attribute {
         Attribute::Size => true,
@@ -42,17 +42,18 @@ fn value(attribute: Attribute, text: &str) -> Result<i64, &'static str> {
     }
 }
 
-/// The attribute that a name stands for; `names` gives the name of each.
+/// Returns the attribute with a name. `names` returns the names of each attribute.
 pub(super) fn named(name: &str, names: fn(Attribute) -> &'static str) -> Option<Attribute> {
     Attribute::ALL.into_iter().find(|attribute| names(*attribute) == name)
 }
 
-/// Texts without the white space around them.
+/// Trims texts.
 pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&str>> {
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))
 }
 
-/// Reads the texts of an entry, or says what is wrong with it; `names` gives the name of each.
+/// Parses the values of an entry, or returns the reason why it is bad. `names` returns the names of
+/// each attribute.
 pub(super) fn read(
     texts: &Attributes<Option<impl AsRef<str>>>,
     names: fn(Attribute) -> &'static str,

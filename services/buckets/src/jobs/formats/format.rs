@@ -1,4 +1,4 @@
-//! The formats of listings, and how one is recognised.
+//! Listing formats and their detection.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub enum Format {
     Gcs,
 }
 
-/// A name that no format has.
+/// An error for an unknown format name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the format must be ndjson, csv, tsv, s3, azure or gcs")]
 pub struct UnknownFormat;
@@ -32,7 +32,7 @@ impl Format {
     pub const ALL: [Self; 6] =
         [Self::Ndjson, Self::Csv, Self::Tsv, Self::S3, Self::Azure, Self::Gcs];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
@@ -54,7 +54,7 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Recognises the format by the first bytes; `None` when none fits.
+/// Detects the format by the first bytes.
 pub(super) fn recognised<R: BufRead>(
     input: &mut Meter<R>,
     name: &Path,
@@ -81,7 +81,7 @@ pub(super) fn recognised<R: BufRead>(
     })
 }
 
-/// Whether the beginning of a source is a page of a GCS listing.
+/// Returns true if the first bytes belong to a GCS listing.
 fn is_gcs_page(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)

@@ -1,4 +1,4 @@
-//! GCS listings in JSON: `storage#objects` pages, or arrays of their items.
+//! GCS listings in JSON: `storage#objects` pages, or arrays of items.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ struct Object {
     deleted: Option<String>,
 }
 
-/// Reads pages until the end.
+/// Reads all pages.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
     defaults: &Defaults,
@@ -65,7 +65,7 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Skips white space; false at the end.
+/// Skips white space. Returns false at the end.
 fn skip_blanks<R: BufRead>(reader: &mut R) -> std::io::Result<bool> {
     loop {
         let available = reader.fill_buf()?;
@@ -105,7 +105,7 @@ struct State<'a, R> {
 }
 
 impl<R: BufRead> State<'_, R> {
-    /// Hands an item on; false when reading must end.
+    /// Passes an item to the sink. Returns false if reading must end.
     fn take(&mut self, object: Object) -> bool {
         self.position += 1;
         self.meter.0.borrow_mut().reset();
@@ -157,7 +157,7 @@ impl<R: BufRead> State<'_, R> {
     }
 }
 
-/// Reads a page, or an array of items, and returns whether more pages follow.
+/// Reads a page or an array of items. Returns true if more pages follow.
 struct PageSeed<'s, 'a, R>(&'s mut State<'a, R>);
 
 impl<'de, R: BufRead> DeserializeSeed<'de> for PageSeed<'_, '_, R> {

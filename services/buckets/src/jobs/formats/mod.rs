@@ -1,6 +1,6 @@
-//! Listings of buckets in every format that the loader reads.
+//! Listing formats of the loader.
 //!
-//! Sources are read as streams: memory is bounded by one entry, whatever the size of the file.
+//! Sources are read as streams. Memory is limited by the size of one entry, not of the file.
 
 mod azure;
 mod continuation;

@@ -1,4 +1,4 @@
-//! One JSON object per line.
+//! NDJSON: a JSON object on every line.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -13,7 +13,7 @@ use super::{fields, values};
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// A longer line is bad; a path has 4,096 bytes at most.
+/// Maximum length of a line in bytes. Paths have at most 4,096 bytes.
 const LONGEST_LINE: usize = 1 << 20;
 
 #[derive(Deserialize)]
@@ -30,7 +30,7 @@ struct Line<'a> {
     modified: Option<&'a RawValue>,
 }
 
-/// Reads lines until the end.
+/// Reads all lines.
 pub(super) fn read<R: BufRead>(
     mut input: Meter<R>,
     defaults: &Defaults,
@@ -62,19 +62,20 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// What ends a line.
+/// The end of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEnd {
     Feed,
     OfSource,
 }
 
-/// Whether a line without an end is a part of one: whoever wrote it was stopped, or the disk was full.
+/// Returns true if the last line without a line feed is incomplete, for example because its writer
+/// was stopped.
 fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Reads one line; what is beyond the longest line is read and dropped.
+/// Reads a line. The part that exceeds the maximum length is dropped.
 fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::Result<LineEnd> {
     loop {
         input.reset();
@@ -93,7 +94,7 @@ fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::R
     }
 }
 
-/// Gives the file of a line to the sink, or says why it cannot.
+/// Passes the file of a line to the sink, or returns the reason why it is bad.
 fn take(
     content: &[u8],
     position: u64,

@@ -1,4 +1,4 @@
-//! Reads a source in its format.
+//! Reads sources in any format.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::unpack::{Meter, unpacked};
 use super::{azure, csv_table, gcs, ndjson, s3};
 use crate::jobs::error::JobError;
 
-/// Reads a source, packed or not, and gives its content to the sink.
+/// Reads a source, which may be compressed, and passes its content to the sink.
 pub fn read(
     name: &Path,
     source: impl Read,
@@ -48,8 +48,8 @@ pub fn read(
     }
 }
 
-/// The bucket address in a file name `ADDRESS.xml[.N]` or in the name of its folder; `/` of an
-/// address is written `,`.
+/// Returns the bucket address from a file name `ADDRESS.xml[.N]` or the folder name. In file names,
+/// `,` replaces `/`.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
     let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);

@@ -1,20 +1,20 @@
-//! Entries of listings and tables as lines of NDJSON.
+//! Converts entries of listings and tables to NDJSON.
 
 use crate::model::{Attribute, Attributes};
 
-/// An entry as a line that loads again once its fault is mended.
+/// An entry as an NDJSON line that can be corrected and loaded.
 ///
-/// Values are texts, as the source has them; bytes that are no UTF-8 stay what they are.
+/// Values are texts as in the source. Bytes that are not valid UTF-8 are preserved.
 pub(super) struct Record(Vec<u8>);
 
 impl Record {
-    /// An entry of a bucket.
+    /// Begins an entry of a bucket.
     pub(super) fn of(bucket: Option<&str>, kind: Option<&str>) -> Self {
         let record = Self(vec![b'{']);
         record.field("bucket", bucket.map(str::as_bytes)).field("type", kind.map(str::as_bytes))
     }
 
-    /// With a field, provided that the source has it.
+    /// Adds a field if the source has it.
     pub(super) fn field(mut self, name: impl AsRef<[u8]>, value: Option<impl AsRef<[u8]>>) -> Self {
         if let Some(value) = value {
             if self.0.len() > 1 {
@@ -27,7 +27,7 @@ impl Record {
         self
     }
 
-    /// With the attributes that the source has, as it writes them.
+    /// Adds the attributes of the source verbatim.
     pub(super) fn attributes(self, texts: &Attributes<Option<impl AsRef<str>>>) -> Self {
         Attribute::ALL.into_iter().fold(self, |record, attribute| {
             let text = texts[attribute].as_ref().map(|text| text.as_ref());
@@ -35,7 +35,7 @@ impl Record {
         })
     }
 
-    /// The line, without a line feed.
+    /// Returns the line without a line feed.
     pub(super) fn into_line(mut self) -> Vec<u8> {
         self.0.push(b'}');
         self.0

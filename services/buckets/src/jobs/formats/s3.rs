@@ -1,4 +1,4 @@
-//! S3 `ListBucketResult`, versions 1 and 2, as S3, Spaces, OSS and GCS write it.
+//! S3 `ListBucketResult`, versions 1 and 2, as written by S3, Spaces, OSS and GCS.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -21,18 +21,18 @@ struct Entry {
 struct Page {
     encoded: bool,
     truncated: bool,
-    /// Entries wait for the end of the page: `EncodingType` may follow them.
+    /// Entries that wait for the end of the page, because `EncodingType` may follow them.
     entries: Vec<Entry>,
     /// Bytes of their keys.
     bytes: usize,
 }
 
-/// Entries that a page may have before they are handed on without waiting for its end.
+/// Maximum number of waiting entries, after which they are processed early.
 const MOST_WAITING: usize = 10_000;
-/// Bytes of their keys at most.
+/// Maximum bytes of their keys.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Reads pages until the end.
+/// Reads all pages.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
     bucket: &str,

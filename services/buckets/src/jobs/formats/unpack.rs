@@ -1,25 +1,25 @@
-//! Compressed sources, and a limit on the bytes of one entry.
+//! Decompresses sources and limits the size of entries.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Bytes that one line or entry may have; a source that asks for more is broken.
+/// Maximum bytes of a line or entry. Sources that exceed it are rejected.
 const LARGEST_ENTRY: u64 = 16 << 20;
-/// Bytes that show how a source is compressed.
+/// Number of bytes for detecting the compression.
 const MAGIC: u64 = 4;
 const BUFFER: usize = 256 << 10;
-/// Largest window of a zstd frame, as a power of two: 128 MiB.
+/// Largest window of a zstd frame as a power of two: 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
 
-/// Endings of the names of packed files.
+/// File name extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, which are recognised by their first bytes.
+/// Decompresses gzip and zstd, which are detected by their first bytes.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
-    // A pipe may deliver one byte at a time.
+    // A pipe may deliver single bytes.
     let mut head = Vec::with_capacity(MAGIC as usize);
     source.by_ref().take(MAGIC).read_to_end(&mut head)?;
     let name = name.to_string_lossy().to_lowercase();
@@ -39,17 +39,17 @@ pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn B
     Ok(Box::new(input))
 }
 
-/// Counts the bytes of one entry and fails when they are too many.
+/// Counts the bytes of an entry and fails if there are too many.
 pub struct Meter<R> {
     inner: R,
-    /// Bytes that were peeked at and not read yet.
+    /// Peeked bytes that are not read yet.
     ahead: Vec<u8>,
     taken: usize,
     since: u64,
 }
 
 impl<R: BufRead> Meter<R> {
-    /// Measures `inner`.
+    /// Wraps `inner`.
     pub fn new(inner: R) -> Self {
         Self { inner, ahead: Vec::new(), taken: 0, since: 0 }
     }
@@ -59,7 +59,7 @@ impl<R: BufRead> Meter<R> {
         self.since = 0;
     }
 
-    /// The first bytes, at most `count`, without reading them; only before the first read.
+    /// Returns at most `count` bytes without consuming them. Only valid before the first read.
     pub fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         let mut limited = (&mut self.inner).take(count as u64);
         limited.read_to_end(&mut self.ahead)?;
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives one byte at a time, as a slow pipe may.
+    /// Delivers single bytes, like a slow pipe.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {

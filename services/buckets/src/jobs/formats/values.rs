@@ -1,4 +1,4 @@
-//! Sizes and dates as listings write them.
+//! Parses sizes and dates in listings.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use serde_json::value::RawValue;
 
-/// Numbers above are milliseconds: as seconds they would lie beyond the year 5138.
+/// Larger numbers are milliseconds. As seconds they would be after the year 5138.
 const MILLISECONDS: i64 = 100_000_000_000;
 
-/// A number, or the text of a string; `null` counts as empty. What is neither stays as it is, which
-/// nothing can read.
+/// Returns a number or the content of a string as text; `null` is empty. Other values are returned
+/// verbatim, which cannot be parsed.
 pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
     let text = value.get();
     match text.as_bytes().first() {
@@ -20,14 +20,15 @@ pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
     }
 }
 
-/// A size in bytes.
+/// Parses a size in bytes.
 pub(super) fn size(text: &str) -> Result<i64, &'static str> {
     const NO_SIZE: &str = "the size is not in 0..2^63-1";
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }
 
-/// A date in Unix seconds: seconds, milliseconds, RFC 3339 or RFC 1123; empty: 0.
+/// Parses a date: seconds, milliseconds, RFC 3339 or RFC 1123. Returns Unix seconds, or 0 if it is
+/// empty.
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     const UNREADABLE: &str = "the date cannot be read";
     static RFC_1123: DateTimeParser = DateTimeParser::new();

@@ -1,6 +1,6 @@
-//! Listings in XML, read event by event.
+//! An event-based reader for XML listings.
 //!
-//! No DTD, no entities but the five of XML and character references, no whole file in memory.
+//! It supports neither DTDs nor custom entities, and does not load whole files into memory.
 
 use std::io::BufRead;
 
@@ -9,29 +9,29 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::unpack::Meter;
 
-/// Elements inside each other at most.
+/// Maximum nesting depth.
 const DEEPEST: usize = 32;
 
-/// Bytes of the text in one element at most; a path has 4,096.
+/// Maximum bytes of text in an element. Paths have at most 4,096.
 const LONGEST_TEXT: usize = 1 << 20;
-/// Bytes of the name of an element or attribute at most.
+/// Maximum bytes of the name of an element or attribute.
 const LONGEST_NAME: usize = 1_024;
 
-/// Why a source without any element is broken: an answer that never came leaves such a file.
+/// The error for a source without elements, such as an empty response.
 pub(super) const NO_LISTING: &str = "the source holds no listing";
 
-/// What an XML listing consists of, names without their namespace prefix.
+/// A part of an XML listing. Names have no namespace prefix.
 #[derive(Debug)]
 pub(super) enum Piece {
-    /// An element begins; its attributes as name and value.
+    /// Start of an element, with names and values of attributes.
     Open(String, Vec<(String, String)>),
-    /// An element ends, with the text in it behind its last child.
+    /// End of an element, with the text after its last child.
     Close(String, String),
-    /// The end of the source.
+    /// End of the source.
     End,
 }
 
-/// A reader of pieces.
+/// Reads an XML listing.
 pub(super) struct Pieces<R: BufRead> {
     reader: Reader<Meter<R>>,
     buffer: Vec<u8>,
@@ -48,7 +48,7 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
     }
 
-    /// The next piece, or why the source is broken here.
+    /// Returns the next part, or the reason why the source is broken.
     pub(super) fn next(&mut self) -> Result<Piece, String> {
         if self.pending_close {
             self.pending_close = false;
@@ -67,7 +67,7 @@ impl<R: BufRead> Pieces<R> {
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
-                    // Only elements without children say something by their text.
+                    // Only the text of elements without children is relevant.
                     if let Some((_, text)) = self.texts.last_mut() {
                         text.clear();
                     }
@@ -148,7 +148,7 @@ fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, Strin
     }
 }
 
-/// Undoes percent-encoding; the result need not be UTF-8.
+/// Decodes percent-encoding. The result may not be valid UTF-8.
 pub(super) fn percent_decoded(text: &str) -> Vec<u8> {
     percent_encoding::percent_decode_str(text).collect()
 }

@@ -1,4 +1,4 @@
-//! Pages over HTTP: politely, and again where a server is busy.
+//! Fetches pages over HTTP with rate limit and retries.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,24 +10,24 @@ use tokio::runtime::Runtime;
 
 use crate::jobs::error::JobError;
 
-/// Bytes of a page at most.
+/// Maximum bytes of a page.
 const LARGEST_PAGE: usize = 64 << 20;
-/// Times that a page is asked for.
+/// Maximum number of attempts.
 const ATTEMPTS: u32 = 6;
-/// The longest pause that a server may ask for.
+/// Maximum delay that a server can request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How buckets are asked for their listings.
+/// Options for listing buckets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoteOptions {
-    /// `--rate`: requests per second at most.
+    /// `--rate`: maximum requests per second.
     pub rate: f64,
     /// `--user-agent`.
     pub user_agent: String,
-    /// Milliseconds before the first repeat of a request that failed; they double each time.
+    /// Milliseconds before the first retry. The delay doubles each time.
     pub first_pause: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for RemoteOptions {
     }
 }
 
-/// Asks for pages, one at a time.
+/// Fetches pages, one at a time.
 pub(super) struct Fetcher {
     http: reqwest::Client,
     runtime: Runtime,
@@ -47,17 +47,17 @@ pub(super) struct Fetcher {
     last: Option<Instant>,
 }
 
-/// Why there is no page.
+/// The reason why a page cannot be fetched.
 enum Failure {
-    /// Another attempt may help, after so long a pause where the server says so.
+    /// Temporary: retry, after the delay that the server requests, if any.
     Passing(String, Option<Duration>),
-    /// None will.
+    /// Permanent.
     Lasting(String),
 }
 
 impl Fetcher {
     pub(super) fn new(options: &RemoteOptions) -> Result<Self, JobError> {
-        // Another provider may have been installed first; then that one is used.
+        // If another provider was installed first, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -72,10 +72,10 @@ impl Fetcher {
         Ok(Self { http, runtime, between, first_pause, last: None })
     }
 
-    /// A page; or why there will be none.
+    /// Fetches a page, or returns the reason why it is unavailable.
     ///
     /// # Errors
-    /// Fails when the server cannot be reached or is busy, again and again.
+    /// The server is unreachable or busy after several attempts.
     pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, String>, JobError> {
         let mut pause = self.first_pause;
         for attempt in 1.. {
@@ -120,7 +120,7 @@ async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
     Ok(page)
 }
 
-/// What the network did, with the causes that the library keeps apart.
+/// Describes a network error, including its causes.
 fn interrupted(error: reqwest::Error) -> Failure {
     Failure::Passing(format!("{:#}", anyhow::Error::new(error.without_url())), None)
 }

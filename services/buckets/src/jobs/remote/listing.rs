@@ -1,4 +1,4 @@
-//! Where a bucket is listed, and how a page is asked for.
+//! URLs for listing buckets.
 
 use reqwest::Url;
 
@@ -11,18 +11,18 @@ use crate::model::address::{Address, BucketType};
 pub(in crate::jobs) struct Listing {
     /// The format of its pages.
     pub(super) format: Format,
-    /// The bucket's address, whatever its pages say.
+    /// Address of the bucket, regardless of the content of its pages.
     pub(super) bucket: String,
-    /// The address of the list operation.
+    /// URL of the list operation.
     base: Url,
 }
 
 impl Listing {
-    /// The listing behind an address that the operator gave.
+    /// Creates the listing of a bucket URL.
     pub(in crate::jobs) fn of(url: &str, defaults: &Defaults) -> Result<Self, JobError> {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
-            // They would be kept with the run, and may hold secrets.
+            // These parts would be stored with the run, and may contain secrets.
             return Err(wrong("only public buckets are listed: give the address alone"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
@@ -50,7 +50,7 @@ impl Listing {
         Ok(Self { format, bucket, base })
     }
 
-    /// The address of a page.
+    /// Returns the URL of a page.
     pub(super) fn page(&self, marker: Option<&Marker>) -> Url {
         let mut url = self.base.clone();
         {
@@ -61,7 +61,7 @@ impl Listing {
                     ("maxResults", "1000"),
                     ("fields", "kind,nextPageToken,items(name,bucket,size,updated)"),
                 ]),
-                // Keys may have characters that XML cannot hold.
+                // Keys may contain characters that XML does not support.
                 _ => query.extend_pairs([("list-type", "2"), ("encoding-type", "url")]),
             };
             if let Some(Marker { parameter, value }) = marker {
@@ -75,13 +75,13 @@ impl Listing {
 const UNKNOWN_HOST: &str = "a host of no known provider needs --bucket ADDRESS and --format s3, azure or \
                             gcs, the interface that it speaks";
 
-/// The list operation of a known provider.
+/// Returns the list operation of a known provider.
 fn interface_of(url: &str, address: &Address, format: Format) -> String {
     let scheme = if url.starts_with("http://") { "http" } else { "https" };
     let (text, name) = (address.as_str(), address.name());
     match format {
         Format::Gcs => format!("{scheme}://storage.googleapis.com/storage/v1/b/{name}/o"),
-        // The certificate of the provider is not good for a name with dots before its own.
+        // The provider's certificate does not cover bucket names with dots.
         Format::S3 if name.contains('.') && scheme == "https" => {
             format!("{scheme}://{}/{name}/", &text[name.len() + 1..])
         }

@@ -1,4 +1,4 @@
-//! Listings straight from buckets, by the list operations of their public interfaces.
+//! Lists public buckets by the APIs of their providers.
 
 mod fetch;
 mod listing;

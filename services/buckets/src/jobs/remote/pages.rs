@@ -1,4 +1,4 @@
-//! A listing page by page.
+//! Reads listings page by page.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -13,26 +13,26 @@ use crate::jobs::formats::{
     self, Bad, Defaults, Format, Item, Marker, Sink, Skipped, Taken, next_page,
 };
 
-/// Receives what a listing holds, and is told where it continues.
+/// Receives the content of a listing and its places.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Everything before this place was handed over.
+    /// Everything before this place was passed to the sink.
     fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError>;
 }
 
-/// Where a listing continues after a page.
+/// A place between two pages of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// What asks for the next page.
+    /// The request for the next page.
     pub marker: Marker,
-    /// The key of the last entry, if it had one.
+    /// The key of the last entry, if known.
     pub key: Option<String>,
 }
 
 impl Place {
-    /// What asks for the rest of the listing in a later run.
+    /// Returns the request for resuming the listing in a later run.
     ///
-    /// A key is asked for where the interface can: behind a token, a server may have counted entries, and
-    /// the bucket may have changed since.
+    /// It continues after a key if the interface supports it. A server may resolve tokens by
+    /// counting entries, and the bucket may have changed.
     fn resumed(&self, format: Format) -> Marker {
         let parameter = match (format, self.marker.parameter.as_str()) {
             (Format::S3, "continuation-token") => "start-after",
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// Reads a listing from a place on, or from its beginning.
+/// Reads a listing from its beginning or from a place.
 pub(in crate::jobs) fn read_pages(
     listing: &Listing,
     kind: Option<&str>,
@@ -70,7 +70,7 @@ pub(in crate::jobs) fn read_pages(
             Err(reason) => return sink.broken(reason),
         };
         let name = Path::new(&listing.bucket);
-        // A page that is fetched anew may begin with entries that were taken before.
+        // A page that is fetched again may begin with entries that were already processed.
         let until = match known.take() {
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
@@ -83,11 +83,11 @@ pub(in crate::jobs) fn read_pages(
             Err(reason) => return sink.broken(reason),
         };
         if listing.format == Format::Gcs {
-            // A page without files does not say whose it is.
+            // A page without files does not name its bucket.
             sink.page(&listing.bucket, kind, next.is_some())?;
         }
         let Some(next) = next else { return Ok(()) };
-        // A server that leads in a circle would be asked for ever.
+        // Detects circular listings.
         if !seen.insert(hasher.hash_one(&next)) {
             return sink.broken("the listing does not go on".to_owned());
         }
@@ -97,7 +97,7 @@ pub(in crate::jobs) fn read_pages(
     }
 }
 
-/// Returns whether a page has an entry with this key.
+/// Returns true if a page has an entry with this key.
 fn has_key(name: &Path, page: &[u8], defaults: &Defaults, key: &str) -> Result<bool, JobError> {
     let mut search = KeySearch { key, found: false };
     formats::read(name, page, defaults, &mut search)?;
@@ -132,10 +132,10 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Hands the entries of a page over that follow a key.
+/// Passes on the entries after a key.
 struct Entries<'a> {
     sink: &'a mut dyn PageSink,
-    /// Entries up to this one are passed over.
+    /// The key of the last entry to skip.
     until: Option<String>,
     /// The key of the last entry so far.
     last: Option<String>,

@@ -1,4 +1,4 @@
-//! A checked and compiled expression.
+//! Parsed and compiled expressions.
 
 use std::sync::OnceLock;
 
@@ -11,19 +11,19 @@ use super::error::{ExpressionError, LARGEST};
 use super::source::Source;
 use super::steps;
 
-/// A checked expression that matches whole names.
+/// A valid expression that matches whole names.
 #[derive(Clone, Debug)]
 pub struct Expression {
     source: String,
     notice: Option<String>,
     hir: Hir,
     whole: Regex,
-    /// The same, to match long texts in steps; made when first needed.
+    /// The same expression for matching long texts in steps; compiled on first use.
     steps: OnceLock<Option<NFA>>,
 }
 
 impl Expression {
-    /// Parses an expression and, if asked to, corrects it.
+    /// Parses an expression and optionally corrects it.
     ///
     /// ```
     /// use buckets::model::Expression;
@@ -44,42 +44,41 @@ impl Expression {
         Ok(Self { source: corrected, notice, hir, whole, steps: OnceLock::new() })
     }
 
-    /// The expression after correction, quotes included.
+    /// Returns the expression after correction, including quotes.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The expression after correction in plain syntax, its literal quotes spelled out.
+    /// Returns the expression after correction in plain syntax, with quotes replaced by escapes.
     pub fn pattern(&self) -> String {
         Source::of(&self.source).pattern().to_owned()
     }
 
-    /// What was changed, for people; `None` when nothing was.
+    /// Returns a description of the corrections, or `None` if nothing was changed.
     pub fn notice(&self) -> Option<&str> {
         self.notice.as_deref()
     }
 
-    /// The parsed expression, without the anchors that whole-name matching adds.
+    /// Returns the parsed expression without the anchors for whole names.
     pub fn hir(&self) -> &Hir {
         &self.hir
     }
 
-    /// The compiled expression, anchored at both ends.
+    /// Returns the compiled expression, anchored at both ends.
     pub fn whole(&self) -> &Regex {
         &self.whole
     }
 
-    /// Whether the whole of `text` matches.
+    /// Returns true if the whole of `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.whole.is_match(text)
     }
 
-    /// Returns whether the whole of `text` matches, calling `check` from time to time. A check takes
-    /// less than a millisecond to come, but usual texts take several times as long as by
-    /// [`whole`](Self::whole).
+    /// Returns true if the whole of `text` matches. Calls `check` at least once per millisecond,
+    /// but takes several times as long as [`whole`](Self::whole) for usual texts.
     ///
     /// # Errors
-    /// Those of `check`.
+    /// Any error of `check`.
     pub fn matches_in_steps<E>(
         &self,
         text: &[u8],
@@ -92,12 +91,12 @@ impl Expression {
     }
 }
 
-/// An expression that matches whole texts only.
+/// Anchors an expression at both ends.
 fn anchored(hir: &Hir) -> Hir {
     Hir::concat(vec![Hir::look(Look::Start), hir.clone(), Hir::look(Look::End)])
 }
 
-/// Compiles a parsed expression within [`LARGEST`].
+/// Compiles a parsed expression that needs at most [`LARGEST`] bytes.
 pub fn compile(hir: &Hir) -> Result<Regex, ExpressionError> {
     let config = Regex::config()
         .nfa_size_limit(Some(LARGEST))

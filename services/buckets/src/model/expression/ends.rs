@@ -1,21 +1,21 @@
-//! What an expression has at its two ends.
+//! Inspects both ends of an expression.
 
 use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
 
 use super::source::Source;
 
-/// The two ends of an expression.
+/// Properties of the two ends.
 pub(super) struct Ends {
-    /// A top-level alternation: anchors belong to its branches.
+    /// A top-level alternation, whose anchors belong to its branches.
     pub(super) alternation: bool,
-    /// It begins or ends with `.*`; of an alternation, one branch does.
+    /// The expression, or one branch of an alternation, begins or ends with `.*`.
     pub(super) reach_anywhere: bool,
     begins_fixed: bool,
     ends_fixed: bool,
 }
 
 impl Ends {
-    /// Looks at an expression; `None` when it cannot be parsed.
+    /// Inspects an expression; `None` if it cannot be parsed.
     pub(super) fn of(text: &str) -> Option<Self> {
         let ast = Source::of(text).ast()?;
         Some(match &ast {
@@ -34,9 +34,9 @@ impl Ends {
         })
     }
 
-    /// The text without the anchors that apply to all of it.
+    /// Strips anchors that apply to the whole expression.
     pub(super) fn without_anchors<'a>(&self, text: &'a str) -> &'a str {
-        // `^` alone is both the first and the last part, but not an end anchor.
+        // `^` alone is both the first and the last part, but not an anchor at the end.
         let text = if self.begins_fixed { text.strip_prefix('^').unwrap_or(text) } else { text };
         if self.ends_fixed { text.strip_suffix('$').unwrap_or(text) } else { text }
     }

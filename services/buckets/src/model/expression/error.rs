@@ -1,20 +1,20 @@
-//! Why an expression cannot be used.
+//! Errors of expressions.
 
-/// Bytes of a compiled expression at most.
+/// Maximum size of a compiled expression in bytes.
 pub const LARGEST: usize = 1 << 20;
 
-/// An expression that cannot be used.
+/// An error for an invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// It cannot be parsed.
+    /// A syntax error.
     #[error("the expression cannot be read at character {position}: {reason}")]
     Syntax {
-        /// What is wrong.
+        /// The reason.
         reason: String,
-        /// The character at fault, counted from 1.
+        /// Position of the character, counted from 1.
         position: usize,
     },
-    /// Compiled, it would need more than [`LARGEST`] bytes.
+    /// The compiled expression would exceed [`LARGEST`].
     #[error("the expression is too big")]
     TooBig,
 }

@@ -1,4 +1,4 @@
-//! Regular expressions: literal quotes, correction of common slips, whole-name matching.
+//! Regular expressions with literal quotes, corrections and whole-name matching.
 
 mod compiled;
 mod correction;

@@ -1,4 +1,4 @@
-//! Expressions as people type them: text repairs and literal quotes.
+//! Preprocesses expressions: repairs and literal quotes.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::ast::parse::Parser;
@@ -7,18 +7,18 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Depth of nested groups at most; deeper ones are refused instead of using up the stack.
+/// Maximum nesting depth of groups, to protect the stack.
 const DEEPEST: u32 = 100;
 
-/// An expression in plain syntax that remembers where each byte came from.
+/// An expression in plain syntax with the origin of each byte.
 pub(super) struct Source {
     pattern: String,
-    /// For each byte of the pattern the character of the typed text, counted from 0.
+    /// For each byte of the pattern, the position of the original character, counted from 0.
     origin: Vec<usize>,
 }
 
 impl Source {
-    /// Spells literal quotes out.
+    /// Replaces literal quotes by escaped groups.
     pub(super) fn of(text: &str) -> Self {
         let mut source = Self { pattern: String::new(), origin: Vec::new() };
         let symbols: Vec<char> = text.chars().collect();
@@ -41,7 +41,7 @@ impl Source {
         source
     }
 
-    /// Ends the quote or comment that is open at the end of an expression, so that something may follow.
+    /// Closes a quote or comment that is open at the end, so that text can be appended.
     pub(super) fn closed(text: &str) -> String {
         let mut closed = text.to_owned();
         if has_open_quote(text) {
@@ -50,7 +50,7 @@ impl Source {
         let source = Self::of(&closed);
         let parsed = parser().parse_with_comments(&source.pattern);
         let comments = parsed.map_or_else(|_| Vec::new(), |parsed| parsed.comments);
-        // The span of a comment includes the line feed that ends it.
+        // The span of a comment includes the terminating line feed.
         let is_open =
             |span: Span| span.end.offset == source.pattern.len() && !source.pattern.ends_with('\n');
         if comments.last().is_some_and(|comment| is_open(comment.span)) {
@@ -63,7 +63,7 @@ impl Source {
         &self.pattern
     }
 
-    /// The typed text's character behind a byte of the pattern.
+    /// Returns the position of the original character for a byte of the pattern.
     pub(super) fn origin(&self, byte: usize) -> usize {
         let past_end = self.origin.last().map_or(0, |last| last + 1);
         self.origin.get(byte).copied().unwrap_or(past_end)
@@ -100,7 +100,8 @@ impl Source {
         self.origin.resize(self.pattern.len(), position);
     }
 
-    /// Takes `"text"` as a literal; an unclosed quote runs to the end. Gives the place behind it.
+    /// Adds `"text"` as a literal and returns the position after it. An unclosed quote ends with
+    /// the text.
     fn push_quoted(&mut self, symbols: &[char], open: usize) -> usize {
         for symbol in "(?:".chars() {
             self.push(symbol, open);
@@ -124,7 +125,7 @@ fn parser() -> Parser {
     regex_syntax::ast::parse::ParserBuilder::new().nest_limit(DEEPEST).build()
 }
 
-/// Step 1: a `*` at the beginning, behind `(` or behind `|` becomes `.*`.
+/// Step 1: replaces `*` at the start, after `(` or after `|` by `.*`.
 pub(super) fn with_leading_stars(text: &str) -> String {
     let mut repaired = String::with_capacity(text.len() + 1);
     let mut before = Some('|');
@@ -138,7 +139,7 @@ pub(super) fn with_leading_stars(text: &str) -> String {
     repaired
 }
 
-/// Step 2: a bracket without its partner is escaped.
+/// Step 2: escapes unbalanced brackets.
 pub(super) fn balanced(text: &str) -> String {
     let mut pieces: Vec<(String, bool)> = Vec::new();
     let mut groups = Vec::new();
@@ -162,8 +163,8 @@ pub(super) fn balanced(text: &str) -> String {
     pieces.into_iter().map(escaped).collect()
 }
 
-/// Calls `each` with the pieces of an expression: an escape, a class, a quoted text or one
-/// character. A `[` whose class never ends is a piece of one character.
+/// Calls `each` with the tokens of an expression: an escape, a class, a quoted text or a single
+/// character. An unclosed `[` is a single character.
 fn walk(text: &str, mut each: impl FnMut(&str)) {
     let symbols: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -180,7 +181,7 @@ fn walk(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// Returns whether a quote runs to the end of an expression without being closed.
+/// Returns true if the last quote is not closed.
 fn has_open_quote(text: &str) -> bool {
     let mut last = String::new();
     walk(text, |piece| piece.clone_into(&mut last));
@@ -197,7 +198,8 @@ fn quote_end(symbols: &[char], open: usize) -> usize {
     at + 1
 }
 
-/// The place behind the class that opens at `open`; classes nest, a `]` in first place is literal.
+/// Returns the position after the class that opens at `open`. Classes nest; a leading `]` is
+/// literal.
 fn class_end(symbols: &[char], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = open;

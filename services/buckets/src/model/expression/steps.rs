@@ -1,4 +1,4 @@
-//! Matching that can be interrupted within one text.
+//! Interruptible matching.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::StateID;
@@ -6,20 +6,20 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// States that are visited between two checks: less than a millisecond.
+/// Visited states between two checks, which takes less than a millisecond.
 const VISITS: u32 = 1 << 16;
 
-/// Compiles an expression that is anchored at both ends.
+/// Compiles an anchored expression.
 pub(super) fn compile(hir: &Hir) -> Result<NFA, ExpressionError> {
     let config = Config::new().which_captures(WhichCaptures::None);
     let built = Compiler::new().configure(config).build_from_hir(hir);
     built.map_err(|_| ExpressionError::TooBig)
 }
 
-/// Returns whether an expression that is anchored at both ends matches a text.
+/// Returns true if an anchored expression matches a text. Calls `check` regularly.
 ///
 /// # Errors
-/// Those of `check`, which is called from time to time.
+/// Any error of `check`.
 pub(super) fn matches<E>(
     nfa: &NFA,
     text: &[u8],
@@ -32,7 +32,7 @@ pub(super) fn matches<E>(
     for at in 0..=text.len() {
         let byte = text.get(at).copied();
         let mut place = 0;
-        // States that need no byte add theirs behind the present one.
+        // Epsilon states append their successors to the list.
         while let Some(&state) = now.list.get(place) {
             place += 1;
             visits += 1;
@@ -78,10 +78,10 @@ pub(super) fn matches<E>(
     Ok(false)
 }
 
-/// A set of states, in the order in which they were added.
+/// A set of states in insertion order.
 struct States {
     list: Vec<StateID>,
-    /// For each state the generation in which it was added last.
+    /// For each state, the generation in which it was last added.
     added: Vec<u32>,
     generation: u32,
 }

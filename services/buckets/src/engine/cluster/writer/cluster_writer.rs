@@ -1,4 +1,4 @@
-//! State of the writer: what is buffered, stored and committed.
+//! The state of the writer: buffered, stored and committed rows.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::super::schema::Tables;
 use super::super::servers::Servers;
 use crate::engine::journal::{Journal, OpenRun};
 
-/// A generation that is open for writing.
+/// The writer of a generation.
 pub(in super::super) struct ClusterWriter {
     pub(super) client: Arc<Client>,
     pub(super) servers: Servers,
@@ -21,30 +21,30 @@ pub(in super::super) struct ClusterWriter {
     pub(super) layout: Layout,
     pub(super) features: Features,
     pub(super) record: Record,
-    /// What the next states say of rows behind those that were given out.
+    /// Whether the next states have no rows after those of the journal.
     pub(super) settled: bool,
     pub(super) lease: Lease,
-    /// Rows that are not yet sent.
+    /// Rows that are not sent yet.
     pub(super) buffer: Vec<u8>,
-    /// Bytes that are sent together.
+    /// Bytes of a batch.
     pub(super) batch: usize,
     pub(super) pending: Option<Pending>,
-    /// Files and bytes of paths given out so far, those not yet durable included.
+    /// Files and bytes of paths so far, including uncommitted ones.
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// An insert failed: some of its rows may be stored, so nothing more may be counted on.
+    /// An insert failed, so its rows may be stored in part and the writer is unusable.
     pub(super) failed: bool,
 }
 
 impl ClusterWriter {
-    /// Takes the write lock and drops what a killed process left behind its last commit.
+    /// Takes the write lock and deletes uncommitted rows of a killed process.
     pub(in super::super) fn open(
         index: &Generation,
         memory_mb: usize,
     ) -> Result<Self, ClusterError> {
         let name = lease::of_generation(index.number);
         let lease = Lease::take(&index.client, &name, "the index is being written")?;
-        // A server may have been away when the tables were made, or is new.
+        // A server may be new, or may have been unavailable when the tables were created.
         let features = Features::of(&index.client, &index.servers)?;
         index.tables.create(&index.client, &index.servers, index.layout, features)?;
         let record = journal::repair(&index.client, &index.servers, &index.tables)?;
@@ -71,7 +71,7 @@ impl ClusterWriter {
         Ok(writer)
     }
 
-    /// Makes a state the newest one.
+    /// Publishes a state.
     pub(super) fn commit(
         &mut self,
         journal: Journal,
@@ -88,18 +88,18 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Makes a state the newest one that differs in the journal alone.
+    /// Publishes a state that only differs in the journal.
     pub(super) fn commit_journal(&mut self, journal: Journal) -> Result<(), ClusterError> {
         self.commit(journal, self.record.dead.clone(), self.record.purges)
     }
 
-    /// Sends what is buffered and waits until it is stored.
+    /// Sends buffered rows and waits until they are stored.
     fn flush(&mut self) -> Result<(), ClusterError> {
         self.send()?;
         self.finish_pending()
     }
 
-    /// Sends what is buffered; one batch is under way at a time.
+    /// Sends buffered rows. Only one batch is sent at a time.
     pub(super) fn send(&mut self) -> Result<(), ClusterError> {
         self.finish_pending()?;
         if !self.buffer.is_empty() {
@@ -128,7 +128,7 @@ impl ClusterWriter {
         open.ok_or_else(|| ClusterError::Invalid("no run is under way".to_owned()))
     }
 
-    /// Makes what was added so far durable.
+    /// Makes all added files durable.
     pub(super) fn make_durable(&mut self, progress: Option<String>) -> Result<(), ClusterError> {
         self.flush()?;
         let open = self.record.journal.open.clone().map(|open| OpenRun {

@@ -1,4 +1,4 @@
-//! Getting rows out of the tables: mutations, and waiting for them.
+//! Deletes rows by mutations and waits for them.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,17 +12,17 @@ use super::super::sql;
 use super::cluster_writer::ClusterWriter;
 
 const POLL: Duration = Duration::from_millis(50);
-/// Old parts live for a second; then a look at the table clears them away.
+/// Lifetime of old parts in seconds, before a check of the table deletes them.
 const WAKE_AFTER: Duration = Duration::from_millis(1_500);
-/// A server that has not finished by then has a fault of its own.
+/// A server that has not finished by then is considered faulty.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
-/// When the bytes of deleted rows leave the disk.
+/// When deleted rows are erased from disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Erasure {
-    /// With the deletion.
+    /// Together with the deletion.
     Now,
-    /// With a later merge, where the servers can put it off.
+    /// By a later merge, on servers that support it.
     Later,
 }
 
@@ -50,8 +50,8 @@ impl ClusterWriter {
         touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
     }
 
-    /// Starts deleting what a publish replaced. Where that only marks rows it is soon done, and
-    /// searches need not leave the rows out any more, which costs them the use of their indexes.
+    /// Starts deleting replaced rows. On servers that only mark rows it is fast, and searches no
+    /// longer need to exclude them, which would prevent the use of indexes.
     pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
         self.delete_dead(Erasure::Later)?;
         if self.features.lightweight_delete {
@@ -63,7 +63,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Starts deleting the batches of dead rows.
+    /// Starts deleting batches of dead rows.
     fn delete_dead(&self, erasure: Erasure) -> Result<(), ClusterError> {
         let Tables { files, dead, .. } = &self.tables;
         let batches = &self.record.dead;
@@ -74,14 +74,13 @@ impl ClusterWriter {
         );
         self.delete_on_all_servers(&self.deletion(&condition, erasure))?;
         if erasure == Erasure::Now && self.features.lightweight_delete {
-            // Rows that earlier publishes replaced may be of the same bucket.
+            // Rows of earlier publishes may be in the same bucket.
             self.on_all_servers(&format!("ALTER TABLE {files} APPLY DELETED MASK"))?;
         }
         Ok(())
     }
 
-    /// Forgets batches of dead rows once they are deleted; starts the deletion again where a
-    /// process was killed before it could.
+    /// Forgets deleted batches. Restarts deletions of a killed process.
     pub(super) fn forget_deleted_batches(&mut self) -> Result<(), ClusterError> {
         if self.record.dead.is_empty() {
             return Ok(());
@@ -102,8 +101,8 @@ impl ClusterWriter {
         self.delete_on_all_servers(&format!("TRUNCATE TABLE {}", self.tables.dead))
     }
 
-    /// Hides a bucket or what lies below a prefix, deletes it and waits until no file on disk
-    /// holds it any more; gives the number of files that were visible.
+    /// Hides a bucket or prefix, deletes it and waits until it is erased from disk. Returns the
+    /// number of files that were visible.
     pub(super) fn purge(
         &mut self,
         removal: i64,
@@ -119,7 +118,7 @@ impl ClusterWriter {
         for server in self.servers.one_of_each_shard() {
             hidden += self.count(server, &format!("{visible} AND {condition}"))?;
         }
-        // Mutations are kept as text on the server, so they name numbers and no paths.
+        // Servers store mutations as text, so they must not contain paths.
         let batch = self.new_batch()?;
         let Tables { files, dead, .. } = &self.tables;
         let columns = if prefix.is_some() { "0, id" } else { "run, 0" };
@@ -135,10 +134,10 @@ impl ClusterWriter {
         Ok(self.record.journal.removed)
     }
 
-    /// Deletes the batches of dead rows and waits until no file on disk holds any of them.
+    /// Deletes batches of dead rows and waits until they are erased from disk.
     fn erase(&mut self) -> Result<(), ClusterError> {
         if self.features.cleanup_thread {
-            // Tables of an earlier version have other settings.
+            // Tables of earlier versions have other settings.
             let (files, settings) = (&self.tables.files, self.features.part_settings());
             self.on_all_servers(&format!("ALTER TABLE {files} MODIFY SETTING {settings}"))?;
         }
@@ -153,7 +152,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// A number for dead rows that no earlier attempt used.
+    /// Returns a batch number that no earlier attempt used.
     pub(super) fn new_batch(&self) -> Result<u64, ClusterError> {
         let statement = format!("SELECT max(batch) FROM {} FORMAT RowBinary", self.tables.dead);
         let mut last = self.record.last_batch;
@@ -163,8 +162,8 @@ impl ClusterWriter {
         Ok(last + 1)
     }
 
-    /// Runs a deletion on every server, each time after a look whether this process still has the right
-    /// to write: it may have been stopped for longer than that right holds.
+    /// Runs a deletion on every server. Checks the write lock each time, because this process may
+    /// have been suspended for longer than the lease.
     fn delete_on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         self.servers.all().iter().try_for_each(|server| {
             self.lease.check()?;
@@ -184,7 +183,7 @@ impl ClusterWriter {
         Rows::of(&self.client.execute(&server.url, &statement)?).u64()
     }
 
-    /// The condition that a row of a system table is about the files.
+    /// Returns the condition for rows of a system table about the file table.
     fn about_files(&self) -> String {
         let (database, table) = (&self.tables.database, Tables::bare(&self.tables.files));
         format!("database = {} AND table = {}", sql::text(database), sql::text(table))
@@ -202,7 +201,7 @@ impl ClusterWriter {
         self.wait("a deletion", || Ok(self.running_mutations(server)? == 0))
     }
 
-    /// Waits until the parts that the last mutations replaced are deleted.
+    /// Waits until parts that were replaced by mutations are deleted.
     fn wait_for_old_parts(&self, server: &Server) -> Result<(), ClusterError> {
         let old = self.inactive_parts(server)?;
         let started = Instant::now();
@@ -214,7 +213,7 @@ impl ClusterWriter {
             let asleep = !self.features.cleanup_thread && started.elapsed() > WAKE_AFTER;
             if !woken && asleep {
                 woken = true;
-                // A mutation of nothing lets the server look at the table now instead of later.
+                // An empty mutation makes the server check the table now.
                 let files = &self.tables.files;
                 self.client.execute(&server.url, &format!("ALTER TABLE {files} DELETE WHERE 0"))?;
             }

@@ -1,4 +1,4 @@
-//! The writer as every engine has one.
+//! Implements the writer trait.
 
 use super::super::client::Pending;
 use super::super::rows;
@@ -28,7 +28,7 @@ impl FileWriter for ClusterWriter {
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
-        // The first id of a run names it: unlike the caller's number it is never used again.
+        // Runs are identified by their first id, which is never reused, unlike the caller's number.
         let run = self.open_run()?.first_row + 1;
         for file in files {
             rows::encode(file, self.files + 1, run, self.layout, &mut self.buffer)?;
@@ -63,7 +63,7 @@ impl FileWriter for ClusterWriter {
         if batch.is_some()
             && let Err(error) = self.drop_replaced()
         {
-            // The publish stands; the next writer tries again.
+            // The publish was successful. The next writer retries.
             log::warn!("replaced files stay hidden on disk: {error}");
         }
         Ok(counts)
@@ -71,7 +71,7 @@ impl FileWriter for ClusterWriter {
 
     fn abort(&mut self) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();
-        // Whether an insert under way fails no longer matters.
+        // The result of a pending insert no longer matters.
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of a run that is given up failed: {error}");
         }
@@ -87,7 +87,7 @@ impl FileWriter for ClusterWriter {
         };
         self.settled = false;
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
-        // Their ids are given out again, so they have to be gone before.
+        // Their ids will be reused, so they must be deleted first.
         self.delete_rows_after(open.first_row)?;
         self.settled = true;
         Ok(self.commit_journal(self.record.journal.clone())?)

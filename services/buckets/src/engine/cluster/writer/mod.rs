@@ -1,4 +1,4 @@
-//! The one writer of a generation.
+//! The writer of a generation.
 
 mod cluster_writer;
 mod deletion;

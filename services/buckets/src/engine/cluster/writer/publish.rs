@@ -1,5 +1,5 @@
-//! What a publish replaces. Every server compares the rows that it holds itself: a bucket never
-//! lies on two shards.
+//! Determines which files a publish replaces. Every server compares its own rows, because a bucket
+//! is on one shard.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,21 +9,21 @@ use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
 
-/// Rows that are compared at a time; a server holds their paths in memory meanwhile.
+/// Maximum number of rows to compare at a time; the server holds their paths in memory.
 const MOST_ROWS: u64 = 2_000_000;
-/// Buckets that are compared at a time.
+/// Maximum number of buckets to compare at a time.
 const MOST_BUCKETS: usize = 2_000;
 
-/// A part of the buckets; of a large one a part of its paths.
+/// A group of buckets, or a part of the paths of a large bucket.
 struct Share {
     buckets: Vec<u64>,
-    /// How many parts the paths are in, and which one this is.
+    /// Number of parts, and the index of this part.
     parts: u64,
     part: u64,
 }
 
 impl Share {
-    /// The buckets whose old files are dropped, and those to which files are added.
+    /// Buckets whose files are replaced, and buckets to which files are added.
     fn split(self, replaced: &HashSet<u64>) -> Vec<(Mode, Self)> {
         let Self { buckets, parts, part } = self;
         let (emptied, kept): (Vec<u64>, Vec<u64>) =
@@ -37,7 +37,7 @@ impl Share {
 }
 
 impl ClusterWriter {
-    /// Counts what the publish does and marks the rows that it replaces, in a batch of its own.
+    /// Counts the changes and marks replaced rows in a new batch.
     pub(super) fn replaced(
         &self,
         mode: Mode,
@@ -67,7 +67,7 @@ impl ClusterWriter {
         Ok((counts, marked.then_some(batch)))
     }
 
-    /// Cuts the buckets that the publish touches into shares.
+    /// Splits the affected buckets into shares.
     fn shares(&self, named: &HashSet<u64>) -> Result<Vec<Share>, ClusterError> {
         let mut weights = view::counts(&self.client, &self.tables, &self.record)?;
         weights.retain(|bucket, _| named.contains(bucket));
@@ -85,7 +85,7 @@ impl ClusterWriter {
         Ok(shares_of(&weights))
     }
 
-    /// The groups of a share: new and old ids per bucket and path.
+    /// Selects old and new ids by bucket and path.
     fn groups(&self, share: &Share, named: &HashSet<u64>) -> String {
         let cutoff = self.record.cutoff();
         let old: Vec<u64> =
@@ -107,7 +107,7 @@ impl ClusterWriter {
         )
     }
 
-    /// Counts a share and returns whether rows of it are replaced.
+    /// Counts a share and returns true if it has replaced rows.
     fn compare(
         &self,
         mode: Mode,
@@ -137,8 +137,8 @@ impl ClusterWriter {
         Ok((counts, counts.replaced + counts.removed + counts.duplicates > 0))
     }
 
-    /// Stores which rows of a share are replaced: repeated paths of the run and, when files are
-    /// added, old rows of equal path by their ids; otherwise whole runs of a bucket.
+    /// Stores the replaced rows of a share: duplicates in the run and, in append mode, old rows
+    /// with equal paths by id; otherwise whole runs of a bucket.
     fn mark_dead(
         &self,
         mode: Mode,

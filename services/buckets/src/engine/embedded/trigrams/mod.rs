@@ -1,12 +1,12 @@
-//! An index of the trigrams of file names, which narrows expressions before files are judged.
+//! A trigram index of file names, which narrows expressions before files are judged.
 //!
-//! A name is a text of symbols ([`symbols`]): letters that an expression does not tell apart are one
-//! symbol, and a mark stands at both ends. Every three symbols in a row are a term of the inverted
-//! index, so terms live and vanish with the documents, in commits, merges and removals.
+//! A name is converted to symbols ([`symbols`]): characters that differ in case only share one
+//! symbol, and a marker is added at both ends. Every three consecutive symbols are a term of the
+//! inverted index, so trigrams are committed, merged and removed with their documents.
 //!
-//! [`need`] reads from the syntax tree of an expression which trigrams a name must have to match.
-//! [`select`] asks for the rarest of them. Whoever passes is judged by the expression itself, unless
-//! the terms decide alone.
+//! [`need`] derives from the syntax tree of an expression which trigrams a matching name must have.
+//! [`select`] queries the rarest of them. The results are judged by the expression, unless the
+//! trigrams are sufficient.
 
 mod need;
 mod part;

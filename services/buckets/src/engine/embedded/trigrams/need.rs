@@ -1,4 +1,4 @@
-//! What a name must have so that an expression can match it.
+//! Trigrams that are necessary for a match.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use super::tokenizer::LENGTH;
 
 /// A text of symbols.
 pub(super) type Text = Vec<u8>;
-/// Texts of which one is meant.
+/// A set of alternative texts.
 pub(super) type Texts = BTreeSet<Text>;
 
 /// A condition on the trigrams of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Need {
-    /// Nothing is needed.
+    /// Always true.
     Nothing,
     /// A trigram.
     Gram([u8; LENGTH]),
-    /// Every one of these.
+    /// All of these.
     All(BTreeSet<Self>),
-    /// One of these; of none, no name will do.
+    /// At least one of these; false if empty.
     Any(BTreeSet<Self>),
 }
 
@@ -40,7 +40,7 @@ impl Need {
         }
     }
 
-    /// One of two conditions.
+    /// Either condition.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
@@ -57,7 +57,7 @@ impl Need {
         }
     }
 
-    /// What a name needs that contains one of some texts.
+    /// The condition for containing one of some texts.
     pub(super) fn of(texts: &Texts) -> Self {
         let grams = |text: &Text| {
             let gram = |gram: &[u8]| Self::Gram([gram[0], gram[1], gram[2]]);
@@ -66,7 +66,7 @@ impl Need {
         texts.iter().map(grams).reduce(Self::or).unwrap_or(Self::Any(BTreeSet::new()))
     }
 
-    /// Trigrams that are named.
+    /// The number of trigrams.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Nothing => 0,

@@ -1,4 +1,4 @@
-//! What the texts have in common that a part of an expression matches.
+//! Common properties of the texts that a part of an expression matches.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
 
@@ -7,36 +7,36 @@ use super::symbols::{SHARED, symbol};
 use super::tokenizer::LENGTH;
 use crate::model::fold::fold;
 
-/// Texts that are told apart at most.
+/// Maximum number of distinct texts.
 const MOST_TEXTS: usize = 40;
-/// Pairs of texts that are put together at most.
+/// Maximum number of pairs of texts in a concatenation.
 const MOST_PAIRS: usize = 160;
-/// Symbols of a text at most.
+/// Maximum number of symbols of a text.
 const LONGEST_TEXT: usize = 64;
-/// Characters of a class that are looked at, at most.
+/// Maximum number of characters of a class.
 const MOST_CHARACTERS: u32 = 128;
-/// Repeats that are written out at most.
+/// Maximum number of expanded repetitions.
 const MOST_REPEATS: u32 = 4;
-/// Symbols at an end that count for what lies beyond it.
+/// Symbols at an end that are relevant for adjacent parts.
 const EDGE: usize = LENGTH - 1;
 
-/// What the texts have in common that a part of an expression matches.
+/// Common properties of the texts that a part of an expression matches.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// All of them, when they are few.
+    /// All texts, if there are few.
     pub(super) texts: Option<Texts>,
-    /// Whether every text with such symbols matches, not only some.
+    /// Whether every text with these symbols matches, instead of only some.
     pub(super) faithful: bool,
-    /// Each of them begins with one of these.
+    /// Prefixes, of which each text has one.
     begins: Texts,
-    /// Each of them ends with one of these.
+    /// Suffixes, of which each text has one.
     ends: Texts,
-    /// Each of them has these trigrams.
+    /// Trigrams that each text has.
     pub(super) need: Need,
 }
 
 impl Part {
-    /// A part whose texts are all known.
+    /// Creates a part with a known set of texts.
     pub(super) fn exactly(texts: Texts, faithful: bool) -> Self {
         let nothing = Texts::from([Text::new()]);
         let (begins, ends) = (nothing.clone(), nothing);
@@ -51,7 +51,7 @@ impl Part {
         Self::exactly([Text::new()].into(), true)
     }
 
-    /// What an expression matches.
+    /// Analyses an expression.
     pub(super) fn of(hir: &Hir) -> Self {
         match hir.kind() {
             HirKind::Empty => Self::nothing(),
@@ -107,7 +107,7 @@ impl Part {
         if repetition.max == Some(written) { repeated } else { repeated.open() }
     }
 
-    /// This part and then another one.
+    /// Concatenates two parts.
     pub(super) fn then(self, next: Self) -> Self {
         if let (Some(texts), Some(more)) = (&self.texts, &next.texts)
             && texts.len() * more.len() <= MOST_TEXTS
@@ -141,7 +141,7 @@ impl Part {
         }
     }
 
-    /// This part or another one.
+    /// Combines two alternatives.
     fn or(self, other: Self) -> Self {
         if let (Some(texts), Some(more)) = (&self.texts, &other.texts)
             && texts.len() + more.len() <= MOST_TEXTS
@@ -160,7 +160,7 @@ impl Part {
         }
     }
 
-    /// The same without all texts; only their ends and trigrams are kept.
+    /// Drops the set of texts and keeps ends and trigrams.
     pub(super) fn open(self) -> Self {
         let Some(texts) = self.texts else { return self };
         Self {
@@ -197,7 +197,7 @@ fn edges(texts: Texts, edge: fn(&[u8]) -> &[u8]) -> Texts {
     few(texts.iter().map(|text| edge(text).to_vec()).collect())
 }
 
-/// Many ends are as good as none.
+/// Drops ends if there are too many.
 fn few(texts: Texts) -> Texts {
     if texts.len() > MOST_TEXTS { [Text::new()].into() } else { texts }
 }

@@ -1,4 +1,4 @@
-//! Turns what an expression needs into a query of the inverted index.
+//! Compiles trigram conditions to queries of the inverted index.
 
 use regex_syntax::hir::{Hir, HirKind};
 use tantivy::Term;
@@ -14,28 +14,29 @@ use super::tokenizer::{LENGTH, term_text};
 use crate::engine::error::EngineError;
 use crate::model::extension;
 
-/// Trigrams that are asked for at most.
+/// Maximum number of trigrams.
 const MOST_GRAMS: usize = 600;
-/// Conditions that are asked for together; judging is cheaper than a fourth.
+/// Maximum number of combined conditions. Judging is cheaper than a fourth one.
 const MOST_TOGETHER: usize = 3;
-/// So few files are judged without a further condition.
+/// Number of files that are judged without further conditions.
 const FEW: u64 = 500;
-/// Where more than one file in so many would be judged, reading all names is cheaper.
+/// Reading all names is cheaper if more than 1 in `SHARE` files would be judged.
 const SHARE: u64 = 4;
-/// Texts that are looked for one after the other at most.
+/// Maximum number of texts for substring search.
 const MOST_TEXTS: usize = 3;
-/// Letters `s` of an extension that are spelled out both ways at most.
+/// Maximum number of letters `s` in an extension, each of which doubles the number of spellings.
 const MOST_SPELLINGS: usize = 4;
 
-/// What postings say about an expression.
+/// Conditions of an expression that postings can answer.
 pub(in super::super) struct Narrowed {
-    /// Finds at least every file whose name matches.
+    /// Matches a superset of the files.
     pub(in super::super) query: Box<dyn Query>,
-    /// Whether it finds no other files.
+    /// Whether it matches exactly these files.
     pub(in super::super) decides: bool,
 }
 
-/// Narrows an expression that has to match whole names; `None` when reading all names is quicker.
+/// Narrows an expression that must match whole names. Returns `None` if reading all names is
+/// faster.
 pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrowed>, EngineError> {
     if let Some(extensions) = extensions(hir) {
         let terms =
@@ -55,11 +56,10 @@ pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrow
     Ok(worth.then_some(Narrowed { query, decides }))
 }
 
-/// About how many files a query finds, and the query.
+/// Approximate number of matches, and the query.
 pub(in super::super) type Counted = (u64, Box<dyn Query>);
 
-/// Finds the names that contain a match of an expression, others among them; `None` when no trigram
-/// is known.
+/// Returns a query for a superset of the names that contain a match, or `None` without trigrams.
 pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Counted>, EngineError> {
     let Some(field) = view.fields.name_trigrams else { return Ok(None) };
     let need = Part::of(hir).open().need;
@@ -69,7 +69,7 @@ pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Coun
     Selection { view, field, text: String::new() }.choose(&need).map(Some)
 }
 
-/// The extensions of which every matching name has one, where every name with one matches.
+/// Returns extensions, if names match exactly when they have one of them.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
     let (front, texts, back) = framed(hir)?;
     if !front || back {
@@ -81,7 +81,7 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
         let wanted = text.strip_prefix('.')?;
         let letters = wanted.matches('s').count();
         let indexed = extension::parse(wanted).is_ok_and(|parsed| parsed == wanted);
-        // A long s, which takes two bytes, stays one in an extension.
+        // A long s takes two bytes and is not folded in extensions.
         if !indexed || letters > MOST_SPELLINGS || wanted.len() + letters > extension::LONGEST {
             return None;
         }
@@ -101,21 +101,21 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
     Some(extensions)
 }
 
-/// The trigrams of which every matching name contains one, where every name with one matches.
+/// Returns trigrams, if names match exactly when they contain one of them.
 fn contained(hir: &Hir) -> Option<Texts> {
     let (front, texts, back) = framed(hir)?;
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
 }
 
-/// The texts of which every matching name contains one, where every name with one matches; in small
-/// letters, of ASCII. A letter of a name outside ASCII may stand for one of theirs.
+/// Returns lower-case ASCII texts, if ASCII names match exactly when they contain one of them.
+/// Non-ASCII characters of other names may be equal to letters of the texts.
 pub(in super::super) fn texts_anywhere(hir: &Hir) -> Option<Vec<Vec<u8>>> {
     let (front, texts, back) = framed(hir)?;
     let few = texts.len() <= MOST_TEXTS && texts.iter().all(|text| !text.is_empty());
     (front && back && few).then(|| texts.into_iter().collect())
 }
 
-/// The texts of an expression that consists of some, with or without `.*` before and behind.
+/// Returns the texts of an expression that only consists of them, with or without `.*` at the ends.
 fn framed(hir: &Hir) -> Option<(bool, Texts, bool)> {
     match hir.kind() {
         HirKind::Capture(capture) => framed(&capture.sub),
@@ -138,7 +138,7 @@ struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// A query for a condition.
+    /// Compiles a condition.
     fn choose(&mut self, need: &Need) -> Result<Counted, EngineError> {
         match need {
             Need::Nothing => Ok((self.view.column.rows(), Box::new(tantivy::query::AllQuery))),
@@ -181,9 +181,9 @@ impl Selection<'_> {
     }
 }
 
-/// The conditions that tell most together, the most telling one first: of each text of an expression
-/// one, then those that overlap none of them. Given are the trigrams that they ask for, if they ask
-/// for one, the rarest first.
+/// Orders conditions by how much they narrow together. It prefers one condition of each text, then
+/// conditions that do not overlap them. The input has the trigram of each condition, if it is one,
+/// with the rarest first.
 fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut rest = Vec::new();
@@ -205,7 +205,7 @@ fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     chosen
 }
 
-/// The trigrams that overlap one another and some given ones: mostly, those of one text.
+/// Finds trigrams that overlap each other, which mostly belong to the same text.
 fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LENGTH]> {
     let mut text = some.to_vec();
     let mut looked = 0;
@@ -218,8 +218,8 @@ fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LE
     text
 }
 
-/// Whether two trigrams have two symbols in common at their ends; whoever has one mostly has the
-/// other, so that asking for both tells little.
+/// Returns true if the trigrams overlap by two symbols. Names with one of them mostly have the
+/// other, so a query for both narrows little.
 fn overlap(one: [u8; LENGTH], other: [u8; LENGTH]) -> bool {
     one[1..] == other[..LENGTH - 1] || other[1..] == one[..LENGTH - 1]
 }

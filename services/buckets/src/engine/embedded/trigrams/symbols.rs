@@ -1,14 +1,14 @@
-//! Symbols: what is left of a character when letter case is set aside.
+//! Symbols: characters with case folded.
 
 use crate::model::fold::folded;
 
-/// Stands at both ends of a name; no name contains it.
+/// Marker for both ends of a name, which names never contain.
 pub(super) const END: u8 = 0;
-/// Symbols from here on stand for several characters.
+/// Symbols from this value represent several characters.
 pub(super) const SHARED: u8 = 0x80;
 
-/// The symbol of a character: that of every character which an expression takes for the same when
-/// it ignores letter case. A character outside ASCII shares its symbol with others.
+/// Returns the symbol of a character, which is equal for characters that differ in case only.
+/// Non-ASCII characters share symbols.
 pub(super) fn symbol(character: char) -> u8 {
     let folded = folded(character);
     if folded.is_ascii() {

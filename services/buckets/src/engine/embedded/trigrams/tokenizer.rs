@@ -1,4 +1,4 @@
-//! The terms of a name.
+//! Splits names into trigrams.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
@@ -7,20 +7,20 @@ use super::symbols::{END, symbol};
 /// Symbols of a term.
 pub(super) const LENGTH: usize = 3;
 
-/// A term as the inverted index writes it; each symbol is a character below U+0100.
+/// Encodes a term for the inverted index, with a character below U+0100 for each symbol.
 pub(super) fn term_text(symbols: &[u8], text: &mut String) {
     text.clear();
     text.extend(symbols.iter().map(|&symbol| char::from(symbol)));
 }
 
-/// Cuts names into trigrams of symbols.
+/// Splits names into trigrams of symbols.
 #[derive(Clone, Default)]
 pub(in super::super) struct TrigramTokenizer {
     symbols: Vec<u8>,
     token: Token,
 }
 
-/// The trigrams of one name.
+/// The trigrams of a name.
 pub(in super::super) struct TrigramStream<'a> {
     symbols: &'a [u8],
     token: &'a mut Token,

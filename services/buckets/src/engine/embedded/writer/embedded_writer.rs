@@ -1,4 +1,4 @@
-//! The writer: documents, path column and journal of one commit belong together.
+//! Writes documents, path column and journal in consistent commits.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,10 @@ use crate::engine::limits::Limits;
 use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
 
-/// Documents that are passed to an indexing thread together.
+/// Documents in a batch for an indexing thread.
 const BATCH: usize = 256;
 
-/// An embedded index that is open for writing.
+/// The writer of an embedded index.
 pub(in super::super) struct EmbeddedWriter {
     folder: PathBuf,
     fields: Fields,
@@ -36,7 +36,7 @@ pub(in super::super) struct EmbeddedWriter {
 }
 
 impl EmbeddedWriter {
-    /// Opens the index behind its last commit.
+    /// Opens the index at its last commit.
     pub(in super::super) fn open(
         folder: &Path,
         index: &Index,
@@ -45,13 +45,14 @@ impl EmbeddedWriter {
     ) -> Result<Self, EngineError> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         let memory = memory_mb.max(64) << 20;
-        // Half for the indexing threads; merges, the column and publishing share the rest.
+        // Indexing threads get half of the memory. Merges, the column and publishing share the
+        // rest.
         let budget = (memory / 2).max(threads * (16 << 20));
         let writer: IndexWriter = retry_while(
             || index.writer_with_num_threads(threads, budget),
             |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
         )?;
-        // A killed writer leaves files whose names the next one would use again.
+        // A killed writer leaves files whose names the next writer would reuse.
         writer.garbage_collect_files().wait()?;
         let journal = view::journal(&index.load_metas()?)?;
         let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
@@ -88,7 +89,7 @@ impl EmbeddedWriter {
         document
     }
 
-    /// Commits everything so far together with a journal.
+    /// Commits all changes with a journal.
     fn commit(&mut self, mut journal: Journal) -> Result<(), EngineError> {
         self.column.sync()?;
         (journal.rows, journal.bytes) = self.column.size();
@@ -97,8 +98,9 @@ impl EmbeddedWriter {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&payload);
         commit.commit()?;
-        // Tantivy syncs the folder before it renames the new state into it, not after: without this a
-        // power cut may bring the state before back, while the database has the run as published.
+        // Tantivy syncs the folder before it renames the new state into it, but not afterwards.
+        // Without this, a power failure may restore the previous state although the database has
+        // recorded the publish.
         self.index.directory().sync_directory()?;
         self.journal = journal;
         Ok(())
@@ -183,7 +185,7 @@ impl FileWriter for EmbeddedWriter {
         self.checkpoint(open.progress.clone())?;
         let term = tantivy::Term::from_field_u64(self.fields.run, open.run);
         self.writer.delete_term(term);
-        // The rows of the run are the last ones, so their places are free again.
+        // The rows of the run are the last ones, so their space can be reused.
         self.column.rewind(open.first_row, open.first_byte)?;
         let sequence = self.journal.sequence + 1;
         self.commit(Journal { sequence, open: None, ..self.journal.clone() })?;

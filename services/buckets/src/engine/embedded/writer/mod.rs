@@ -1,4 +1,4 @@
-//! The one writer of an embedded index.
+//! The writer of an embedded index.
 
 mod embedded_writer;
 mod publish;

@@ -1,4 +1,4 @@
-//! What a publish replaces: equal paths are found by comparing sorted fingerprints.
+//! Finds the files that a publish replaces by comparing sorted fingerprints of paths.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +11,7 @@ use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
 /// A file of a named bucket: fingerprint of its path, bucket, row.
 type Entry = (u64, u32, u64);
 
-/// Finds what the run replaces and counts it, using about `memory` bytes at a time.
+/// Finds and counts the files that the run replaces, using about `memory` bytes.
 pub(super) fn compare(
     view: &View,
     run: u64,
@@ -51,7 +51,7 @@ pub(super) fn compare(
     Ok((deletions, counts))
 }
 
-/// The living files of the named buckets and of the run whose fingerprint is wanted.
+/// Returns files of the named buckets and of the run, filtered by fingerprint.
 fn entries(
     view: &View,
     run: u64,
@@ -81,14 +81,15 @@ fn entries(
 struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
-    /// Buckets that have exactly the files of the run afterwards.
+    /// Buckets whose files are replaced by those of the run.
     replaced: &'a HashSet<u64>,
     deletions: Deletions,
     counts: PublishCounts,
 }
 
 impl Comparison<'_> {
-    /// Judges files with equal fingerprints, by ascending row; nearly always one path.
+    /// Processes files with equal fingerprints in ascending order of rows. They nearly always have
+    /// the same path.
     fn judge(&mut self, group: &[Entry]) {
         let Some(&(_, bucket, row)) = group.first() else { return };
         let is_replaced = self.replaced.contains(&u64::from(bucket));
@@ -106,7 +107,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Judges the rows of one path: those before the run, then those of the run.
+    /// Processes the rows of one path: first those before the run, then those of the run.
     fn judge_path(&mut self, rows: &[u64], is_replaced: bool) {
         let (old, new) = rows.split_at(rows.partition_point(|&row| row < self.first_row));
         let Some((_last, repeated)) = new.split_last() else {

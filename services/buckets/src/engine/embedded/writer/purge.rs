@@ -1,4 +1,4 @@
-//! Getting the bytes of removed files out of the index files.
+//! Erases the data of removed files from index files.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tantivy::{Index, IndexWriter};
 use super::super::view::View;
 use crate::engine::error::EngineError;
 
-/// All rows of a bucket, or those below a prefix, those of earlier publishes included.
+/// Returns all rows of a bucket or prefix, including those of earlier publishes.
 pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     let prefix = prefix.unwrap_or_default().as_bytes();
     let column = &view.column;
@@ -15,8 +15,8 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix)).collect()
 }
 
-/// Writes every segment with deleted documents anew, so that no file holds a word or number of
-/// them, and deletes the old files.
+/// Rewrites every segment with deleted documents, so that no file contains their data, and deletes
+/// the old files.
 pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
     for _ in 0..10_000 {
         let metas = index.load_metas()?;
@@ -28,7 +28,7 @@ pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Resul
             return Ok(());
         }
         for segment in dirty {
-            // A segment that a background merge holds is refused; it comes back in the next round.
+            // A segment in a background merge is rejected and retried in the next round.
             if writer.merge(&[segment]).wait().is_err() {
                 std::thread::sleep(Duration::from_millis(20));
             }
