@@ -1,6 +1,6 @@
 "use strict";
-// The search is what stands behind the # of the address, in the words of the API, so that it can be
-// sent to others and the browser's own buttons go through its pages.
+// The fragment of the URL contains the search with the parameter names of the API, so that it can be
+// shared and the history of the browser contains the pages.
 const TEXTS = ["keywords", "extensions", "stopextensions", "buckets", "excluded-buckets", "types"];
 const CHECKS = ["full-path", "regexp", "noautocorrect"];
 const SIZES = ["size-from", "size-to"];
@@ -25,7 +25,7 @@ function go(parameters) {
   if (location.hash === before) search();
 }
 
-/** The search in the form, from its first page. */
+/** Returns the search in the form, from its first page. */
 function fromForm() {
   const parameters = new URLSearchParams();
   const put = (name, value) => { if (value) parameters.set(name, value); };
@@ -64,7 +64,7 @@ async function ask(path, signal) {
   throw error;
 }
 
-function tell(text, bad) {
+function say(text, bad) {
   field("message").textContent = text;
   field("message").className = bad ? "bad" : "";
 }
@@ -92,7 +92,7 @@ function button(text, title, act) {
   return made;
 }
 
-/** Adds a part to a filter, or takes it out, and searches again. */
+/** Adds an item to a filter or removes it, and searches again. */
 function filter(name, part, taken) {
   const parameters = asked();
   const parts = (parameters.get(name) || "").split(",").map((text) => text.trim()).filter(Boolean);
@@ -111,7 +111,7 @@ function showFilters(parameters) {
     if (!value) continue;
     const text = (part) => SIZES.includes(name) ? exactSize(part) : DAYS.includes(name) ? time(Number(part)).slice(0, 10) : part;
     for (const part of value.split(",").map((one) => one.trim()).filter(Boolean)) {
-      const chip = button(`${label} ${text(part)} ×`, "Take this filter away", () => filter(name, part, true));
+      const chip = button(`${label} ${text(part)} ×`, "Remove this filter", () => filter(name, part, true));
       chip.className = "";
       const item = document.createElement("li");
       item.append(chip);
@@ -155,7 +155,7 @@ function showFile(file) {
 function showPage(parameters, answer, took) {
   const { meta, files, query } = answer;
   const reach = Math.min(meta.results, DEEPEST);
-  tell(`${meta.results.toLocaleString("en")} ${meta.results === 1 ? "file" : "files"}, ${took} ms`);
+  say(`${meta.results.toLocaleString("en")} ${meta.results === 1 ? "file" : "files"}, ${took} ms`);
   field("notices").textContent = [meta.regexNotice, meta.notice].filter(Boolean).join("\n");
   field("files").replaceChildren();
   files.forEach(showFile);
@@ -186,15 +186,15 @@ async function search() {
   if (running) running.abort();
   if (downloading) downloading.abort();
   document.title = `${parameters.get("keywords") || "Search open buckets"} · Bucket search`;
-  if (!searched) { show("result", false); return tell(""); }
+  if (!searched) { show("result", false); return say(""); }
   if (!key()) {
     show("result", false);
-    tell("");
-    return complainAboutKey("A search needs a key: put yours in here, then search again.");
+    say("");
+    return complainAboutKey("A search needs a key: enter yours here, then search again.");
   }
   if (!parameters.has("limit")) parameters.set("limit", "50");
   running = new AbortController();
-  tell("Searching …");
+  say("Searching …");
   try {
     const began = performance.now();
     const answer = await ask(request(parameters), running.signal);
@@ -203,7 +203,7 @@ async function search() {
     if (error.name === "AbortError") return;
     show("result", false);
     const refused = error.code === "unauthorized";
-    tell(refused ? "" : error.message, true);
+    say(refused ? "" : error.message, true);
     if (refused) complainAboutKey("This key is unknown, revoked or expired.");
   }
 }
@@ -221,7 +221,7 @@ async function showAccount() {
   }
 }
 
-/** Gathers a result page after page, as fast as the rate of the key allows. */
+/** Collects a result page by page, as fast as the rate of the key allows. */
 async function gather(parameters, line, signal) {
   const parts = [];
   parameters.set("limit", "1000");
@@ -232,7 +232,7 @@ async function gather(parameters, line, signal) {
       answer = await ask(request(parameters), signal);
     } catch (error) {
       if (error.code !== "rate_limited" || signal.aborted) throw error;
-      field("download-text").textContent = `The rate of the key is used up: going on in ${error.wait} s.`;
+      field("download-text").textContent = `The rate limit of the key was reached: continuing in ${error.wait} s.`;
       await new Promise((done) => setTimeout(done, error.wait * 1000));
       continue;
     }
@@ -252,7 +252,7 @@ async function download(name) {
   const mine = downloading = new AbortController();
   show("download", true);
   show("download-stop", true);
-  field("download-text").textContent = "Gathering files …";
+  field("download-text").textContent = "Collecting files …";
   try {
     const { parts, count, results } = await gather(asked(), format.line, mine.signal);
     save([format.head, ...parts], `files.${name}`, format.type);

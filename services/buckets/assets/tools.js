@@ -1,16 +1,16 @@
 "use strict";
-// Texts of sizes and dates, copying, and the two formats of a download.
+// Formats sizes and dates, copies text, and builds the two download formats.
 const field = (id) => document.getElementById(id);
 const UNITS = ["", "K", "M", "G", "T"];
 
-/** The bytes that a text means: "10 MB", "1.5 GiB", "2000". */
+/** Parses a size: "10 MB", "1.5 GiB", "2000". */
 function bytes(text) {
   const match = /^\s*([\d.]+)\s*([kmgt]?)i?b?\s*$/i.exec(text);
   if (!match) return text.trim();
   return String(Math.round(Number(match[1]) * 1024 ** UNITS.indexOf(match[2].toUpperCase())));
 }
 
-/** The shortest text that means exactly so many bytes. */
+/** Returns the shortest text for an exact number of bytes. */
 function exactSize(count) {
   let [size, unit] = [Number(count), 0];
   if (!Number.isSafeInteger(size)) return count;
@@ -33,7 +33,7 @@ function date(seconds) {
   return time(seconds).slice(0, 16).replace("T", " ") || "unknown";
 }
 
-/** The extensions of a name, the longest first: tar.gz, gz. */
+/** Returns the extensions of a name, longest first: tar.gz, gz. */
 function extension(name) {
   const match = /\.([a-z0-9]{1,8}(?:\.(?:gz|bz2|xz|zst|js|css|map))?)$/i.exec(name);
   return match ? match[1].toLowerCase() : "";
@@ -43,7 +43,7 @@ async function copy(text, button) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without TLS, browsers have no clipboard for pages.
+    // Browsers disable the clipboard API without TLS.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
@@ -73,7 +73,7 @@ const FORMATS = {
   },
 };
 
-/** A cell of a table; one that a spreadsheet would take for a formula is made a text. */
+/** Formats a CSV cell. Text that a spreadsheet would interpret as a formula is escaped. */
 function cellText(value) {
   let text = String(value);
   if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;

@@ -1,4 +1,4 @@
-//! Measures the cluster engine: bytes per file, load rate, times of searches and of a removal.
+//! Measures the cluster engine: bytes per file, load rate, search times and removal times.
 //!
 //! `TEST_CLICKHOUSE_URL=… [TEST_CLICKHOUSE_CLUSTER=…] cargo bench -p buckets --bench cluster -- FILES`
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Files of 20,000 buckets that lie behind each other, as listings do.
+/// Files of 20,000 buckets in listing order.
 fn load(index: &ClusterIndex, files: u64) -> Result<(), EngineError> {
     let mut words = Words(1);
     let mut bytes = 0;
@@ -93,7 +93,7 @@ fn searches(index: &ClusterIndex, files: u64) -> Result<(), Box<dyn std::error::
         let mut times = Vec::new();
         let mut total = 0;
         for round in 0..ROUNDS {
-            // Another limit each time: totals of equal conditions are remembered.
+            // The limit varies, because totals of equal conditions are cached.
             let from = Some(-1 - round as i64);
             let mut query = query.clone();
             query.intervals[Attribute::Size].from = from;
@@ -118,7 +118,7 @@ fn limits() -> Limits {
     Limits::until(Instant::now() + Duration::from_secs(300), 2)
 }
 
-/// Words of very different frequency from a plain generator of pseudo-random numbers.
+/// Words of very different frequency from a simple pseudo-random generator.
 struct Words(u64);
 
 impl Words {
@@ -128,7 +128,7 @@ impl Words {
         (self.0 >> 33) % below
     }
 
-    /// The smaller the number, the more frequent.
+    /// Smaller numbers are more frequent.
     fn word(&mut self) -> u64 {
         let reach = 1 + self.next(20_000);
         self.next(reach)

@@ -1,6 +1,5 @@
-//! Times searches of an index without HTTP: warm medians in milliseconds, with exact totals; then
-//! some of them beside the slowest expression and beside a common literal, which run on all cores
-//! meanwhile.
+//! Measures searches of an index without HTTP: warm medians in milliseconds and exact totals. Then
+//! measures some of them again while the slowest expression or a common literal runs on all cores.
 //!
 //! Usage: search_times GENERATION_FOLDER [ROUNDS]
 
@@ -12,10 +11,10 @@ use std::time::{Duration, Instant};
 use buckets::engine::{EmbeddedIndex, FileIndex, Limits};
 use buckets::model::{Attribute, Expression, FileQuery, Keywords, Matching, Order, Position};
 
-/// An expression of which no text is known, so that every name is read.
+/// An expression without known texts, so that every name is read.
 const SLOWEST: &str = r"(\w+[-_ ])+\w+x$";
-/// What is searched for beside it.
-const BESIDE: [&str; 4] =
+/// Searches that run concurrently with another one.
+const MEASURED: [&str; 4] =
     ["rare word", "word + bucket", "common word, first page", "literal: 4,000 hits"];
 
 fn words(text: &str) -> Result<FileQuery, Box<dyn std::error::Error>> {
@@ -112,8 +111,8 @@ fn timed(
     Ok((times[times.len() / 2], times.last().copied().unwrap_or_default(), total))
 }
 
-/// Times some searches while another one runs again and again.
-fn beside(
+/// Measures searches while another one runs repeatedly.
+fn concurrent(
     index: &EmbeddedIndex,
     slow: &FileQuery,
     names: &[&str],
@@ -155,8 +154,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (median, worst, total) = timed(&index, &query, rounds)?;
         println!("{name:<36} {total:>10} {median:>9.2} {worst:>9.2}");
     }
-    println!("beside an expression that is not narrowed:");
-    beside(&index, &expression(SLOWEST)?, &BESIDE, rounds)?;
-    println!("beside a literal with 250,000 hits:");
-    beside(&index, &expression("final")?, &BESIDE, rounds)
+    println!("during an expression that is not narrowed:");
+    concurrent(&index, &expression(SLOWEST)?, &MEASURED, rounds)?;
+    println!("during a literal with 250,000 hits:");
+    concurrent(&index, &expression("final")?, &MEASURED, rounds)
 }

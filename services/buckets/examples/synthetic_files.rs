@@ -1,4 +1,4 @@
-//! Writes synthetic file records as NDJSON: realistic words, extensions, dates and sizes over
+//! Writes synthetic file records as NDJSON, with realistic words, extensions, dates and sizes, in
 //! 20,000 buckets of very different sizes. The same number gives the same records.
 //!
 //! Usage: synthetic_files COUNT > FILE
@@ -19,7 +19,7 @@ const EXTENSIONS: [&str; 24] = [
     "txt", "csv", "xml", "mp4", "mp3", "zip", "tar.gz", "sql", "docx", "xlsx", "log",
 ];
 
-/// SplitMix64: a small, well-spread stream of numbers.
+/// SplitMix64, a small generator of well-distributed numbers.
 struct Stream(u64);
 
 impl Stream {
@@ -35,7 +35,7 @@ impl Stream {
         self.next() % bound
     }
 
-    /// Small numbers often, large ones seldom.
+    /// Small numbers are frequent, large ones rare.
     fn skewed(&mut self, bound: u64) -> u64 {
         let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         ((unit * unit * unit) * bound as f64) as u64
@@ -44,7 +44,7 @@ impl Stream {
     fn word(&mut self) -> String {
         match self.below(100) {
             0..60 => WORDS[self.skewed(64) as usize].to_owned(),
-            // A long tail of words that few files share.
+            // A long tail of rare words.
             _ => format!("{}{}", WORDS[self.below(64) as usize], self.skewed(200_000)),
         }
     }

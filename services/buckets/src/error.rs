@@ -15,9 +15,9 @@ pub const LONGEST_TARGET: usize = 32 * 1_024;
 /// The body of every failure.
 #[derive(Serialize, ToSchema)]
 pub struct ErrorBody {
-    /// What is wrong, for people.
+    /// Error message.
     error: String,
-    /// What is wrong, for machines.
+    /// Error code.
     code: &'static str,
     /// The parameter at fault.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Which requests need a key and what they cost.
+//! Keys and costs of requests.
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};

@@ -73,7 +73,6 @@ const PENDING: &[&str] = &[
     "crates/shell/",
     "crates/testkit/",
     "services/breaches/",
-    "services/buckets/",
 ];
 
 /// Folders of data, of built files, and of text that other files produce.

@@ -1,10 +1,10 @@
-//! Expressions: quotes, correction, compiling, matching.
+//! Expressions: quotes, corrections, compilation, matching.
 #![no_main]
 
 use buckets::model::{Expression, ExpressionError};
 use libfuzzer_sys::fuzz_target;
 
-/// Characters that the service takes.
+/// Maximum length in characters.
 const LONGEST: usize = 1_000;
 
 fuzz_target!(|text: &str| {

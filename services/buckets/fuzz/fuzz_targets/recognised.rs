@@ -1,4 +1,4 @@
-//! Sources whose format is told by their first bytes, packed ones included.
+//! Sources with format detection, including compressed ones.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

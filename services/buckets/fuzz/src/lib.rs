@@ -1,4 +1,4 @@
-//! What the targets of listings share.
+//! Shared code of the fuzz targets for listings.
 
 use std::io::Read;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use buckets::jobs::{Bad, Defaults, Format, Item, JobError, Sink, Skipped, Taken, read};
 use buckets::model::Attribute;
 
-/// What a reader said about a source, in order.
+/// Results of a reader in order.
 #[derive(Debug, Default, PartialEq)]
 pub struct Heard {
     events: Vec<String>,
@@ -22,7 +22,7 @@ impl Heard {
     }
 
     fn ascend(&mut self, position: u64) {
-        // A table whose lines end in CR alone has all its records in one line.
+        // A table with CR line ends has all its records in one line.
         assert!(position >= self.last, "positions ascend");
         self.last = position;
     }
@@ -56,7 +56,7 @@ impl Sink for Heard {
     }
 }
 
-/// Gives one byte at a time, as a slow pipe may.
+/// Delivers single bytes, like a slow pipe.
 struct Trickle<'a>(&'a [u8]);
 
 impl Read for Trickle<'_> {
@@ -69,7 +69,7 @@ impl Read for Trickle<'_> {
     }
 }
 
-/// Reads a source in one piece and byte by byte; both must say the same.
+/// Reads a source in one piece and byte by byte. Both results must be equal.
 pub fn listing(bytes: &[u8], format: Option<Format>) {
     let bucket = (format == Some(Format::S3)).then(|| "n.s3.amazonaws.com".to_owned());
     let defaults = Defaults { bucket, kind: None, format };
@@ -78,7 +78,7 @@ pub fn listing(bytes: &[u8], format: Option<Format>) {
     let first = read(name, bytes, &defaults, &mut whole).map_err(|error| error.to_string());
     let second =
         read(name, Trickle(bytes), &defaults, &mut slow).map_err(|error| error.to_string());
-    // A decoder that sees more at once may find damage before it gives what comes before.
+    // A decoder with more input may detect damage before it returns the preceding data.
     let packed = [&[0x1f, 0x8b][..], &[0x28, 0xb5, 0x2f, 0xfd]];
     if packed.iter().any(|magic| bytes.starts_with(magic)) {
         return;

@@ -27,7 +27,7 @@ pub fn open(
     settings: Settings,
 ) -> Result<State, SnapshotError> {
     if let Err(error) = clear_unfinished(&pools, &*generations) {
-        log::warn!("what a killed rebuild left cannot be cleared away: {error}");
+        log::warn!("the unfinished generation of a killed rebuild cannot be discarded: {error}");
     }
     pools.write_at_start(seed_packages)?;
     let mut fault = None;
@@ -36,15 +36,15 @@ pub fn open(
             log::error!("{error}");
             fault = Some(public_text(&error));
             let now = pools.read_blocking(generations::read)?;
-            let (beside, error) = (Arc::clone(&generations), error.to_string());
-            let unusable = AwaitedIndex::unusable(beside, now.generation, error);
+            let (shared, error) = (Arc::clone(&generations), error.to_string());
+            let unusable = AwaitedIndex::unusable(shared, now.generation, error);
             (Arc::new(unusable) as Arc<dyn FileIndex>, now)
         }
         opened => opened?,
     };
     match reconcile(&pools, &index.summary().journal, "{}", clock.unix()) {
         Err(DatabaseError::Storage(cause)) => {
-            log::warn!("the database cannot be brought to the state of the index: {cause}");
+            log::warn!("the database cannot be reconciled with the index: {cause}");
         }
         reconciled => reconciled?,
     }
@@ -113,7 +113,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     if !generations.has_unfinished(pools.read_blocking(generations::read)?.generation)? {
         return Ok(());
     }
-    let lock = match generations.lock("a server clears away what a killed rebuild left") {
+    let lock = match generations.lock("a server is discarding an unfinished generation") {
         Err(EngineError::Locked(_)) => return Ok(()),
         taken => taken?,
     };
@@ -121,7 +121,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
     let current = pools.read_blocking(generations::read)?.generation;
     if generations.has_unfinished(current)? {
         generations.discard(current + 1, &*lock)?;
-        log::info!("what a killed rebuild left was cleared away");
+        log::info!("the unfinished generation of a killed rebuild was discarded");
     }
     Ok(())
 }
@@ -206,10 +206,10 @@ pub async fn follow(state: State) {
             Ok(Ok(())) => failing = false,
             Ok(Err(error)) if !failing => {
                 failing = true;
-                log::error!("the index cannot be followed: {error}");
+                log::error!("the index cannot be refreshed: {error}");
             }
             Ok(Err(_)) => {}
-            Err(error) => log::error!("the index cannot be followed: {error}"),
+            Err(error) => log::error!("the index cannot be refreshed: {error}"),
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn run(
 ) -> anyhow::Result<ExitCode> {
     let RebuildArguments { reading, paths } = arguments;
     if paths.is_empty() && reading.has_options() {
-        log::error!(target: "notice", "options of reading are given, but no source");
+        log::error!(target: "notice", "options for sources are given, but no sources");
         return Ok(ExitCode::from(USAGE));
     }
     let json = reading.json;

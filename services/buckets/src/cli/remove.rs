@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_removal_without_a_reason_names_only_who() {
+    fn removal_without_reason_shows_operator() {
         let removal = |operator: &str, reason: &str| Removal {
             id: 1,
             address: "a.s3.amazonaws.com".to_owned(),

@@ -24,7 +24,7 @@ pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitC
             if incomplete == 0 {
                 return Ok(ExitCode::SUCCESS);
             }
-            log::error!(target: "notice", "not every source was read to its end, see \"incomplete\"");
+            log::error!(target: "notice", "some sources are incomplete, see \"incomplete\"");
             Ok(ExitCode::FAILURE)
         }
         Err(error @ JobError::TooManyBad { .. }) => {

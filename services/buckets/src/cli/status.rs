@@ -42,8 +42,7 @@ fn as_text(status: &Value) -> String {
         );
     }
     if let Some(run) = status["open_run"].as_u64() {
-        let _ =
-            writeln!(text, "run {run} is under way or was stopped: buckets load --resume {run}");
+        let _ = writeln!(text, "run {run} is running or was stopped: buckets load --resume {run}");
     }
     if number(&status["removals_waiting"]) > 0 {
         let _ = writeln!(text, "{} removals wait for the writer", status["removals_waiting"]);
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_running_load_shows_its_progress() {
+    fn running_load_shows_progress() {
         let progress = json!({
             "sources_done": 1, "sources": 3, "bytes_done": 5 << 20, "bytes": 20 << 20,
             "files": 1000, "bad": 2, "files_per_second": 250.4, "seconds_left": 12.2,

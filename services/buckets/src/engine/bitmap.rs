@@ -122,7 +122,7 @@ mod tests {
         }
 
         #[test]
-        fn ranges_are_many_numbers(start in 0u64..330, length in 0u64..330, other in 0u64..320) {
+        fn inserted_ranges_equal_single_inserts(start in 0u64..330, length in 0u64..330, other in 0u64..320) {
             let (mut ranged, mut single) = (Bitmap::new(300), Bitmap::new(300));
             ranged.insert_range(start..start + length);
             // The last word has unused bits beyond the length.

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_that_waits_for_another_one_keeps_its_own_limit() {
+    fn waiting_for_lock_stops_at_own_limit() {
         let held = Mutex::new(());
         let _other = held.lock();
         let limits = Limits::until(Instant::now(), 1);

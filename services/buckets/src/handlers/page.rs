@@ -82,7 +82,7 @@ mod tests {
     use super::grouped;
 
     #[test]
-    fn thousands_are_grouped() {
+    fn thousands_are_separated() {
         let texts = [0, 999, 1_000, 12_475_502_817].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "12,475,502,817"]);
     }

@@ -290,7 +290,7 @@ impl Intake {
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
         let notes = &self.state.tally.incomplete;
         let Some(first) = notes.first() else { return Ok(()) };
-        Err(JobError::Invalid(format!("{first}: the index stays as it is")))
+        Err(JobError::Invalid(format!("{first}: the index is unchanged")))
     }
 
     /// Fails if too many lines are bad.

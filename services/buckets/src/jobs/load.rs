@@ -44,7 +44,7 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
         let (text, now) = (error.to_string(), context.clock.unix());
         let noted = context.pools.write_blocking(|db| load_runs::fail(db, id, &text, now));
         if let Err(second) = noted {
-            log::warn!("run {id}: its failure cannot be noted: {second}");
+            log::warn!("run {id}: its failure cannot be recorded: {second}");
         }
     }
     begun
@@ -54,7 +54,7 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
 fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     let Some(open) = session.writer.journal().open.clone() else { return Ok(()) };
     session.writer.abort()?;
-    let (reason, now) = ("given up for a newer run", session.context.clock.unix());
+    let (reason, now) = ("aborted for a newer run", session.context.clock.unix());
     let pools = &session.context.pools;
     Ok(pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?)
 }
@@ -91,7 +91,7 @@ pub fn resume(
     apply_pending_removals(&mut session)?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));
     let run = context.pools.read_blocking(|db| load_runs::find(db, id))?;
-    let run = run.ok_or_else(|| refuse("there is no such run"))?;
+    let run = run.ok_or_else(|| refuse("it does not exist"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
     let open = open.ok_or_else(|| refuse(&format!("it is {}", run.state)))?;
     let options: LoadOptions =

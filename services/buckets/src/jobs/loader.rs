@@ -90,7 +90,7 @@ impl Loader {
             && let Err(second) = self.note_failure(error)
         {
             // On a full disk, nothing can be recorded, and the operator needs the first error.
-            log::warn!("run {}: its failure cannot be noted: {second}", self.id);
+            log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
         }
         result
     }
@@ -131,7 +131,7 @@ impl Loader {
             return Err(JobError::Invalid(format!("no source could be read: {reasons}")));
         }
         if self.searched.is_some() && self.intake.state.named.is_empty() {
-            let why = "the sources name no bucket: the index stays as it is";
+            let why = "the sources name no bucket: the index is unchanged";
             return Err(JobError::Invalid(why.to_owned()));
         }
         Ok(())

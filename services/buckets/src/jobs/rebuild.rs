@@ -45,7 +45,7 @@ fn settled<T>(
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
         // Opening a session discards an unfinished generation. If it fails, the next session does
         // it.
-        Err(_) => drop(Session::try_open(context, "a failed rebuild is being cleared away")),
+        Err(_) => drop(Session::try_open(context, "a failed rebuild is being discarded")),
     }
     made
 }
@@ -111,7 +111,7 @@ fn copy(context: &JobContext, old: &dyn FileIndex, new: &mut Session) -> Result<
 fn check(old: &dyn FileIndex, new: &dyn FileIndex) -> Result<(), JobError> {
     let faults = new.verify()?;
     if old.summary().counts != new.summary().counts || !faults.is_empty() {
-        let text = format!("the new generation is not like the old one: {}", faults.join("; "));
+        let text = format!("the new generation differs from the old one: {}", faults.join("; "));
         return Err(EngineError::Broken(text).into());
     }
     Ok(())

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resumed_run_goes_on_behind_its_checkpoint() {
+    fn resumed_run_truncates_to_checkpoint() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bad");
         let mut file = RejectFile::open(&path, None).unwrap();

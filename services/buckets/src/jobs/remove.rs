@@ -41,7 +41,7 @@ pub fn remove(
             }
             _ if !logged => {
                 logged = true;
-                log::info!("waiting for the next checkpoint of the load that is under way");
+                log::info!("waiting for the next checkpoint of the running load");
             }
             _ => {}
         }

@@ -102,7 +102,7 @@ fn walk(
     let failed = |error| JobError::Source { path: folder.display().to_string(), error };
     let place = fs::canonicalize(folder).map_err(failed)?;
     if above.contains(&place) {
-        tell_of_skipped(folder, "it leads back to a folder above it");
+        tell_of_skipped(folder, "it is a circular link");
         return Ok(());
     }
     above.push(place);
@@ -123,7 +123,7 @@ fn walk(
             // Opening a pipe would wait for a writer.
             Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {
-                tell_of_skipped(&path, "the link leads nowhere");
+                tell_of_skipped(&path, "the link is broken");
             }
             Err(error) => return Err(JobError::Source { path: path.display().to_string(), error }),
         }

@@ -105,7 +105,7 @@ impl Session {
 fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
         Some(newest) if newest > expected => Err(EngineError::Mismatch(format!(
-            "the index has generation {newest}, of which the database knows nothing"
+            "the index has generation {newest}, which the database does not know"
         ))
         .into()),
         _ => Ok(()),

@@ -64,13 +64,13 @@ pub enum AddressError {
     #[error("the bucket address has no name")]
     Empty,
     /// A character that is not allowed in host names.
-    #[error("the bucket address has a character that no host name has")]
+    #[error("the bucket address contains a character that is not valid in host names")]
     BadCharacter,
     /// More than 512 bytes.
     #[error("the bucket address is longer than 512 bytes")]
     TooLong,
     /// A path after a host that takes none, or more than a container name.
-    #[error("the bucket address has a path behind it")]
+    #[error("the bucket address is followed by a path")]
     ExtraPath,
     /// An unknown host without an explicit type.
     #[error("unknown provider: give the type of the bucket")]
@@ -309,7 +309,7 @@ mod tests {
     #[case("a b.s3.amazonaws.com", AddressError::BadCharacter)]
     #[case("n.s3.amazonaws.com/dir", AddressError::ExtraPath)]
     #[case("acc.blob.core.windows.net/box/dir", AddressError::ExtraPath)]
-    fn what_is_no_address(#[case] given: &str, #[case] error: AddressError) {
+    fn invalid_addresses_are_rejected(#[case] given: &str, #[case] error: AddressError) {
         assert_eq!(Address::parse(given), Err(error), "{given}");
     }
 

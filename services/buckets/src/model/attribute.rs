@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_attribute_has_its_own_place() {
+    fn attributes_have_distinct_columns() {
         let columns = Attributes::from_fn(Attribute::column);
         for attribute in Attribute::ALL {
             assert_eq!(columns[attribute], attribute.column());

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn long_extensions_are_refused_and_not_indexed() {
+    fn long_extensions_are_rejected_and_not_indexed() {
         assert!(parse(&"x".repeat(33)).is_err());
         assert!(parse(&"x".repeat(32)).is_ok());
         for_each(&format!("a.{}", "x".repeat(33)), |_| panic!("too long to be asked for"));

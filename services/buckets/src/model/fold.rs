@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kelvin_sign_and_the_long_s_are_ascii_letters() {
+    fn kelvin_sign_and_long_s_fold_to_ascii() {
         assert_eq!(folded_text("\u{212a}EY \u{17f} ÉΣς"), "key s \u{c9}\u{3a3}\u{3a3}");
         assert_eq!(folded_text("KEY_1"), "key_1");
     }

@@ -29,7 +29,7 @@ impl Identity {
             return (self.publishes > 0).then(|| format!("the index is empty: {}", numbers()));
         }
         if self.index != index.index {
-            return Some("the database is of another index".to_owned());
+            return Some("the database belongs to another index".to_owned());
         }
         if self.publishes > index.publishes {
             return Some(format!("the index is older: {}", numbers()));
@@ -55,9 +55,9 @@ mod tests {
     #[case(("a", 1), ("a", 3), true, Some("the database is older"))]
     #[case(("a", 3), ("a", 2), false, Some("the index is older"))]
     #[case(("a", 3), ("", 0), false, Some("the index is empty"))]
-    #[case(("b", 3), ("a", 3), false, Some("the database is of another index"))]
-    #[case(("", 0), ("a", 3), false, Some("the database is of another index"))]
-    fn mixes_of_databases_and_indexes(
+    #[case(("b", 3), ("a", 3), false, Some("the database belongs to another index"))]
+    #[case(("", 0), ("a", 3), false, Some("the database belongs to another index"))]
+    fn mismatches_of_database_and_index_are_detected(
         #[case] database: (&str, u64),
         #[case] index: (&str, u64),
         #[case] unsettled: bool,

@@ -105,9 +105,9 @@ mod tests {
     }
 
     #[test]
-    fn the_33rd_term_is_refused() {
+    fn more_than_32_terms_are_rejected() {
         assert!(Keywords::parse(&"a ".repeat(32)).is_ok());
         assert_eq!(Keywords::parse(&"a ".repeat(33)), Err(TooManyTerms));
-        assert!(Keywords::parse(&"* ".repeat(400)).is_ok(), "terms without a word do not count");
+        assert!(Keywords::parse(&"* ".repeat(400)).is_ok(), "terms without words do not count");
     }
 }

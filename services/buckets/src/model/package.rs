@@ -116,7 +116,7 @@ mod tests {
     const NOW: i64 = 1_795_132_800; // 2026-11-20T00:00:00Z
 
     #[test]
-    fn notices_in_the_order_of_the_contract() {
+    fn notices_follow_contract_order() {
         let [mut free, premium, _] = Package::seeds();
         assert_eq!(free.notice(NOW, 2_000, false), None);
         assert_eq!(
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_of_the_three_packages() {
+    fn packages_have_their_capabilities() {
         let [free, premium, enterprise] = Package::seeds();
         for capability in [Capability::Sorting, Capability::Regexp, Capability::Filters] {
             assert!(!free.allows(capability) && premium.allows(capability));

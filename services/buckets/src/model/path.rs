@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_odd_paths() {
+    fn unusual_paths_have_file_names() {
         assert_eq!(file_name("plain"), "plain");
         assert_eq!(file_name("a//"), "a");
         assert_eq!(file_name("/"), "");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_byte_is_encoded() {
+    fn reserved_bytes_are_encoded() {
         assert_eq!(url("b", "/é?%"), "http://b//%C3%A9%3F%25");
     }
 }

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stale_record_has_no_rate() {
+    fn stale_record_has_no_rate() {
         let record = Progress { files_per_second: 7.0, at: 100, ..Progress::default() };
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(Progress::current_rate(&text, 110), 7.0);

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damaged_ids_are_refused() {
+    fn damaged_ids_are_rejected() {
         let last = SortKey { value: 5, id: 7 };
         let text = Scroll { generation: 1, fingerprint: 2, total: 3, last }.encode();
         assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_do_not_run_into_each_other() {
+    fn fingerprint_separates_parts() {
         assert_ne!(fingerprint(["ab", "c"]), fingerprint(["a", "bc"]));
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_without_a_composed_form_stay_in_the_word() {
+    fn uncomposed_marks_are_part_of_word() {
         assert_eq!(of("हिन्दी.txt"), ["हिन्दी", "txt"]);
         assert_eq!(of("İstanbul"), ["i\u{307}stanbul"]);
     }

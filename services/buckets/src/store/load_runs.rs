@@ -92,7 +92,7 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
         .set((
             load_run::state.eq("failed"),
             load_run::ended_at.eq(now),
-            load_run::error.eq("stopped without a checkpoint"),
+            load_run::error.eq("stopped before its first checkpoint"),
         ))
         .execute(db)?;
     Ok(())

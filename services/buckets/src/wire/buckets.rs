@@ -32,7 +32,7 @@ pub struct BucketParameters {
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
     #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
     limit: Option<u64>,
-    /// What buckets are sorted by; else by id
+    /// Sort order; by id if absent
     #[param(value_type = Option<String>, pattern = "^(fileCount|bucketName)?$")]
     order: Option<BucketOrder>,
     /// `asc` (default) or `desc`
@@ -91,7 +91,7 @@ impl TryFrom<BucketParameters> for BucketSearch {
     }
 }
 
-/// The request as it was understood.
+/// The request as parsed.
 #[derive(Clone, Serialize, ToSchema)]
 pub struct BucketEcho {
     /// As received.
@@ -112,7 +112,7 @@ pub struct BucketEcho {
     pub direction: &'static str,
 }
 
-/// What is to be known about the answer.
+/// Metadata of the response.
 #[derive(Serialize, ToSchema)]
 pub struct BucketMeta {
     /// Matching buckets, exactly.
@@ -147,9 +147,9 @@ pub struct BucketRecord {
     "buckets": [{"id": 1, "bucket": "1.photos.s3-us-west-1.amazonaws.com", "fileCount": 0, "type": "aws"}],
 }))]
 pub struct BucketsAnswer {
-    /// The request as it was understood.
+    /// The request as parsed.
     pub query: BucketEcho,
-    /// What is to be known about the answer.
+    /// Metadata of the response.
     pub meta: BucketMeta,
     /// The buckets, in order.
     pub buckets: Vec<BucketRecord>,

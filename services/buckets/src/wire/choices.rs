@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// What buckets are sorted by.
+/// The sort order of buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum BucketOrder {

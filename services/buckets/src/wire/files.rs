@@ -35,7 +35,7 @@ pub struct FileParameters {
     /// Another name of `buckets`, which wins
     #[param(value_type = Option<String>)]
     bucket: Parts,
-    /// What files are sorted by; else by id. Premium
+    /// Sort order; by id if absent. Premium
     #[param(value_type = Option<String>, pattern = "^(size|last_modified)?$")]
     order: Option<Attribute>,
     /// `asc` (default) or `desc`
@@ -62,7 +62,7 @@ pub struct FileParameters {
     /// `1` or `true`: `keywords` is one regular expression for the whole name. Premium
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     regexp: bool,
-    /// `1` or `true`: the expression is taken as it is
+    /// `1` or `true`: the expression is used without correction
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     noautocorrect: bool,
     /// Unix seconds: files modified after it. Premium
@@ -242,7 +242,7 @@ fn needs(echo: &FileEcho, scrolling: bool) -> Vec<(&'static str, Capability)> {
     asked.into_iter().filter(|asked| asked.2).map(|(name, need, _)| (name, need)).collect()
 }
 
-/// The request as it was understood.
+/// The request as parsed.
 #[derive(Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileEcho {
@@ -250,7 +250,7 @@ pub struct FileEcho {
     pub keywords: String,
     /// Whether they are an expression.
     pub regexp: bool,
-    /// Whether the expression was taken as it is.
+    /// Whether the expression is used without correction.
     pub noautocorrect: bool,
     /// As given.
     pub buckets: Vec<String>,
@@ -280,7 +280,7 @@ pub struct FileEcho {
     pub limit: u64,
 }
 
-/// What is to be known about the answer.
+/// Metadata of the response.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileMeta {
@@ -290,11 +290,11 @@ pub struct FileMeta {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// What was changed in the expression.
+    /// Notice about a corrected expression.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub regex_notice: Option<String>,
-    /// Where the next page begins; absent on the last one.
+    /// Id of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub next_scroll_id: Option<String>,
@@ -352,9 +352,9 @@ impl FileRecord {
     "files": [{"id": "2101", "bucket": "example.s3-eu-west-1.amazonaws.com", "bucketId": 6, "filename": "b 2011 15", "fullPath": "a/b 2011 15", "url": "http://example.s3-eu-west-1.amazonaws.com/a/b%202011%2015", "size": 2549108, "type": "aws", "lastModified": 1666666666}],
 }))]
 pub struct FilesAnswer {
-    /// The request as it was understood.
+    /// The request as parsed.
     pub query: FileEcho,
-    /// What is to be known about the answer.
+    /// Metadata of the response.
     pub meta: FileMeta,
     /// The files, in order.
     pub files: Vec<FileRecord>,

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_no_repeats_and_a_limit() {
+    fn parts_are_distinct_and_limited() {
         assert_eq!(read::<Parts>(&["b", "a", "b"]).unwrap().0, ["b", "a"]);
         let many: Vec<String> = (0..501).map(|number| number.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();

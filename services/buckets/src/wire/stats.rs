@@ -43,7 +43,7 @@ impl From<Counts> for Stats {
     }
 }
 
-/// What restricts the caller.
+/// Restrictions of the caller.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatsMeta {
@@ -51,7 +51,7 @@ pub struct StatsMeta {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// What the caller can search, where that is not everything.
+    /// Numbers that the caller can search, if restricted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub restricted_stats: Option<Stats>,
@@ -62,7 +62,7 @@ pub struct StatsMeta {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"meta": {}, "stats": {"filesCount": 12475502817_u64, "awsCount": 325260, "azureCount": 56326, "dosCount": 8625, "gcpCount": 75239, "aliCount": 25341}, "lastUpdated": 1724584168}))]
 pub struct StatsAnswer {
-    /// What restricts the caller.
+    /// Restrictions of the caller.
     pub meta: StatsMeta,
     /// The whole index.
     pub stats: Stats,

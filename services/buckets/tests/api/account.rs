@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::app::Fixture;
 
 #[actix_web::test]
-async fn own_account_tells_package_and_limits() {
+async fn own_account_has_package_and_limits() {
     let app = Fixture::new().serve("premium").await;
     let (status, body) = app.text("/api/account").await;
     assert_eq!(status, 200);
@@ -11,7 +11,7 @@ async fn own_account_tells_package_and_limits() {
 }
 
 #[actix_web::test]
-async fn own_account_costs_nothing() {
+async fn own_account_is_not_charged() {
     let app = Fixture::new().serve("free").await;
     for _ in 0..30 {
         assert_eq!(app.get("/api/account").await.0, 200);
@@ -20,7 +20,7 @@ async fn own_account_costs_nothing() {
 }
 
 #[actix_web::test]
-async fn revoked_key_is_dead_at_once() {
+async fn revoked_key_is_401_immediately() {
     let fixture = Fixture::new();
     let app = fixture.serve("free").await;
     assert_eq!(app.get("/api/account").await.0, 200);

@@ -1,4 +1,4 @@
-//! A service with files, and a client with a key.
+//! The service with loaded files, and a client with a key.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use domain::ManualClock;
 use serde_json::Value;
 use testkit::{Database, Folder, TestServer};
 
-/// Where the clock of tests stands: 2026-11-20T00:00:00Z.
+/// Current time of the clock in tests: 2026-11-20T00:00:00Z.
 pub const NOW: i64 = 1_795_132_800;
 
-/// A database, an index and a clock of one test.
+/// Database, index and clock of a test.
 pub struct Fixture {
     database: Arc<Database>,
     pub folder: Arc<Folder>,
@@ -38,7 +38,7 @@ impl Fixture {
         Self { database, folder, clock, context }
     }
 
-    /// A fixture with the samples loaded.
+    /// Creates a fixture with the samples loaded.
     pub fn with_samples() -> Self {
         let fixture = Self::new();
         fixture.load(&[samples()]).unwrap();
@@ -66,13 +66,13 @@ impl Fixture {
         load(&self.context, options, CheckpointPolicy::of(&Settings::for_tests()))
     }
 
-    /// Loads lines of NDJSON.
+    /// Loads NDJSON lines.
     pub fn load_lines(&self, lines: &[&str]) -> Report {
         let path = self.folder.write("lines.ndjson", lines.join("\n"));
         self.load(&[path]).unwrap()
     }
 
-    /// A new key of an account with a package.
+    /// Issues a key for an account with a package.
     pub fn key(&self, owner: &str, plan: &str) -> String {
         let issued =
             self.context.pools.write_blocking(|db| auth::issue(db, owner, Some(plan), None, NOW));
@@ -80,7 +80,7 @@ impl Fixture {
         issued.unwrap().1
     }
 
-    /// Starts the service with a key of a package; quotas are wide.
+    /// Starts the service with a key of a package. Rate limits are high.
     pub async fn serve(&self, plan: &str) -> App {
         self.serve_with(plan, Settings::for_tests()).await
     }
@@ -95,12 +95,12 @@ impl Fixture {
     }
 }
 
-/// A running service and a key for it.
+/// A running service and a key.
 pub struct App {
     pub server: TestServer,
     pub state: State,
     pub key: String,
-    /// They vanish with their last owner, and the fixture may be gone before the server.
+    /// Keeps database and folder alive, because the fixture may be dropped before the server.
     _kept: (Arc<Database>, Arc<Folder>),
 }
 
@@ -110,19 +110,19 @@ impl App {
         buckets::refresh(&self.state).unwrap();
     }
 
-    /// Status and body of a GET with the key.
+    /// Sends a GET with the key. Returns status and JSON body.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         let (status, text) = self.text(path).await;
         (status, serde_json::from_str(&text).unwrap())
     }
 
-    /// Status and body as sent.
+    /// Sends a GET with the key. Returns status and text.
     pub async fn text(&self, path: &str) -> (u16, String) {
         let response = self.server.get(path).bearer_auth(&self.key).send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())
     }
 
-    /// Full paths of the files that a search finds.
+    /// Returns the full paths of matching files.
     pub async fn paths(&self, query: &str) -> Vec<String> {
         let (status, body) = self.get(&format!("/api/v2/files?{query}")).await;
         assert_eq!(status, 200, "{query}: {body}");
@@ -130,7 +130,7 @@ impl App {
         files.iter().map(|file| file["fullPath"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The total of a search.
+    /// Returns the total of a search.
     pub async fn results(&self, query: &str) -> u64 {
         let (status, body) = self.get(&format!("/api/v2/files?{query}")).await;
         assert_eq!(status, 200, "{query}: {body}");
@@ -138,12 +138,12 @@ impl App {
     }
 }
 
-/// The folder of the samples.
+/// Returns the folder of the samples.
 pub fn samples() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../samples/buckets")
 }
 
-/// A line of NDJSON.
+/// Returns an NDJSON line.
 pub fn line(bucket: &str, path: &str, size: i64, modified: i64) -> String {
     serde_json::json!({
         "bucket": bucket, "fullPath": path, "size": size, "lastModified": modified,

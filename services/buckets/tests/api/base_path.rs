@@ -3,7 +3,7 @@
 use testkit::{Exchange, Program, links_below};
 
 #[actix_web::test]
-async fn every_page_stays_below_the_path_of_the_public_url() {
+async fn links_include_path_of_public_url() {
     const URL: &str = "https://host.example/buckets";
     let program = Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
     let server = program.setting("PUBLIC_URL", URL).serve(&[]);

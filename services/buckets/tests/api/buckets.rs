@@ -39,7 +39,7 @@ async fn lists(#[case] query: &str, #[case] expected: &[u64]) {
 }
 
 #[actix_web::test]
-async fn an_empty_listing_is_a_bucket_without_files() {
+async fn empty_listing_adds_empty_bucket() {
     let fixture = Fixture::new();
     fixture.folder.write(
         "in/empty.s3.amazonaws.com.xml",
@@ -53,7 +53,7 @@ async fn an_empty_listing_is_a_bucket_without_files() {
 }
 
 #[actix_web::test]
-async fn a_bucket_keeps_its_id_when_its_files_are_replaced() {
+async fn bucket_keeps_id_after_replacement() {
     let fixture = Fixture::new();
     fixture.load_lines(&[
         &line("a.s3.amazonaws.com", "1", 1, 1),

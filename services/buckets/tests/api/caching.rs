@@ -1,15 +1,15 @@
-//! What shared caches may keep.
+//! Caching headers.
 
 use ::buckets::Buckets;
 
 use crate::app::Fixture;
 
 #[actix_web::test]
-async fn no_answer_of_the_interface_may_be_shared() {
+async fn api_responses_are_not_cacheable() {
     let fixture = Fixture::with_samples();
     let app = fixture.serve("premium").await;
     let key = format!("Bearer {}", app.key);
-    // The page and its files are the same for everybody.
+    // The page and its assets are equal for all clients.
     let shared = |operation: &shell::Operation| !operation.template().starts_with("/api/");
     testkit::assert_caching::<Buckets>(&app.server, &[("authorization", &key)], shared).await;
 }

@@ -1,4 +1,4 @@
-//! Every engine answers like the naive model: random files, random runs, random queries.
+//! Compares every engine with the naive model: random files, runs and queries.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ fn file() -> impl Strategy<Value = NewFile> {
     })
 }
 
-/// Expressions put together from literals, classes, alternations, repeats, groups and anchors.
+/// Expressions built from literals, classes, alternations, repetitions, groups and anchors.
 fn made_expression() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "report",
@@ -258,7 +258,7 @@ fn named(files: &[NewFile]) -> Vec<NamedBucket> {
     ids.into_iter().map(|id| NamedBucket { id, truncated: false, partial: false }).collect()
 }
 
-/// An engine beside the model.
+/// An engine with the model.
 pub struct Pair {
     open: Box<dyn Fn() -> Box<dyn FileIndex>>,
     index: Box<dyn FileIndex>,
@@ -344,7 +344,7 @@ impl Pair {
         assert_eq!(found, self.model.search(query), "{query:?}");
     }
 
-    /// Pages by offset and pages by place are the same list.
+    /// Pages by offset and by key are equal.
     fn walk(&self, query: &FileQuery) {
         let all = FileQuery { position: Position::Offset(0), limit: 10_000, ..query.clone() };
         let expected = self.model.search(&all);

@@ -1,15 +1,16 @@
-//! The program is killed at random moments; nothing published is lost, nothing half is seen.
+//! Kills the program at random times and checks that publishes are atomic and durable.
 //!
-//! `CRASH_ROUNDS` (20) says how often each command is killed, `CRASH_SEED` repeats the moments of
-//! a failure, which names it.
+//! `CRASH_ROUNDS` (20) is the number of kills for each command. `CRASH_SEED` repeats a failed run,
+//! which prints its seed.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 use crate::program::{Program, holds, text};
 
 const FILES: usize = 4_000;
 
-/// Random moments.
+/// Random times.
 struct Dice {
     seed: u64,
     state: u64,
@@ -17,13 +18,12 @@ struct Dice {
 
 impl Dice {
     fn new(test: &str) -> Self {
-        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() as u64;
-        let seed = variable("CRASH_SEED").unwrap_or(now);
+        let seed = variable("CRASH_SEED").unwrap_or_else(|| RandomState::new().hash_one(test));
         eprintln!("{test}: CRASH_SEED={seed}");
         Self { seed, state: seed }
     }
 
-    /// A number below `end` (SplitMix64).
+    /// Returns a number below `end` (SplitMix64).
     fn below(&mut self, end: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -31,7 +31,7 @@ impl Dice {
         (mixed ^ (mixed >> 31)) % end.max(1)
     }
 
-    /// A moment of a command that takes about so long.
+    /// Returns a random time within a command of this duration.
     fn moment(&mut self, whole: Duration) -> Duration {
         Duration::from_micros(self.below(whole.as_micros() as u64 * 11 / 10))
     }
@@ -45,7 +45,7 @@ fn rounds() -> usize {
     variable("CRASH_ROUNDS").unwrap_or(20) as usize
 }
 
-/// Runs a command to its end and tells how long it took.
+/// Runs a command and returns its duration.
 fn timed(program: &Program, arguments: &[&str]) -> Duration {
     let begin = Instant::now();
     program.done(arguments);
@@ -57,7 +57,7 @@ fn bucket(number: usize) -> String {
 }
 
 #[test]
-fn killed_loads_publish_all_or_nothing() {
+fn killed_loads_are_atomic() {
     let program = Program::new();
     let mut dice = Dice::new("load");
     let whole = timed(&program, &["load", text(&program.source(0, FILES))]);
@@ -75,9 +75,9 @@ fn killed_loads_publish_all_or_nothing() {
     assert_eq!(program.status()["open_run"], serde_json::Value::Null);
 }
 
-/// The index says that a run is published, SQL does not yet.
+/// The index has published a run, but SQL has not.
 #[test]
-fn killed_between_the_commit_of_the_index_and_that_of_sql() {
+fn sql_is_reconciled_after_kill_between_commits() {
     let program = Program::new();
     program.done(&["load", text(&program.source(0, FILES))]);
     let (mut hits, mut last) = (0, 0);
@@ -92,7 +92,7 @@ fn killed_between_the_commit_of_the_index_and_that_of_sql() {
         hits += usize::from(unsettled);
         last = round;
         assert_eq!(program.published(), (Some(round), FILES));
-        // The next command that writes heals it; so does a server when it starts.
+        // The next writing command or server start reconciles them.
         if unsettled {
             assert_eq!(program.run(&["load", "--resume", "7777"]).code, Some(1));
             let healed = program.status();
@@ -109,7 +109,7 @@ fn killed_between_the_commit_of_the_index_and_that_of_sql() {
 }
 
 #[test]
-fn a_killed_load_is_resumed_from_its_last_checkpoint() {
+fn load_resumes_from_last_checkpoint_after_kill() {
     let program = Program::new();
     let mut dice = Dice::new("resume");
     let whole = timed(&program, &["load", text(&program.source(0, FILES))]);
@@ -121,7 +121,7 @@ fn a_killed_load_is_resumed_from_its_last_checkpoint() {
         while let Some(run) = program.status()["open_run"].as_u64() {
             resumed += 1;
             let resume = ["load", "--resume", &run.to_string()];
-            // Resuming may be killed as well; now and then it comes to its end.
+            // A resume may be killed as well, and sometimes completes.
             if kills < 2 && dice.below(3) == 0 {
                 kills += 1;
                 program.killed(&resume, dice.moment(whole));
@@ -136,7 +136,7 @@ fn a_killed_load_is_resumed_from_its_last_checkpoint() {
 }
 
 #[test]
-fn a_changed_source_ends_a_resume() {
+fn resume_fails_if_source_has_changed() {
     use std::io::Write;
 
     let program = Program::new();
@@ -159,7 +159,7 @@ fn a_changed_source_ends_a_resume() {
 }
 
 #[test]
-fn killed_rebuilds_leave_the_old_generation_or_the_new_one() {
+fn killed_rebuilds_are_atomic() {
     let program = Program::new();
     let mut dice = Dice::new("rebuild");
     program.done(&["load", text(&program.source(0, FILES))]);
@@ -191,7 +191,7 @@ fn killed_rebuilds_leave_the_old_generation_or_the_new_one() {
 }
 
 #[test]
-fn killed_removals_are_finished_by_whoever_writes_next() {
+fn killed_removals_are_completed_by_next_writer() {
     let program = Program::new();
     let mut dice = Dice::new("remove");
     let source = program.source(5, FILES);
@@ -206,7 +206,7 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
         program.killed(&["remove", &address], dice.moment(whole));
         let now = program.published().1;
         assert!(now == all || now == all - share(number), "seed {}, round {round}", dice.seed);
-        // A load, a rebuild or the same command again carries it out.
+        // A load, a rebuild or the same command completes it.
         let waits = program.status()["removals_waiting"] == 1;
         match dice.below(3) {
             0 if waits => {
@@ -220,7 +220,7 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
         assert_eq!(program.published().1, all - share(number), "seed {}", dice.seed);
         let path = format!("dir/{number} mark-5.txt");
         assert!(!holds(&program.index(), path.as_bytes()), "seed {}: {path}", dice.seed);
-        // Back again for the next round; what is on the list stays away.
+        // Lifts the removals for the next round.
         let report = program.done(&["load", "--json", text(&source)]);
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["skipped_removed"], (share(number) + share(6)) as u64);
@@ -231,7 +231,7 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
 }
 
 #[test]
-fn a_removal_leaves_nothing_in_what_a_killed_rebuild_left() {
+fn removal_erases_unfinished_generation() {
     let program = Program::new();
     program.done(&["load", text(&program.source(1, FILES))]);
     let path = b"dir/0 mark-1.txt";
@@ -260,9 +260,9 @@ fn a_removal_leaves_nothing_in_what_a_killed_rebuild_left() {
     }
 }
 
-/// Two processes: one loads, the other removes; then the load is killed and resumed.
+/// Loads while another process removes, then kills and resumes the load.
 #[test]
-fn a_removal_during_a_run_is_not_undone_by_the_run() {
+fn run_does_not_undo_concurrent_removal() {
     const MANY: usize = 60_000;
     let program = Program::new();
     let mut dice = Dice::new("remove during load");
@@ -271,10 +271,7 @@ fn a_removal_during_a_run_is_not_undone_by_the_run() {
     for round in 0..3 {
         let address = bucket(round);
         let mut load = program.start(&["load", text(&source)]);
-        let begin = Instant::now();
-        while program.status()["open_run"].is_null() {
-            assert!(begin.elapsed() < Duration::from_secs(120), "the load does not begin");
-        }
+        testkit::until_blocking("the load begins", || !program.status()["open_run"].is_null());
         let output = program.run(&["remove", &address]);
         let during = !load.has_ended();
         assert_eq!(output.code, Some(0), "{}", output.errors);
@@ -293,13 +290,13 @@ fn a_removal_during_a_run_is_not_undone_by_the_run() {
         assert_eq!(now, share, "seed {}, round {round}", dice.seed);
         assert!(!program.done(&["export"]).contains(&address));
         assert!(!holds(&program.index(), path.as_bytes()), "seed {}", dice.seed);
-        // The next round removes from a small published state again.
+        // The next round removes from a small published state.
         program.done(&["rebuild", text(&program.source(1, FILES))]);
     }
 }
 
 #[test]
-fn exit_codes_and_sentences() {
+fn commands_have_exit_codes_and_messages() {
     let program = Program::new();
     let bad = program.folder().write("bad.ndjson", "{}\n".repeat(1_200));
     for command in ["load", "rebuild"] {

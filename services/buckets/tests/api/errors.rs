@@ -42,7 +42,7 @@ async fn bad_parameters_are_400(#[case] query: &str, #[case] name: &str, #[case]
 }
 
 #[actix_web::test]
-async fn too_many_and_too_long_are_400() {
+async fn too_many_or_too_long_values_are_400() {
     let app = Fixture::new().serve("enterprise").await;
     let many = |n: u32| (0..n).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     for (query, parameter) in [
@@ -61,7 +61,7 @@ async fn too_many_and_too_long_are_400() {
 }
 
 #[actix_web::test]
-async fn unusable_expressions_are_400() {
+async fn invalid_expressions_are_400() {
     let app = Fixture::new().serve("premium").await;
     let (status, body) = error(&app, "/api/v2/files?regexp=1&keywords=a(?%3Db)").await;
     assert_eq!(status, 400);
@@ -80,7 +80,7 @@ async fn unusable_expressions_are_400() {
 }
 
 #[actix_web::test]
-async fn a_million_is_the_end_of_offsets() {
+async fn offset_of_a_million_is_400() {
     let app = Fixture::new().serve("enterprise").await;
     for path in ["/api/v2/files?start=1000000", "/api/v2/buckets?start=1000000"] {
         let (status, body) = error(&app, path).await;
@@ -123,14 +123,14 @@ async fn what_the_package_excludes_is_403(
 }
 
 #[actix_web::test]
-async fn free_may_order_buckets_and_switch_things_off() {
+async fn free_package_may_order_buckets_and_disable_flags() {
     let app = Fixture::new().serve("free").await;
     assert_eq!(app.get("/api/v2/buckets?order=fileCount&direction=desc&exact=1").await.0, 200);
     assert_eq!(app.get("/api/v2/files?regexp=0&order=&paging-mode=offset").await.0, 200);
 }
 
 #[actix_web::test]
-async fn parameters_are_judged_before_the_package() {
+async fn parameters_are_checked_before_package() {
     let app = Fixture::new().serve("free").await;
     assert_eq!(app.get("/api/v2/files?order=size&limit=0").await.0, 400);
 }
@@ -141,7 +141,7 @@ async fn parameters_are_judged_before_the_package() {
 #[case("/api/v2/stats")]
 #[case("/api/account")]
 #[actix_web::test]
-async fn every_operation_needs_a_key(#[case] path: &str) {
+async fn operations_without_key_are_401(#[case] path: &str) {
     let app = Fixture::new().serve("free").await;
     let plain = app.server.get(path).send().await.unwrap();
     assert_eq!(plain.status(), 401);
@@ -155,7 +155,7 @@ async fn every_operation_needs_a_key(#[case] path: &str) {
 }
 
 #[actix_web::test]
-async fn keys_stand_in_the_header_or_in_the_query() {
+async fn keys_are_read_from_header_or_query() {
     let app = Fixture::new().serve("free").await;
     let key = &app.key;
     let ask = |path: String, header: Option<String>| {
@@ -178,7 +178,7 @@ async fn keys_stand_in_the_header_or_in_the_query() {
 }
 
 #[actix_web::test]
-async fn unknown_paths_and_methods() {
+async fn unknown_paths_are_404_and_methods_405() {
     let app = Fixture::new().serve("free").await;
     let (status, body) = error(&app, "/api/v2/nothing").await;
     assert_eq!((status, &body["code"]), (404, &"not_found".into()));
@@ -201,7 +201,7 @@ async fn long_targets_are_414() {
 }
 
 #[actix_web::test]
-async fn the_rate_of_a_package_ends_in_429() {
+async fn exceeded_rate_is_429() {
     let app = Fixture::new().serve("free").await;
     for _ in 0..10 {
         assert_eq!(app.get("/api/v2/stats").await.0, 200);
@@ -217,7 +217,7 @@ async fn the_rate_of_a_package_ends_in_429() {
 }
 
 #[actix_web::test]
-async fn no_turn_for_an_expression_is_503() {
+async fn full_expression_queue_is_503() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 1, regexp_waiting: 0, ..Settings::for_tests() };
@@ -234,7 +234,7 @@ async fn no_turn_for_an_expression_is_503() {
 }
 
 #[actix_web::test]
-async fn a_client_that_leaves_gives_its_place_to_the_next() {
+async fn disconnected_client_leaves_expression_queue() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 1, regexp_waiting: 1, ..Settings::for_tests() };
@@ -244,7 +244,7 @@ async fn a_client_that_leaves_gives_its_place_to_the_next() {
     let search = || app.server.get(path).bearer_auth(&app.key).send();
     let waits = || async { tokio::time::timeout(Duration::from_secs(1), search()).await.is_err() };
     let first = actix_web::rt::spawn(search());
-    // While the first one waits, there is no position for another.
+    // While the first search waits, the queue has no place for another one.
     while search().await.unwrap().status() != 503 {}
     first.abort();
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -256,7 +256,7 @@ async fn a_client_that_leaves_gives_its_place_to_the_next() {
 }
 
 #[actix_web::test]
-async fn expressions_of_one_account_leave_places_to_others() {
+async fn account_cannot_use_all_expression_slots() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { regexp_running: 2, regexp_waiting: 2, ..Settings::for_tests() };
@@ -280,7 +280,7 @@ async fn expressions_of_one_account_leave_places_to_others() {
 }
 
 #[actix_web::test]
-async fn the_time_limit_ends_in_503() {
+async fn search_timeout_is_503() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let settings = Settings { search_timeout: 0, ..Settings::for_tests() };
@@ -290,9 +290,9 @@ async fn the_time_limit_ends_in_503() {
 }
 
 #[actix_web::test]
-async fn an_expression_that_runs_ends_at_the_time_limit() {
+async fn running_expression_stops_at_time_limit() {
     let fixture = Fixture::new();
-    // Texts in which an automaton never comes to a state that it knows: some microseconds a byte.
+    // Texts for which a lazy automaton always needs new states, at some microseconds per byte.
     let mut noise = 1u64;
     let mut letter = || {
         noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -316,9 +316,9 @@ async fn an_expression_that_runs_ends_at_the_time_limit() {
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));
 }
 
-/// The whole bodies of errors, as a table of request, status and body.
+/// The complete bodies of errors in a table of request, status and body.
 #[actix_web::test]
-async fn bodies_of_all_errors() {
+async fn error_bodies_match_contract() {
     let app = Fixture::new().serve("premium").await;
     let mut table = String::new();
     for path in [
@@ -365,7 +365,7 @@ async fn bodies_of_all_errors() {
 #[case("regexp=TRUE&keywords=a.*&noautocorrect=FALSE", 3)]
 #[case("extensions=+txt+,,TXT,.txt", 3)]
 #[actix_web::test]
-async fn parameters_are_read_by_the_rules(#[case] query: &str, #[case] rows: usize) {
+async fn parameters_are_parsed_by_rules(#[case] query: &str, #[case] rows: usize) {
     let fixture = Fixture::new();
     let bucket = "a.s3.amazonaws.com";
     fixture.load_lines(&[

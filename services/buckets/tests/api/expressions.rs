@@ -1,4 +1,4 @@
-//! Random expressions against a naive judge, which asks the regex library about one name at a time.
+//! Compares random expressions with a naive implementation that matches one name at a time.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -13,9 +13,10 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use rstest::rstest;
 
-/// Expressions of the long run: `EXPRESSIONS=200000 cargo test -p buckets -- --ignored --nocapture`.
+/// Number of expressions in the long run: `EXPRESSIONS=200000 cargo test -p buckets -- --ignored
+/// --nocapture`.
 const LONG_RUN: &str = "EXPRESSIONS";
-/// Files that the extra condition of a case leaves.
+/// Files that remain after the additional filter of a case.
 const NARROW_BUCKET: u64 = 7;
 
 fn paths() -> Vec<String> {
@@ -50,7 +51,7 @@ fn files() -> Vec<NewFile> {
     (0..).zip(paths()).map(file).collect()
 }
 
-/// An index with the files in two publishes; their ids are their places, counted from 1.
+/// An index with the files in two publishes. Their ids are their positions, counted from 1.
 pub fn filled(index: &dyn FileIndex) -> Vec<NewFile> {
     let files = files();
     let (first, second) = files.split_at(files.len() / 3);
@@ -164,7 +165,8 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Text, whether it is corrected, whether it is for paths, whether the search is in one bucket.
+/// Text, whether it is corrected, whether it matches paths, and whether the search is in one
+/// bucket.
 pub type Case = (String, bool, bool, bool);
 
 pub fn case() -> impl Strategy<Value = Case> {
@@ -181,7 +183,7 @@ fn query(expression: Expression, full_path: bool, narrow: bool) -> FileQuery {
     }
 }
 
-/// The ids of the files that match, by a judge that was made of the text alone.
+/// Returns the ids of matching files according to a naive implementation.
 fn naive(files: &[NewFile], expression: &Expression, query: &FileQuery) -> BTreeSet<u64> {
     let syntax = syntax::Config::new().case_insensitive(true).dot_matches_new_line(true);
     let whole = format!(r"\A(?:{})\z", expression.pattern());
@@ -196,7 +198,7 @@ fn naive(files: &[NewFile], expression: &Expression, query: &FileQuery) -> BTree
     matching.map(|(id, _)| id).collect()
 }
 
-/// Searches and compares; false where the text is no expression, or not one of the engine's.
+/// Searches and compares. Returns false for texts that are not valid expressions of the engine.
 pub fn agrees(index: &dyn FileIndex, files: &[NewFile], case: &Case) -> bool {
     let (text, correct, full_path, narrow) = case;
     let Ok(expression) = Expression::parse(text, *correct) else { return false };
@@ -218,7 +220,7 @@ pub fn agrees(index: &dyn FileIndex, files: &[NewFile], case: &Case) -> bool {
     true
 }
 
-/// Runs cases and returns how many were expressions.
+/// Runs cases and returns the number of valid expressions.
 pub fn run(cases: u32, mut each: impl FnMut(&Case) -> bool) -> u32 {
     let compared = std::cell::RefCell::new((0, &mut each));
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
@@ -233,7 +235,7 @@ pub fn run(cases: u32, mut each: impl FnMut(&Case) -> bool) -> u32 {
 }
 
 #[test]
-fn random_expressions_find_what_a_naive_judge_finds() {
+fn random_expressions_match_naive_results() {
     let folder = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
     let files = filled(&index);
@@ -241,7 +243,7 @@ fn random_expressions_find_what_a_naive_judge_finds() {
     assert!(compared > 1_000, "{compared} expressions");
 }
 
-/// What can hold a search up: a branch that matches nothing beside one that matches the empty text.
+/// Combinations of branches that match nothing and branches that match the empty text.
 pub const HOSTILE: [&str; 12] = [
     r"|\x00",
     r"a?|.*?\x00",
@@ -265,7 +267,7 @@ pub fn hostile_cases() -> impl Iterator<Item = Case> {
 }
 
 #[test]
-fn a_branch_that_matches_nothing_neither_hangs_nor_finds_anything() {
+fn branch_without_matches_terminates_and_finds_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
     let files = filled(&index);
@@ -277,13 +279,13 @@ fn a_branch_that_matches_nothing_neither_hangs_nor_finds_anything() {
 #[rstest]
 #[case("", false)]
 #[case(r"|\x00", true)]
-fn an_index_without_files_answers_every_expression(#[case] text: &str, #[case] full_path: bool) {
+fn empty_index_answers_every_expression(#[case] text: &str, #[case] full_path: bool) {
     let folder = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
     assert!(agrees(&index, &[], &(text.to_owned(), false, full_path, false)));
 }
 
-/// Compares many expressions and reports how far searches go beyond their limits.
+/// Compares many expressions and reports by how much searches exceed their limits.
 #[test]
 #[ignore = "minutes; the figures are for a report"]
 fn a_long_run_of_random_expressions() {

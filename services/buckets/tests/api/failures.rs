@@ -1,4 +1,4 @@
-//! What a client sees of an engine that fails, and an engine of a client that leaves.
+//! Failing engines and disconnecting clients.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ use crate::app::{App, Fixture, line};
 
 type Search = dyn Fn(&Limits) -> Result<Found, EngineError> + Send + Sync;
 
-/// An engine that answers as it is told to.
+/// An engine with a given search function.
 struct Fake(Box<Search>);
 
 impl FileIndex for Fake {
@@ -82,7 +82,7 @@ async fn serve(
 const FILES: &str = "/api/v2/files?keywords=a";
 
 #[actix_web::test]
-async fn a_broken_index_is_500_and_says_nothing_of_the_cause() {
+async fn broken_index_is_500_without_cause() {
     let app = serve(Settings::for_tests(), |_| {
         Err(EngineError::Broken("row 7 of /secret/folder is damaged".to_owned()))
     })
@@ -92,7 +92,7 @@ async fn a_broken_index_is_500_and_says_nothing_of_the_cause() {
 }
 
 #[actix_web::test]
-async fn a_search_that_panics_is_500_and_the_next_one_is_answered() {
+async fn panicking_search_is_500_and_next_one_succeeds() {
     let calls = AtomicUsize::new(0);
     let app = serve(Settings::for_tests(), move |_| {
         assert!(calls.fetch_add(1, Ordering::SeqCst) > 0, "a bug with a secret");
@@ -105,7 +105,7 @@ async fn a_search_that_panics_is_500_and_the_next_one_is_answered() {
 }
 
 #[actix_web::test]
-async fn an_expression_that_panics_gives_its_slot_back() {
+async fn panicking_expression_releases_slot() {
     let settings = Settings { regexp_running: 1, regexp_waiting: 0, ..Settings::for_tests() };
     let app = serve(settings, |_| panic!("a bug")).await;
     for _ in 0..3 {
@@ -113,7 +113,7 @@ async fn an_expression_that_panics_gives_its_slot_back() {
     }
 }
 
-/// An index that a search brings to the newest state before the server looks for it.
+/// An index whose state is refreshed by a search before the server looks for it.
 struct Ahead(EmbeddedIndex);
 
 impl FileIndex for Ahead {
@@ -140,14 +140,14 @@ impl FileIndex for Ahead {
 }
 
 #[actix_web::test]
-async fn a_state_that_a_search_saw_first_is_followed() {
+async fn snapshot_follows_state_refreshed_by_search() {
     let mut fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", "a", 1, 1)]);
     let index = EmbeddedIndex::open(&fixture.folder.join("index/generation-1")).unwrap();
     let index: Arc<dyn FileIndex> = Arc::new(Ahead(index));
     fixture.context.generations = Arc::new(One(Arc::clone(&index)));
     let app = fixture.serve("free").await;
-    // As if the process that loads had been killed before it told the database.
+    // Simulates a loader that was killed before it updated the database.
     let pools = &fixture.context.pools;
     let run = pools.write_blocking(|db| load_runs::begin(db, 1, "append", "{}", 1));
     let run: Result<u64, database::DatabaseError> = run;
@@ -162,7 +162,7 @@ async fn a_state_that_a_search_saw_first_is_followed() {
 }
 
 #[actix_web::test]
-async fn no_index_yet_is_503_with_a_time_to_retry() {
+async fn missing_index_is_503_with_retry_after() {
     let app = serve(Settings::for_tests(), |_| Err(EngineError::Missing("/x".to_owned()))).await;
     let response = app.server.get(FILES).bearer_auth(&app.key).send().await.unwrap();
     assert_eq!(response.status(), 503);
@@ -173,14 +173,14 @@ async fn no_index_yet_is_503_with_a_time_to_retry() {
 }
 
 #[actix_web::test]
-async fn an_expression_that_the_engine_lacks_is_400() {
+async fn unsupported_expression_is_400() {
     let app =
         serve(Settings::for_tests(), |_| Err(EngineError::Unsupported("no \\b{start}".to_owned())));
     let (status, body) = app.await.get(&format!("{FILES}&regexp=1")).await;
     assert_eq!((status, &body["code"]), (400, &"invalid_regexp".into()));
 }
 
-/// Sends a request and gives its connection, which ends when it is dropped.
+/// Sends a request and returns its connection, which is closed on drop.
 fn ask(app: &App, target: &str) -> TcpStream {
     let address = app.server.url("").trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -190,19 +190,19 @@ fn ask(app: &App, target: &str) -> TcpStream {
     stream
 }
 
-/// A search that goes on until it is stopped, and says when it begins and ends.
+/// A search that runs until it is stopped and reports its start and end.
 fn endless()
 -> (impl Fn(&Limits) -> Result<Found, EngineError> + Send + Sync, Receiver<&'static str>) {
-    let (tell, heard): (Sender<&'static str>, _) = channel();
-    let tell = Mutex::new(tell);
-    let say = move |what| tell.lock().send(what).unwrap_or_default();
+    let (sender, heard): (Sender<&'static str>, _) = channel();
+    let sender = Mutex::new(sender);
+    let say = move |what| sender.lock().send(what).unwrap_or_default();
     let search = move |limits: &Limits| {
         say("begins");
         let ended = loop {
             if let Err(stopped) = limits.check() {
                 break stopped;
             }
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::yield_now();
         };
         say("ends");
         Err(ended)
@@ -211,19 +211,19 @@ fn endless()
 }
 
 async fn next(heard: &Receiver<&'static str>) -> &'static str {
-    for _ in 0..3_000 {
-        if let Ok(what) = heard.try_recv() {
-            return what;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("nothing happens");
+    let mut event = None;
+    testkit::until("the search begins or ends", async || {
+        event = heard.try_recv().ok();
+        event.is_some()
+    })
+    .await;
+    event.unwrap()
 }
 
 #[actix_web::test]
-async fn a_search_that_nobody_waits_for_ends() {
+async fn search_stops_after_disconnect() {
     let (search, heard) = endless();
-    // Far beyond the patience of the test: only the leaving can end the search.
+    // The limit is longer than the test, so only the disconnect can end the search.
     let settings = Settings { search_timeout: 3_600, regexp_running: 1, ..Settings::for_tests() };
     let app = serve(settings, search).await;
     let snapshot = app.state.snapshot();
@@ -232,7 +232,7 @@ async fn a_search_that_nobody_waits_for_ends() {
         ..FileQuery::default()
     };
     for _ in 0..2 {
-        // The second search has the slot that the first one gave back.
+        // The second search uses the slot of the first one.
         let waiting = buckets::search(&app.state, &snapshot, "tester", query.clone());
         let waiting = tokio::time::timeout(Duration::from_millis(200), waiting);
         assert!(waiting.await.is_err());
@@ -242,7 +242,7 @@ async fn a_search_that_nobody_waits_for_ends() {
 }
 
 #[actix_web::test]
-async fn a_client_that_leaves_gives_its_slot_back() {
+async fn expression_slot_is_released_after_disconnect() {
     let (search, heard) = endless();
     let settings = Settings {
         search_timeout: 1,
@@ -257,7 +257,7 @@ async fn a_client_that_leaves_gives_its_slot_back() {
         assert_eq!(next(&heard).await, "begins");
         drop(client);
         assert_eq!(next(&heard).await, "ends");
-        // Its slot is free a moment later.
+        // Its slot is released soon afterwards.
         let answer = loop {
             let (status, body) = app.get(&target).await;
             assert_eq!(status, 503);

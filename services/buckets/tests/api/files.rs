@@ -23,7 +23,7 @@ async fn golden_answer() {
 }
 
 #[actix_web::test]
-async fn headers_are_those_of_the_contract() {
+async fn headers_match_contract() {
     let app = Fixture::with_samples().serve("free").await;
     let get = app.server.get("/api/v2/files").bearer_auth(&app.key);
     let response = get.header("accept-encoding", "gzip").send().await.unwrap();
@@ -93,7 +93,7 @@ async fn word_vectors(#[case] query: &str, #[case] found: bool) {
 #[case("start=1&limit=1", &["jquery.min.js"])]
 #[case("unknown=1&Keywords=nothing", &["a.tar.gz", "jquery.min.js", ".env", "README", "x."])]
 #[actix_web::test]
-async fn filters_and_orders(#[case] query: &str, #[case] expected: &[&str]) {
+async fn filters_and_orders_are_applied(#[case] query: &str, #[case] expected: &[&str]) {
     let (one, two) = ("one.s3.amazonaws.com", "two.storage.googleapis.com");
     let fixture = Fixture::new();
     fixture.load_lines(&[
@@ -108,7 +108,7 @@ async fn filters_and_orders(#[case] query: &str, #[case] expected: &[&str]) {
 }
 
 #[actix_web::test]
-async fn expressions_match_whole_names_and_say_what_was_changed() {
+async fn expressions_match_whole_names_and_report_corrections() {
     let fixture = Fixture::new();
     let bucket = "a.s3.amazonaws.com";
     fixture.load_lines(&[
@@ -138,7 +138,7 @@ async fn expressions_match_whole_names_and_say_what_was_changed() {
 }
 
 #[actix_web::test]
-async fn depth_cuts_pages_and_says_so() {
+async fn depth_limits_pages_with_notice() {
     let fixture = Fixture::new();
     let lines: Vec<String> =
         (0..10).map(|n| line("a.s3.amazonaws.com", &format!("{n}.txt"), n, 1)).collect();

@@ -1,4 +1,4 @@
-//! Every format through the loader, whole and hostile.
+//! Every format through the loader, both valid and malicious.
 
 use std::io::Write;
 
@@ -44,7 +44,7 @@ fn s3_listing() {
 }
 
 #[test]
-fn s3_listing_named_by_its_folder_and_by_numbers() {
+fn s3_bucket_is_named_by_folder_or_file() {
     assert_eq!(load(&format!("{N}/page1"), LIST).1.len(), 1);
     assert_eq!(load(&format!("{NAME}.17"), LIST).1.len(), 1);
     let fixture = Fixture::new();
@@ -53,7 +53,7 @@ fn s3_listing_named_by_its_folder_and_by_numbers() {
 }
 
 #[test]
-fn s3_pages_one_after_the_other_and_a_truncated_end() {
+fn s3_file_may_have_several_pages_and_truncated_end() {
     let second = LIST.replace("1.txt", "2.txt").replace("<IsTruncated>false", "<IsTruncated>true");
     let (report, lines) = load(NAME, format!("{LIST}\n{second}"));
     assert_eq!(lines.len(), 2);
@@ -63,7 +63,7 @@ fn s3_pages_one_after_the_other_and_a_truncated_end() {
 }
 
 #[test]
-fn s3_url_encoding_is_undone_even_when_it_is_told_last() {
+fn s3_url_encoding_is_decoded_if_declared_last() {
     let list = LIST
         .replace("a &amp; b&#47;1.txt", "a%20%26+b%2F%C3%A91.txt")
         .replace("</ListBucketResult>", "<EncodingType>url</EncodingType></ListBucketResult>");
@@ -96,7 +96,7 @@ fn azure_listing() {
 }
 
 #[test]
-fn gcs_listing_and_array_of_items() {
+fn gcs_listings_and_item_arrays_are_loaded() {
     let items = r#"[{"kind":"storage#object","name":"x/y.txt","bucket":"box","size":"7","updated":"2022-10-25T02:57:46.000Z"},
  {"name":"gone","bucket":"box","size":"1","timeDeleted":"2022-10-25T02:57:46.000Z"}]"#;
     let page = format!(
@@ -114,7 +114,7 @@ fn gcs_listing_and_array_of_items() {
 }
 
 #[test]
-fn csv_and_tsv() {
+fn csv_and_tsv_are_loaded() {
     let csv = "Size,key,bucket,LastModified,other\r\n5,\"a, \"\"b\"\"\nc\",n.s3.eu-west-1.amazonaws.com,1666666666,x\r\n";
     assert_eq!(load("x.csv", csv).1, [expected(N, "aws", "a, \"b\"\nc", 5)]);
     let tsv = "\u{feff}bucket\tpath\tsize\tlastModified\nn.s3.eu-west-1.amazonaws.com\ta b\t5\t1666666666123\n";
@@ -122,13 +122,13 @@ fn csv_and_tsv() {
 }
 
 #[test]
-fn a_record_of_the_answer_is_a_line() {
+fn file_record_of_response_is_valid_line() {
     let line = r#"{"id":"1","bucket":"n.s3.eu-west-1.amazonaws.com","bucketId":6,"filename":"y","fullPath":"x/y","url":"u","size":5,"type":"aws","lastModified":1666666666}"#;
     assert_eq!(load("x", line).1, [expected(N, "aws", "x/y", 5)]);
 }
 
 #[test]
-fn packed_sources_are_recognised_by_content() {
+fn compression_is_detected_by_content() {
     let line = line(N, "x", 5, 1_666_666_666);
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     writeln!(gz, "{line}").unwrap();
@@ -139,7 +139,7 @@ fn packed_sources_are_recognised_by_content() {
 }
 
 #[test]
-fn a_truncated_gzip_keeps_what_came_before() {
+fn truncated_gzip_keeps_preceding_entries() {
     let lines: Vec<String> = (0..20_000).map(|n| line(N, &format!("file-{n}"), n, 1)).collect();
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     gz.write_all(lines.join("\n").as_bytes()).unwrap();
@@ -150,7 +150,7 @@ fn a_truncated_gzip_keeps_what_came_before() {
 }
 
 #[test]
-fn broken_xml_keeps_what_came_before() {
+fn broken_xml_keeps_preceding_entries() {
     let broken = LIST.replace("</ListBucketResult>", "<Contents><Key>b</Size></Contents>");
     let (report, lines) = load(NAME, broken);
     assert_eq!((lines.len(), report.tally.incomplete.len()), (1, 1));
@@ -158,7 +158,7 @@ fn broken_xml_keeps_what_came_before() {
 }
 
 #[test]
-fn xml_bombs_are_refused() {
+fn xml_bombs_are_rejected() {
     let bomb = format!(
         "<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY a \"{}\"><!ENTITY b \"&a;&a;&a;\">]>{}",
         "x".repeat(1_000),
@@ -178,7 +178,7 @@ fn xml_bombs_are_refused() {
 }
 
 #[test]
-fn an_endless_entry_ends_the_source_within_bounds() {
+fn endless_entry_is_bounded() {
     let text = "x".repeat(40 << 20);
     let (report, lines) =
         load(NAME, LIST.replace("</ListBucketResult>", &format!("<Contents><Key>{text}")));
@@ -200,8 +200,8 @@ fn an_endless_entry_ends_the_source_within_bounds() {
     assert_eq!((report.counts.added, report.tally.bad), (2, 1));
 }
 
-/// Loads a source whose entries are all bad, mends the reject file, and loads that.
-fn mended(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -> Vec<String> {
+/// Loads a source with bad entries only, corrects the reject file and loads it.
+fn corrected(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -> Vec<String> {
     let fixture = Fixture::new();
     fixture.folder.write(format!("in/{name}"), content);
     let reject = fixture.folder.join("rejected");
@@ -215,39 +215,39 @@ fn mended(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -> V
     let place = line.windows(wrong.len()).position(|part| part == wrong);
     let place = place.unwrap_or_else(|| panic!("{name}: {}", String::from_utf8_lossy(&line)));
     let line = [&line[..place], right.as_bytes(), &line[place + wrong.len()..]].concat();
-    let mended = fixture.folder.write("mended", line);
-    assert_eq!(fixture.load(&[mended]).unwrap().tally.bad, 0, "{name}");
+    let corrected = fixture.folder.write("corrected", line);
+    assert_eq!(fixture.load(&[corrected]).unwrap().tally.bad, 0, "{name}");
     let mut out = Vec::new();
     export(&fixture.context, None, &mut out).unwrap();
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn rejected_entries_of_every_format_load_again_once_mended() {
+fn rejected_entries_load_after_correction() {
     let aws = [expected(N, "aws", "a \u{e9}", 5)];
     let csv =
         [b"Size,key,bucket,LastModified,path\n5,\"a \xff\",", N.as_bytes(), b",1666666666,x\n"];
-    assert_eq!(mended("x.csv", csv.concat(), b"\xff", "\u{e9}"), aws);
+    assert_eq!(corrected("x.csv", csv.concat(), b"\xff", "\u{e9}"), aws);
     let csv = "size,key,bucket,lastModified\n5,a \u{e9},nowhere,1666666666\n";
-    assert_eq!(mended("x.csv", csv, b"nowhere", N), aws);
+    assert_eq!(corrected("x.csv", csv, b"nowhere", N), aws);
     let entry = "<Contents><Key>a%20%FF</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>\
                  <Size>5</Size></Contents>";
     let s3 =
         format!("<ListBucketResult>{entry}<EncodingType>url</EncodingType></ListBucketResult>");
-    assert_eq!(mended(NAME, s3, b"\xff", "\u{e9}"), aws);
+    assert_eq!(corrected(NAME, s3, b"\xff", "\u{e9}"), aws);
     let s3 = format!("<ListBucketResult>{}</ListBucketResult>", entry.replace("5<", "big<"));
     let s3 = s3.replace("a%20%FF", "a \u{e9}");
-    assert_eq!(mended(NAME, s3, b"big", "5"), aws);
+    assert_eq!(corrected(NAME, s3, b"big", "5"), aws);
     let azure = r#"<EnumerationResults ServiceEndpoint="https://acc.blob.core.windows.net/" ContainerName="box">
 <Blobs><Blob><Name>x</Name><Properties><Last-Modified>once</Last-Modified><Content-Length>7</Content-Length></Properties></Blob></Blobs></EnumerationResults>"#;
     let bucket = "acc.blob.core.windows.net/box";
     assert_eq!(
-        mended("listing", azure, b"once", "1666666666"),
+        corrected("listing", azure, b"once", "1666666666"),
         [expected(bucket, "azure", "x", 7)]
     );
     let gcs = r#"[{"name":"x","bucket":"box","size":"7 B","updated":"2022-10-25T02:57:46.000Z"}]"#;
     assert_eq!(
-        mended("x.json", gcs, b"7 B", "7"),
+        corrected("x.json", gcs, b"7 B", "7"),
         [expected("box.storage.googleapis.com", "gcp", "x", 7)]
     );
 }
@@ -259,7 +259,7 @@ mod hostile {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-        /// Damaged listings in every format end in a report, never in a panic.
+        /// Damaged listings in every format produce a report, never a panic.
         #[test]
         fn damaged_listings_are_read_or_refused(
             which in 0usize..4,

@@ -1,4 +1,4 @@
-//! Sources that end before their end: nothing is taken for gone because it was not read.
+//! Incomplete sources: files that were not read are not removed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn gzip(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_rebuild_from_a_source_that_breaks_off_leaves_the_index_as_it_is() {
+fn rebuild_from_incomplete_source_keeps_index() {
     let fixture = Fixture::new();
     let whole = fixture.folder.write("whole.ndjson", lines(A, 8_000) + &lines(B, 50));
     fixture.load(std::slice::from_ref(&whole)).unwrap();
@@ -52,13 +52,13 @@ fn a_rebuild_from_a_source_that_breaks_off_leaves_the_index_as_it_is() {
     for (sources, why) in [
         (vec![cut.clone()], "cut.ndjson.gz: "),
         (vec![whole.clone(), cut], "cut.ndjson.gz: "),
-        (vec![torn], "torn.ndjson: line 3: the source ends inside of it"),
+        (vec![torn], "torn.ndjson: line 3is incomplete"),
         (vec![page, whole.clone()], "ends inside an element"),
         (vec![empty], "the sources name no bucket"),
     ] {
         let refused = rebuild(&fixture, &Fixture::options(&sources)).unwrap_err().to_string();
         assert!(refused.contains(why), "{refused}");
-        assert!(refused.ends_with(": the index stays as it is"), "{refused}");
+        assert!(refused.ends_with(": the index is unchanged"), "{refused}");
         assert_eq!(exported(&fixture), before);
         let now = status(&fixture.context).unwrap();
         assert_eq!((&now["generation"], &now["runs"][0]["state"]), (&1.into(), &"failed".into()));
@@ -70,7 +70,7 @@ fn a_rebuild_from_a_source_that_breaks_off_leaves_the_index_as_it_is() {
 }
 
 #[test]
-fn a_rebuild_that_breaks_off_ends_with_a_failure() {
+fn rebuild_command_fails_on_incomplete_source() {
     let program = Program::new();
     let source = program.source(1, 50);
     program.done(&["load", text(&source)]);
@@ -78,11 +78,11 @@ fn a_rebuild_that_breaks_off_ends_with_a_failure() {
     let cut = program.folder().write("cut.gz", &packed[..packed.len() - 9]);
     let ran = program.run(&["rebuild", text(&cut)]);
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
-    assert!(ran.errors.contains("the index stays as it is"), "{}", ran.errors);
+    assert!(ran.errors.contains("the index is unchanged"), "{}", ran.errors);
     assert_eq!(program.published(), (Some(1), 50));
 }
 
-/// Whether a source counts as read to its end, and how many files it gave.
+/// Returns whether a source is complete, and its number of files.
 fn tried(fixture: &Fixture, path: &Path) -> (bool, u64) {
     let report = dry_run(&fixture.context, &Fixture::options(&[path.to_owned()])).unwrap();
     (report.tally.incomplete.is_empty(), report.tally.files)
@@ -92,14 +92,14 @@ fn tried(fixture: &Fixture, path: &Path) -> (bool, u64) {
 #[case("list.ndjson.gz")]
 #[case("list.ndjson.zst")]
 #[case("two.ndjson.zst")]
-fn a_packed_source_that_is_cut_anywhere_is_incomplete(#[case] name: &str) {
+fn compressed_source_cut_anywhere_is_incomplete(#[case] name: &str) {
     let fixture = Fixture::new();
     let text = lines(A, 40);
     let packed = match name.ends_with(".gz") {
         true => gzip(&text),
         false => zstd::encode_all(text.as_bytes(), 1).unwrap(),
     };
-    // Several members one after the other are one source.
+    // Several gzip members are one source.
     let packed = if name.starts_with("two") { [packed.clone(), packed].concat() } else { packed };
     let path = fixture.folder.write(name, &packed);
     assert!(tried(&fixture, &path).0);
@@ -125,7 +125,7 @@ const ARRAY: &str = r#"[{"name":"1","bucket":"box","size":"5"}]"#;
 #[case("azure.xml", AZURE)]
 #[case("gcs.json", GCS)]
 #[case("gcs.json", ARRAY)]
-fn a_listing_that_is_cut_anywhere_is_incomplete(#[case] name: &str, #[case] listing: &str) {
+fn listing_cut_anywhere_is_incomplete(#[case] name: &str, #[case] listing: &str) {
     let fixture = Fixture::new();
     let format = match name {
         "azure.xml" => "azure",
@@ -142,7 +142,7 @@ fn a_listing_that_is_cut_anywhere_is_incomplete(#[case] name: &str, #[case] list
 }
 
 #[test]
-fn a_line_or_record_that_is_torn_is_incomplete() {
+fn partial_line_or_record_is_incomplete() {
     let fixture = Fixture::new();
     let tried = |name: &str, text: &str| tried(&fixture, &fixture.folder.write(name, text)).0;
     let text = lines(A, 2);
@@ -151,7 +151,7 @@ fn a_line_or_record_that_is_torn_is_incomplete() {
         assert!(!tried("list.ndjson", &text[..end]), "{}", &text[..end]);
     }
     assert!(tried("list.ndjson", text.trim_end()), "a last line needs no line feed");
-    assert!(tried("list.ndjson", &format!("{text}{{\n")), "a bad line is no end");
+    assert!(tried("list.ndjson", &format!("{text}{{\n")), "a bad line is not incomplete");
     let table = format!("bucket,key,size\n{A},1,5\n{A},2,5");
     assert!(tried("list.csv", &table));
     for cut in 3..30 {
@@ -161,7 +161,7 @@ fn a_line_or_record_that_is_torn_is_incomplete() {
 }
 
 #[test]
-fn a_torn_source_removes_no_file() {
+fn incomplete_source_removes_no_file() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "kept", 1, 1), &line(A, "1", 1, 1)]);
     let text = line(A, "1", 7, 1) + "\n" + &line(A, "2", 7, 1);
@@ -180,10 +180,10 @@ fn listed(bucket: &PublicBucket, interface: &str) -> LoadOptions {
 }
 
 #[rstest]
-#[case("empty", "the source holds no listing")]
-#[case("lost", "the listing goes on, but does not say where")]
-#[case("circle", "the listing does not go on")]
-fn a_listing_over_http_that_does_not_come_to_its_end(#[case] interface: &str, #[case] why: &str) {
+#[case("empty", "the source is not a listing")]
+#[case("lost", "the listing is truncated, but has no marker for the next page")]
+#[case("circle", "the listing is circular")]
+fn endless_http_listing_is_incomplete(#[case] interface: &str, #[case] why: &str) {
     let bucket = PublicBucket::start(Behaviour::default());
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "kept", 1, 1)]);
@@ -199,12 +199,12 @@ fn a_listing_over_http_that_does_not_come_to_its_end(#[case] interface: &str, #[
 }
 
 #[test]
-fn a_source_that_changes_while_it_is_read_is_no_listing() {
+fn source_changed_during_load_fails() {
     use std::process::Stdio;
 
     let program = Program::new();
     program.done(&["load", text(&program.source(1, 20))]);
-    // The load stands still at the standard input, which is read first.
+    // The load waits for standard input, which is its first source.
     let growing = program.folder().write("growing.ndjson", line(A, "1", 1, 1) + "\n");
     let mut command = program.command(&["load", "-", text(&growing)]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -20,7 +20,7 @@ fn exported(fixture: &Fixture, bucket: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn loading_the_samples_again_changes_nothing_visible() {
+fn reloading_samples_changes_no_result() {
     let fixture = Fixture::with_samples();
     let before = exported(&fixture, None);
     let report = fixture.load(&[samples()]).unwrap();
@@ -32,7 +32,7 @@ fn loading_the_samples_again_changes_nothing_visible() {
 }
 
 #[test]
-fn replace_gives_named_buckets_exactly_the_files_of_the_run() {
+fn replace_mode_replaces_files_of_named_buckets() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(B, "1", 1, 1)]);
     let report = fixture.load_lines(&[&line(A, "2", 9, 1), &line(A, "3", 1, 1)]);
@@ -45,7 +45,7 @@ fn replace_gives_named_buckets_exactly_the_files_of_the_run() {
 }
 
 #[test]
-fn append_adds_and_replaces_equal_paths() {
+fn append_mode_adds_and_replaces_equal_paths() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1)]);
     let path =
@@ -58,7 +58,7 @@ fn append_adds_and_replaces_equal_paths() {
 }
 
 #[test]
-fn a_source_that_breaks_off_removes_no_file() {
+fn truncated_source_removes_no_file() {
     let fixture = Fixture::new();
     let old = [line(A, "kept", 1, 1), line(A, "0", 1, 1), line(B, "1", 1, 1), line(B, "2", 1, 1)];
     fixture.load_lines(&old.each_ref().map(String::as_str));
@@ -78,7 +78,7 @@ fn a_source_that_breaks_off_removes_no_file() {
     let has = |text: &str| now.iter().any(|line| line.contains(text));
     assert!(has(r#""fullPath":"kept","size":1,"#) && has(r#""fullPath":"0","size":5,"#));
     sound(&fixture);
-    // Once the listing is whole, it replaces.
+    // A complete listing replaces the files.
     let all = fixture.folder.write("all.ndjson.gz", gz);
     let report = fixture.load(&[all]).unwrap();
     assert_eq!(report.counts.removed, 1);
@@ -86,7 +86,7 @@ fn a_source_that_breaks_off_removes_no_file() {
 }
 
 #[test]
-fn the_last_of_equal_paths_counts() {
+fn last_duplicate_path_wins() {
     let fixture = Fixture::new();
     let report =
         fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 2, 1), &line("s3://a", "1", 3, 1)]);
@@ -95,7 +95,7 @@ fn the_last_of_equal_paths_counts() {
 }
 
 #[test]
-fn an_export_loads_to_the_same_index() {
+fn export_reloads_to_equal_index() {
     let first = Fixture::with_samples();
     let lines = exported(&first, None);
     let second = Fixture::new();
@@ -104,7 +104,7 @@ fn an_export_loads_to_the_same_index() {
 }
 
 #[test]
-fn every_kind_of_bad_line_is_counted_and_named() {
+fn bad_lines_are_counted_with_reasons() {
     let fixture = Fixture::new();
     let long = "x".repeat(4_097);
     let bad: Vec<Vec<u8>> = vec![
@@ -154,9 +154,9 @@ fn every_kind_of_bad_line_is_counted_and_named() {
             (8, "the path contains a NUL"),
             (9, "the size is not in 0..2^63-1"),
             (10, "the size is not in 0..2^63-1"),
-            (11, "the date cannot be read"),
+            (11, "the date cannot be parsed"),
             (12, "unknown provider"),
-            (13, "the bucket address has a character that no host name has"),
+            (13, "the bucket address contains a character that is not valid in host names"),
         ]
     );
     assert!(kept.iter().all(|line| line.excerpt.len() <= 300));
@@ -189,7 +189,7 @@ fn too_many_bad_lines_publish_nothing() {
 }
 
 #[test]
-fn a_million_bad_lines_end_early() {
+fn million_bad_lines_stop_early() {
     let fixture = Fixture::new();
     let path = fixture.folder.write("hostile.ndjson", "{}\n".repeat(1_000_000));
     match fixture.load(&[path]) {
@@ -210,7 +210,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn a_source_that_cannot_be_read_starts_no_run() {
+fn unreadable_source_starts_no_run() {
     let fixture = Fixture::new();
     let missing = fixture.folder.join("missing.ndjson");
     assert!(buckets::jobs::sources_of(&[missing]).is_err());
@@ -219,26 +219,26 @@ fn a_source_that_cannot_be_read_starts_no_run() {
 }
 
 #[test]
-fn odd_entries_of_a_folder_are_left_out() {
+fn special_files_in_folder_are_skipped() {
     use std::os::unix::fs::symlink;
 
     let fixture = Fixture::new();
     fixture.folder.write("in/a/good.ndjson", line(A, "1", 1, 1));
-    fixture.folder.write("beside/more.ndjson", line(A, "2", 1, 1));
+    fixture.folder.write("linked/more.ndjson", line(A, "2", 1, 1));
     let folder = fixture.folder.join("in");
     let pipe = std::process::Command::new("mkfifo").arg(folder.join("pipe.ndjson")).status();
     assert!(pipe.unwrap().success());
     symlink("nowhere", folder.join("dangling.ndjson")).unwrap();
     symlink("itself.ndjson", folder.join("itself.ndjson")).unwrap();
     symlink("..", folder.join("a/up")).unwrap();
-    symlink("../beside", folder.join("link")).unwrap();
+    symlink("../linked", folder.join("link")).unwrap();
     let counts = fixture.load(&[folder]).unwrap().counts;
     assert_eq!((counts.added, counts.duplicates), (2, 0));
     sound(&fixture);
 }
 
 #[test]
-fn options_of_the_command_line_fill_in_what_a_source_lacks() {
+fn command_line_options_supply_missing_fields() {
     let fixture = Fixture::new();
     let path = fixture
         .folder
@@ -254,7 +254,7 @@ fn options_of_the_command_line_fill_in_what_a_source_lacks() {
 }
 
 #[actix_web::test]
-async fn a_server_notices_a_publish() {
+async fn server_follows_publish() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1)]);
     let app = fixture.serve("free").await;
@@ -265,7 +265,7 @@ async fn a_server_notices_a_publish() {
 }
 
 #[test]
-fn a_second_run_is_told_which_one_loads() {
+fn second_load_reports_running_load() {
     let fixture = Fixture::new();
     let session = Session::open(&fixture.context, "a run loads files").unwrap();
     let begun = |db: &mut database::Db| load_runs::begin(db, 0, "replace", "{}", 1);

@@ -1,9 +1,9 @@
-//! What the log shows of requests, and what it never shows.
+//! Contents of the log.
 
 use testkit::{Program, log_without};
 
 #[actix_web::test]
-async fn the_log_shows_patterns_of_routes_at_any_level() {
+async fn log_has_route_patterns_at_any_level() {
     let program = Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
     let key = program.done(&["keys", "issue", "alice", "--plan", "enterprise"]).trim().to_owned();
     let program = program.setting("RUST_LOG", "trace");

@@ -1,5 +1,5 @@
-//! The service from outside: HTTP operations, commands, engines.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // A test that cannot go on says so.
+//! Tests of the service: HTTP operations, commands, engines.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test that cannot continue panics.
 
 mod account;
 mod app;
@@ -37,6 +37,6 @@ mod stop;
 mod stopped_runs;
 
 #[test]
-fn openapi_document_is_what_the_code_says() {
+fn openapi_document_matches_code() {
     testkit::assert_openapi_matches::<::buckets::Buckets>("openapi.json");
 }

@@ -1,4 +1,4 @@
-//! An index that no load has made yet, and one that is not where it should be.
+//! Indexes that do not exist yet, and missing ones.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::app::{App, Fixture, line};
 
 const A: &str = "a.s3.amazonaws.com";
 
-/// A server that looks for a newer state only when it is told to.
+/// A server that only refreshes on request.
 async fn serve(fixture: &Fixture) -> App {
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
     fixture.serve_with("enterprise", settings).await
 }
 
 #[actix_web::test]
-async fn reading_makes_no_index() {
+async fn reading_creates_no_index() {
     let fixture = Fixture::new();
     assert_eq!(status(&fixture.context).unwrap()["files"], 0);
     assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
@@ -37,8 +37,8 @@ async fn reading_makes_no_index() {
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Folders in which something happens just before, and just after, a reader first opens the index.
-struct Beside {
+/// Folders with callbacks before and after a reader opens the index for the first time.
+struct Observed {
     folders: Folders,
     before: Mutex<Option<Work>>,
     after: Mutex<Option<Work>>,
@@ -49,7 +49,7 @@ fn done(work: &Mutex<Option<Work>>) {
     work.into_iter().for_each(|work| work());
 }
 
-impl Generations for Beside {
+impl Generations for Observed {
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
         self.folders.lock(holder)
     }
@@ -74,16 +74,16 @@ impl Generations for Beside {
     }
 }
 
-/// A reader that something happens beside.
+/// A reader with these callbacks.
 fn reader(fixture: &Fixture, before: Option<Work>, after: Option<Work>) -> JobContext {
     let folders = Folders::new(fixture.folder.join("index"));
     let (before, after) = (Mutex::new(before), Mutex::new(after));
-    let generations = Arc::new(Beside { folders, before, after });
+    let generations = Arc::new(Observed { folders, before, after });
     JobContext { generations, ..fixture.context.clone() }
 }
 
 #[test]
-fn a_reader_beside_the_first_load_loses_none_of_its_files() {
+fn reader_during_first_load_keeps_its_files() {
     let fixture = Fixture::new();
     let source: String = (0..500).map(|n| line(A, &format!("{n}.txt"), 1, 1) + "\n").collect();
     let options = Fixture::options(&[fixture.folder.write("source.ndjson", source)]);
@@ -102,7 +102,7 @@ fn a_reader_beside_the_first_load_loses_none_of_its_files() {
 }
 
 #[test]
-fn a_reader_beside_a_rebuild_follows_the_switch() {
+fn reader_during_rebuild_follows_switch() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "a.txt", 1, 1)]);
     let context = fixture.context.clone();
@@ -114,7 +114,7 @@ fn a_reader_beside_a_rebuild_follows_the_switch() {
 }
 
 #[actix_web::test]
-async fn an_index_that_is_lost_is_not_taken_for_an_empty_one() {
+async fn missing_index_is_not_treated_as_empty() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "a.txt", 1, 1)]);
     let (index, away) = (fixture.folder.join("index"), fixture.folder.join("away"));

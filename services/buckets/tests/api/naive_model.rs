@@ -1,4 +1,4 @@
-//! The naive model: a list of files, and a search that looks at each of them.
+//! The naive model: a list of files that searches read completely.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,7 +6,7 @@ use buckets::engine::{Mode, NewFile, PublishCounts};
 use buckets::model::path::file_name;
 use buckets::model::{FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words};
 
-/// An index that is nothing but a list.
+/// An index as a list.
 #[derive(Clone, Debug, Default)]
 pub struct Naive {
     files: Vec<(u64, NewFile)>,
@@ -54,7 +54,7 @@ impl Naive {
         counts
     }
 
-    /// Ids of an aborted run are free again.
+    /// Ids of an aborted run are reused.
     pub fn abort(&mut self) {
         self.next -= self.run.len() as u64;
         self.run.clear();

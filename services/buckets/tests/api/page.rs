@@ -1,7 +1,7 @@
 use crate::app::Fixture;
 
 #[actix_web::test]
-async fn the_page_needs_no_key_and_loads_only_its_own_files() {
+async fn page_needs_no_key_and_only_own_assets() {
     let app = Fixture::new().serve("free").await;
     let response = app.server.get("/").send().await.unwrap();
     assert_eq!(response.status(), 200);
@@ -24,7 +24,7 @@ async fn the_page_needs_no_key_and_loads_only_its_own_files() {
 }
 
 #[actix_web::test]
-async fn the_page_says_what_is_indexed_without_a_key() {
+async fn page_shows_totals_without_key() {
     let empty = Fixture::new().serve("free").await;
     let body = empty.server.get("/").send().await.unwrap().text().await.unwrap();
     assert!(body.contains("Nothing is indexed yet"), "{body}");

@@ -1,4 +1,4 @@
-//! Pages of which rows are removed while they are read.
+//! Paging while rows are removed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::app::{Fixture, line};
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
 
-/// An index that answers in pages of ten rows, whatever is asked.
+/// An index that returns pages of ten rows, regardless of the limit.
 struct Short<'a>(&'a dyn FileIndex);
 
 impl FileIndex for Short<'_> {
@@ -42,7 +42,7 @@ impl FileIndex for Short<'_> {
     }
 }
 
-/// Reads an index of two buckets to its end while the first bucket is removed.
+/// Reads an index of two buckets completely while the first bucket is removed.
 pub fn removed_while_read(index: &dyn FileIndex, writer_of: &dyn FileIndex) {
     let mut writer = index.writer(64).unwrap();
     writer.begin(1).unwrap();
@@ -77,7 +77,7 @@ pub fn removed_while_read(index: &dyn FileIndex, writer_of: &dyn FileIndex) {
 }
 
 #[test]
-fn every_row_is_read_although_a_bucket_before_it_is_removed() {
+fn all_rows_are_read_during_removal() {
     let folder = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
     let other = EmbeddedIndex::open(folder.path()).unwrap();
@@ -90,13 +90,13 @@ fn every_row_is_read_although_a_bucket_before_it_is_removed() {
 #[case("&keywords=txt")]
 #[case("&keywords=t&regexp=1")]
 #[actix_web::test]
-async fn a_scroll_reaches_its_end_although_a_bucket_is_removed(#[case] query: &str) {
+async fn scroll_completes_during_removal(#[case] query: &str) {
     let fixture = Fixture::new();
     let lines: Vec<String> = (0..60)
         .map(|n| line(if n < 30 { A } else { B }, &format!("{n}.txt"), 100 - n, 1))
         .collect();
     fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    // The server does not look for the removal, and still has its files in every total.
+    // The server does not refresh, so its totals include the removed files.
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
     let app = fixture.serve_with("enterprise", settings).await;
     let (mut of_b, mut id) = (0, String::new());

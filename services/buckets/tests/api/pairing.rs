@@ -1,4 +1,4 @@
-//! Databases and indexes of different times.
+//! Databases and indexes that do not belong together.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The program on a SQLite database, with copies of its data.
+/// A program with a SQLite database and copies of its data.
 struct Copies(Program);
 
 impl Copies {
@@ -34,7 +34,7 @@ impl Copies {
         copy(&self.0.folder().join("data"), &self.0.folder().join(name));
     }
 
-    /// Puts back the database of one copy and the index of another one.
+    /// Restores the database of one copy and the index of another.
     fn restore(&self, database: &str, index: &str) {
         let folder = self.0.folder();
         let data = folder.join("data");
@@ -44,7 +44,7 @@ impl Copies {
         copy(&folder.join(index).join("index"), &self.0.index());
     }
 
-    /// Commands that read and commands that write fail with this reason, and change nothing.
+    /// Checks that commands fail with this reason and change nothing.
     fn all_refuse(&self, reason: &str) {
         let source = self.0.source(9, FILES);
         for command in [
@@ -63,7 +63,7 @@ impl Copies {
         assert_eq!(self.0.done(&["removals"]), "");
     }
 
-    /// Status and text of the readiness of a server.
+    /// Returns status and text of the readiness of a server.
     async fn readiness(&self) -> (u16, String) {
         let server = self.0.served(&[]);
         let answer = server.get("/readyz").send().await.unwrap();
@@ -72,7 +72,7 @@ impl Copies {
 }
 
 #[actix_web::test]
-async fn copies_of_different_times_are_refused() {
+async fn mixed_copies_of_database_and_index_are_rejected() {
     let copies = Copies::new();
     copies.load(1);
     copies.save("old");
@@ -98,7 +98,7 @@ async fn copies_of_different_times_are_refused() {
 }
 
 #[actix_web::test]
-async fn a_database_from_before_a_rebuild_is_refused() {
+async fn database_from_before_rebuild_is_rejected() {
     let copies = Copies::new();
     copies.load(1);
     copies.save("old");
@@ -113,7 +113,7 @@ async fn a_database_from_before_a_rebuild_is_refused() {
         assert!(ran.errors.contains("the index has generation 2"), "{}", ran.errors);
     }
     assert_eq!(copies.readiness().await.0, 503);
-    // Both generations, as where a reader still had the old one.
+    // Both generations exist, as if a reader still used the old one.
     copy(&copies.0.folder().join("old/index/generation-1"), &copies.0.index().join("generation-1"));
     let ran = copies.0.run(&["load", text(&source)]);
     assert!(ran.errors.contains("the index has generation 2"), "{}", ran.errors);
@@ -122,19 +122,19 @@ async fn a_database_from_before_a_rebuild_is_refused() {
 }
 
 #[actix_web::test]
-async fn a_new_database_beside_an_index_is_refused() {
+async fn new_database_with_old_index_is_rejected() {
     let copies = Copies::new();
     copies.load(1);
     let data = copies.0.folder().join("data");
     for suffix in ["", "-wal", "-shm"] {
         let _absent = fs::remove_file(data.join(format!("buckets.db{suffix}")));
     }
-    copies.all_refuse("the database is of another index");
+    copies.all_refuse("the database belongs to another index");
     assert_eq!(copies.readiness().await.0, 503);
 }
 
 #[actix_web::test]
-async fn a_missing_index_is_refused_and_made_anew_by_a_rebuild_from_sources() {
+async fn missing_index_is_rejected_until_rebuilt_from_sources() {
     let copies = Copies::new();
     copies.load(1);
     fs::rename(copies.0.index(), copies.0.folder().join("away")).unwrap();

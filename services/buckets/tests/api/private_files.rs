@@ -1,4 +1,4 @@
-//! Who may read what the program writes.
+//! Permissions of files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -8,10 +8,10 @@ use crate::app::samples;
 use crate::program::{Program, text};
 
 #[test]
-fn nothing_in_the_data_folder_is_open_to_others() {
+fn data_folder_is_private() {
     let program = Program::new();
     let (data, source) = (program.folder().join("data"), samples());
-    // As an earlier version made it.
+    // A folder of an earlier version.
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
     program.done(&["load", text(&source)]);
@@ -41,7 +41,7 @@ fn reject_files_follow_the_umask() {
 }
 
 #[test]
-fn reject_files_in_place_of_own_data_are_refused() {
+fn reject_file_cannot_overwrite_own_data() {
     let program = Program::new();
     program.done(&["load", text(&samples())]);
     let folder = program.folder();

@@ -1,4 +1,4 @@
-//! The program as a process of its own, which can be killed and measured.
+//! The program as a process that can be killed and measured.
 
 use std::io::Write;
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use testkit::Served;
 
-/// The program on a database and an index of its own.
+/// The program with its own database and index.
 pub struct Program(testkit::Program);
 
 impl Deref for Program {
@@ -23,7 +23,7 @@ impl Program {
         Self::with(testkit::Program::new(env!("CARGO_BIN_EXE_buckets")).with_database())
     }
 
-    /// The program on a SQLite database in its data folder.
+    /// The program with a SQLite database in its data folder.
     pub fn in_file() -> Self {
         Self::with(testkit::Program::new(env!("CARGO_BIN_EXE_buckets")))
     }
@@ -38,7 +38,7 @@ impl Program {
         Self(program)
     }
 
-    /// The program on a database of its own and the files of a cluster.
+    /// The program with its own database and the index in a cluster.
     pub fn on_cluster(url: &str, name: Option<&str>) -> Self {
         let program = Self::new().0.setting("ENGINE", "cluster").setting("CLUSTER_URL", url);
         Self(match name {
@@ -51,19 +51,19 @@ impl Program {
         self.json(&["status"])
     }
 
-    /// Starts it and kills it after a while.
+    /// Starts a command and kills it after a delay.
     pub fn killed(&self, arguments: &[&str], after: Duration) {
         let mut process = self.start(arguments);
         std::thread::sleep(after);
         process.kill();
     }
 
-    /// Starts it and kills it as soon as `now` says so; false when it ended before.
+    /// Starts a command and kills it when `now` returns true. Returns false if it ended earlier.
     pub fn killed_when(&self, arguments: &[&str], now: impl Fn() -> bool) -> bool {
         self.start(arguments).kill_when(now)
     }
 
-    /// A server of it, which soon sees what is published.
+    /// Starts a server that refreshes often.
     pub fn served(&self, arguments: &[&str]) -> Served {
         let mut command = self.command(&["serve"]);
         command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0");
@@ -71,7 +71,7 @@ impl Program {
         Served::start(command)
     }
 
-    /// Writes a source whose files all carry a mark.
+    /// Writes a source whose files have a mark.
     pub fn source(&self, mark: usize, files: usize) -> PathBuf {
         let mut text = Vec::new();
         for file in 0..files {
@@ -85,7 +85,7 @@ impl Program {
         self.folder().write(format!("source-{mark}.ndjson"), text)
     }
 
-    /// What is published, after the index was verified: the one mark of all files and their number.
+    /// Verifies the index. Returns the mark of all published files and their number.
     pub fn published(&self) -> (Option<usize>, usize) {
         assert_eq!(self.done(&["verify"]), "the index is sound\n");
         let export = self.done(&["export"]);
@@ -96,12 +96,12 @@ impl Program {
         (first, marks.len())
     }
 
-    /// The folder of the index.
+    /// Returns the folder of the index.
     pub fn index(&self) -> PathBuf {
         self.folder().join("data/index")
     }
 
-    /// The journal of a generation, as its last commit has it.
+    /// Returns the journal in the last commit of a generation.
     pub fn journal(&self, generation: u32) -> Option<serde_json::Value> {
         let meta = self.index().join(format!("generation-{generation}/words/meta.json"));
         let meta: serde_json::Value = serde_json::from_slice(&std::fs::read(meta).ok()?).ok()?;
@@ -109,7 +109,7 @@ impl Program {
     }
 }
 
-/// Whether any file of a folder holds these bytes.
+/// Returns true if any file of a folder contains these bytes.
 pub fn holds(folder: &Path, bytes: &[u8]) -> bool {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.flatten().any(|entry| {

@@ -1,4 +1,4 @@
-//! A server with a public bucket on loopback, which speaks the list operations of three providers.
+//! A local server with a public bucket and the list APIs of three providers.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,25 +8,25 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-/// Files of a page.
+/// Files on a page.
 pub const PAGE: usize = 100;
 
-/// What the server has and does.
+/// Content and behaviour of the server.
 #[derive(Default)]
 pub struct Behaviour {
-    /// Keys in the order of their bytes; each has as many bytes as its place.
+    /// Keys in byte order. The size of a file is its index.
     pub keys: Mutex<Vec<String>>,
-    /// Targets of requests so far.
+    /// Request targets so far.
     pub requests: Mutex<Vec<String>>,
-    /// So many of the next requests are answered by 503.
+    /// Number of requests to answer with 503.
     pub busy: AtomicUsize,
-    /// From this request on, counted from 1, everything is 503; 0: never.
+    /// First request, counted from 1, from which all are answered with 503; 0 for none.
     pub broken_from: AtomicUsize,
-    /// Whether S3 is spoken in version 1 only.
+    /// Whether only S3 version 1 is supported.
     pub old: bool,
 }
 
-/// A server, until it is dropped.
+/// The server, stopped on drop.
 pub struct PublicBucket {
     pub behaviour: Arc<Behaviour>,
     pub address: String,
@@ -39,7 +39,7 @@ impl PublicBucket {
         let address = format!("http://{}", listener.local_addr().unwrap());
         let behaviour = Arc::new(behaviour);
         let served = Arc::clone(&behaviour);
-        // It ends with the process, or with the connection that finds it alone.
+        // It ends with the process, or with the first connection after the drop.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if Arc::strong_count(&served) == 1 {
@@ -51,7 +51,7 @@ impl PublicBucket {
         Self { behaviour, address }
     }
 
-    /// How many requests came so far.
+    /// Returns the number of requests so far.
     pub fn requests(&self) -> usize {
         self.behaviour.requests.lock().len()
     }
@@ -61,7 +61,7 @@ impl Drop for PublicBucket {
     fn drop(&mut self) {
         let address = self.address.trim_start_matches("http://").to_owned();
         self.behaviour = Arc::default();
-        // Wakes the server up.
+        // Wakes up the server.
         drop(TcpStream::connect(address));
     }
 }
@@ -81,7 +81,7 @@ fn serve(behaviour: &Behaviour, stream: TcpStream) {
         "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
-    // The client may have gone.
+    // The client may have disconnected.
     let _ = reader.get_mut().write_all(answer.as_bytes());
 }
 
@@ -116,7 +116,7 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
     }
 }
 
-/// A page that names the next one.
+/// Returns a page with a token for the next one.
 fn endless(token: &str) -> String {
     format!(
         "<ListBucketResult><IsTruncated>true</IsTruncated>\
@@ -124,14 +124,14 @@ fn endless(token: &str) -> String {
     )
 }
 
-/// The keys of a page with their sizes, and whether more follow.
+/// Returns the keys of a page with their sizes, and whether more follow.
 fn page(behaviour: &Behaviour, first: usize) -> (Vec<(String, usize)>, bool) {
     let keys = behaviour.keys.lock();
     let page = keys.iter().cloned().zip(0..).skip(first).take(PAGE).collect();
     (page, first + PAGE < keys.len())
 }
 
-/// The number of keys for which something holds, which begin the list.
+/// Returns the number of leading keys that fulfil a condition.
 fn first(behaviour: &Behaviour, holds: impl Fn(&String) -> bool) -> usize {
     behaviour.keys.lock().partition_point(holds)
 }

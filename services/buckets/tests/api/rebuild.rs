@@ -46,13 +46,13 @@ fn folders(index: &Path) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
+async fn rebuild_drops_dead_rows_and_renumbers_files() {
     let fixture = Fixture::new();
     let bucket = "a.s3.amazonaws.com";
     for _ in 0..3 {
         fixture.load_lines(&[&line(bucket, "1", 1, 1), &line(bucket, "2", 1, 1)]);
     }
-    // It looks for a switch only when it is told to.
+    // It only refreshes on request.
     let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
     let app = fixture.serve_with("free", settings).await;
     let dead_rows = || status(&fixture.context).unwrap()["dead_rows"].clone();
@@ -77,7 +77,7 @@ async fn a_rebuild_drops_dead_rows_and_gives_new_ids() {
 }
 
 #[actix_web::test]
-async fn a_rebuild_from_sources_has_exactly_what_they_hold() {
+async fn rebuild_from_sources_has_only_their_files() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "old", 1, 1), &line(A, "both", 1, 1), &line(B, "gone", 1, 1)]);
     let app = fixture.serve("enterprise").await;
@@ -111,14 +111,14 @@ async fn a_rebuild_from_sources_has_exactly_what_they_hold() {
     let (code, body) = app.get(&format!("{scroll}&scroll-id={id}")).await;
     assert_eq!((code, &body["code"]), (400, &"scroll_expired".into()));
     sound(&fixture);
-    // The bucket that is gone comes back with its id.
+    // A bucket that returns keeps its id.
     fixture.load_lines(&[&line(B, "back", 1, 1)]);
     app.refresh();
     assert_eq!(app.get(&format!("/api/v2/buckets?keywords={B}")).await.1["buckets"][0]["id"], 2);
 }
 
 #[test]
-fn a_rebuild_from_an_export_gives_the_same_index() {
+fn rebuild_from_export_gives_equal_index() {
     let fixture = Fixture::with_samples();
     let before = exported(&fixture);
     let path = fixture.folder.write("export.ndjson", &before);
@@ -136,7 +136,7 @@ fn a_rebuild_from_an_export_gives_the_same_index() {
 }
 
 #[test]
-fn an_empty_index_can_be_made_from_sources() {
+fn empty_index_is_rebuilt_from_sources() {
     let fixture = Fixture::new();
     let (generation, report) = from_paths(&fixture, &[samples()]);
     assert_eq!((generation, report.counts.added), (2, 105));
@@ -144,7 +144,7 @@ fn an_empty_index_can_be_made_from_sources() {
 }
 
 #[test]
-fn removed_buckets_stay_away_from_a_rebuild() {
+fn rebuild_skips_removed_buckets() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "zyzzyvas/1", 1, 1), &line(B, "1", 1, 1)]);
     let kept = fixture.folder.write("kept.ndjson", exported(&fixture));
@@ -157,7 +157,7 @@ fn removed_buckets_stay_away_from_a_rebuild() {
 }
 
 #[test]
-fn a_rebuild_that_fails_leaves_everything_as_it_was() {
+fn failed_rebuild_changes_nothing() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "kept", 1, 1)]);
     let before = exported(&fixture);
@@ -181,7 +181,7 @@ fn a_rebuild_that_fails_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn a_stopped_run_has_to_be_settled_before_a_rebuild() {
+fn rebuild_requires_settled_runs() {
     let fixture = Fixture::new();
     let mut session = Session::open(&fixture.context, "a test").unwrap();
     session.writer.begin(7).unwrap();
@@ -198,7 +198,7 @@ fn a_stopped_run_has_to_be_settled_before_a_rebuild() {
     assert_eq!(from_paths(&fixture, &[samples()]).0, 2);
 }
 
-/// Generations that are never found sound.
+/// Generations that always fail verification.
 struct Unsound(Folders);
 
 struct UnsoundIndex(Arc<dyn FileIndex>);
@@ -248,7 +248,7 @@ impl FileIndex for UnsoundIndex {
 }
 
 #[test]
-fn a_copy_that_fails_leaves_nothing_on_disk() {
+fn failed_copy_is_deleted() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "kept", 1, 1)]);
     let index = fixture.folder.join("index");
@@ -260,7 +260,7 @@ fn a_copy_that_fails_leaves_nothing_on_disk() {
 }
 
 #[test]
-fn a_server_clears_away_what_a_killed_rebuild_left() {
+fn server_discards_unfinished_generation() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "kept", 1, 1)]);
     let index = fixture.folder.join("index");
@@ -288,7 +288,7 @@ fn a_server_clears_away_what_a_killed_rebuild_left() {
 }
 
 #[test]
-fn a_load_tells_when_most_rows_are_dead() {
+fn load_warns_if_most_rows_are_dead() {
     let program = Program::new();
     let source = program.source(1, 10);
     let told = || {

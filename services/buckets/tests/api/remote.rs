@@ -1,4 +1,4 @@
-//! Listings straight from buckets.
+//! Listings of public buckets.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -40,7 +40,7 @@ fn paths(fixture: &Fixture) -> Vec<String> {
 #[case("s3", true)]
 #[case("azure", false)]
 #[case("gcs", false)]
-fn every_page_of_a_bucket_is_loaded(#[case] interface: &str, #[case] old: bool) {
+fn all_pages_of_listing_are_loaded(#[case] interface: &str, #[case] old: bool) {
     let keys = keys(2 * PAGE + 7);
     let bucket =
         PublicBucket::start(Behaviour { keys: keys.clone().into(), old, ..Behaviour::default() });
@@ -54,7 +54,7 @@ fn every_page_of_a_bucket_is_loaded(#[case] interface: &str, #[case] old: bool) 
 }
 
 #[test]
-fn a_stopped_listing_goes_on_at_its_page() {
+fn stopped_listing_resumes_at_page() {
     let bucket =
         PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
     bucket.behaviour.broken_from.store(4, Ordering::Relaxed);
@@ -73,17 +73,14 @@ fn a_stopped_listing_goes_on_at_its_page() {
     assert_eq!(paths(&fixture), keys(5 * PAGE));
 }
 
-/// The tokens of the server count entries, so that they lead elsewhere in a bucket that has changed.
+/// The tokens of the server count entries, so they are invalid in a changed bucket.
 #[rstest]
 #[case::fewer_before("s3", -3)]
 #[case::more_before("s3", 3)]
 #[case::fewer_before("gcs", -3)]
 #[case::more_before("gcs", 3)]
 #[case::more_before("azure", 3)]
-fn a_resumed_listing_of_a_changed_bucket_continues_after_its_last_key(
-    #[case] interface: &str,
-    #[case] change: isize,
-) {
+fn resumed_listing_continues_after_last_key(#[case] interface: &str, #[case] change: isize) {
     let before = keys(3 * PAGE);
     let bucket =
         PublicBucket::start(Behaviour { keys: before.clone().into(), ..Behaviour::default() });
@@ -104,17 +101,17 @@ fn a_resumed_listing_of_a_changed_bucket_continues_after_its_last_key(
 }
 
 #[test]
-fn a_closed_bucket_is_named_and_stays_as_it_was() {
+fn private_bucket_is_reported_and_unchanged() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
     fixture.run(&options(&bucket, "s3")).unwrap();
     let error = fixture.run(&options(&bucket, "closed")).unwrap_err().to_string();
-    assert!(error.contains("403: the bucket is not listed for everyone"), "{error}");
+    assert!(error.contains("403: the bucket is not public"), "{error}");
     assert_eq!(paths(&fixture).len(), 3);
 }
 
 #[test]
-fn an_empty_bucket_is_listed() {
+fn empty_public_bucket_is_listed() {
     let bucket = PublicBucket::start(Behaviour::default());
     for interface in ["s3", "azure", "gcs"] {
         let fixture = Fixture::new();
@@ -124,7 +121,7 @@ fn an_empty_bucket_is_listed() {
 }
 
 #[test]
-fn a_dry_run_asks_too() {
+fn dry_run_reads_listings() {
     let bucket =
         PublicBucket::start(Behaviour { keys: keys(PAGE + 1).into(), ..Behaviour::default() });
     let fixture = Fixture::new();

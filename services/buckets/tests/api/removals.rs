@@ -12,7 +12,7 @@ fn remove(fixture: &Fixture, prefix: &str) -> i64 {
 }
 
 #[actix_web::test]
-async fn a_removed_bucket_is_hidden_purged_and_stays_away() {
+async fn removed_bucket_is_erased_and_not_reloaded() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "zyzzyvas/old.txt", 1, 1)]);
     fixture.load_lines(&[&line(A, "zyzzyvas/new.txt", 1, 1), &line(B, "other.txt", 1, 1)]);
@@ -38,7 +38,7 @@ async fn a_removed_bucket_is_hidden_purged_and_stays_away() {
 }
 
 #[actix_web::test]
-async fn a_prefix_removes_only_what_is_below() {
+async fn prefix_removal_keeps_other_files() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "private/1", 1, 1), &line(A, "public/1", 1, 1)]);
     assert_eq!(remove(&fixture, "private/"), 1);
@@ -50,7 +50,7 @@ async fn a_prefix_removes_only_what_is_below() {
 }
 
 #[actix_web::test]
-async fn an_address_off_the_list_comes_back_with_the_next_load() {
+async fn unremoved_bucket_returns_with_next_load() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1)]);
     remove(&fixture, "");
@@ -65,7 +65,7 @@ async fn an_address_off_the_list_comes_back_with_the_next_load() {
 }
 
 #[test]
-fn an_unknown_bucket_can_be_put_on_the_list() {
+fn unknown_bucket_can_be_removed() {
     let fixture = Fixture::new();
     assert_eq!(remove(&fixture, ""), 0);
     let report = fixture.load_lines(&[&line(A, "1", 1, 1), &line(B, "1", 1, 1)]);
@@ -73,7 +73,7 @@ fn an_unknown_bucket_can_be_put_on_the_list() {
 }
 
 #[test]
-fn a_removal_that_is_repeated_stays_one_entry() {
+fn repeated_removal_is_one_entry() {
     let program = Program::new();
     let source = program.folder().write("a.ndjson", line(A, "1", 1, 1));
     program.done(&["load", text(&source)]);
@@ -86,7 +86,7 @@ fn a_removal_that_is_repeated_stays_one_entry() {
 }
 
 #[test]
-fn what_was_done_is_told_as_json() {
+fn removals_are_reported_as_json() {
     let program = Program::new();
     let removed = program.json(&["remove", A, "--reason", "asked"]);
     assert_eq!((&removed["address"], &removed["files"]), (&json!(A), &json!(0)));

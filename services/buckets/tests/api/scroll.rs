@@ -18,7 +18,7 @@ fn filled() -> Fixture {
 #[case("keywords=file")]
 #[case("keywords=file&regexp=1&order=size&direction=desc")]
 #[actix_web::test]
-async fn pages_by_scroll_are_pages_by_offset(#[case] query: &str) {
+async fn scroll_pages_equal_offset_pages(#[case] query: &str) {
     let app = filled().serve("enterprise").await;
     let expected = app.paths(&format!("{query}&limit=1000")).await;
     let (mut found, mut id) = (Vec::new(), String::new());
@@ -41,7 +41,7 @@ async fn pages_by_scroll_are_pages_by_offset(#[case] query: &str) {
 }
 
 #[actix_web::test]
-async fn foreign_and_damaged_ids_are_refused() {
+async fn foreign_and_damaged_scroll_ids_are_400() {
     let fixture = filled();
     let app = fixture.serve("enterprise").await;
     let start = "/api/v2/files?paging-mode=scrolling&limit=2";
@@ -58,13 +58,13 @@ async fn foreign_and_damaged_ids_are_refused() {
         assert_eq!((status, &body["code"]), (400, &"invalid_parameter".into()), "{path}");
         assert_eq!(body["parameter"], "scroll-id");
     }
-    let other = fixture.key("somebody else", "enterprise");
+    let other = fixture.key("another", "enterprise");
     let get = app.server.get(&format!("{start}&scroll-id={id}")).bearer_auth(other);
     assert_eq!(get.send().await.unwrap().status(), 400);
 }
 
 #[actix_web::test]
-async fn a_rebuild_ends_scrolls() {
+async fn scroll_expires_after_rebuild() {
     let fixture = filled();
     let app = fixture.serve("enterprise").await;
     let start = "/api/v2/files?paging-mode=scrolling&limit=2";

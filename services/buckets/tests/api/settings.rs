@@ -1,6 +1,6 @@
 //! Settings and their ranges.
 
 #[test]
-fn every_number_has_a_range() {
+fn numeric_settings_have_ranges() {
     testkit::assert_settings_have_ranges::<buckets::Cli>();
 }

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::app::{Fixture, line};
 
 #[actix_web::test]
-async fn an_empty_index_counts() {
+async fn empty_index_has_zero_counts() {
     let app = Fixture::new().serve("free").await;
     let (status, body) = app.text("/api/v2/stats").await;
     assert_eq!(status, 200);
@@ -11,14 +11,14 @@ async fn an_empty_index_counts() {
 }
 
 #[actix_web::test]
-async fn samples_are_counted_by_type() {
+async fn stats_count_samples_by_type() {
     let app = Fixture::with_samples().serve("free").await;
     let (_, body) = app.text("/api/v2/stats").await;
     insta::assert_snapshot!("get_stats", body);
 }
 
 #[actix_web::test]
-async fn delay_of_a_package_restricts_what_is_seen() {
+async fn package_delay_restricts_stats() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("old.s3.amazonaws.com", "a.txt", 1, 1)]);
     fixture.clock.advance(40 * 86_400);

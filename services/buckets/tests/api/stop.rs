@@ -1,9 +1,9 @@
-//! What a stop does to requests under way.
+//! Requests during a stop.
 
 use testkit::{Program, stop_under_load};
 
 #[test]
-fn a_stop_loses_no_request() {
+fn stop_completes_pending_requests() {
     let program = Program::new(env!("CARGO_BIN_EXE_buckets")).with_database();
     let key = program.done(&["keys", "issue", "tester", "--plan", "premium"]);
     let key = format!("Bearer {}", key.trim());

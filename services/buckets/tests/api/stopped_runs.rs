@@ -1,4 +1,4 @@
-//! Runs that were stopped: what is removed meanwhile stays away, and what cannot begin gives none up.
+//! Stopped runs, removals in the meantime, and loads that cannot begin.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ fn options(paths: &[PathBuf]) -> LoadOptions {
     }
 }
 
-/// A run that stopped behind three of five pages.
+/// A run that stopped after three of five pages.
 fn stopped(fixture: &Fixture) -> (PublicBucket, u64) {
     let bucket =
         PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
@@ -92,7 +92,7 @@ fn a_bucket_that_is_removed_is_not_listed_by_a_run_that_goes_on(
 }
 
 #[test]
-fn a_load_that_cannot_begin_gives_no_run_up() {
+fn failed_start_keeps_stopped_run() {
     let fixture = Fixture::new();
     let (_bucket, run) = stopped(&fixture);
     let list = fixture.folder.write("list.ndjson", line(A, "1", 1, 1));
@@ -120,7 +120,7 @@ fn a_load_that_cannot_begin_gives_no_run_up() {
 }
 
 #[test]
-fn a_page_that_is_fetched_anew_is_read_from_its_beginning() {
+fn refetched_page_is_read_from_start() {
     let fixture = Fixture::new();
     let first =
         PublicBucket::start(Behaviour { keys: keys(PAGE + 5).into(), ..Behaviour::default() });
@@ -137,7 +137,7 @@ fn a_page_that_is_fetched_anew_is_read_from_its_beginning() {
 }
 
 #[test]
-fn a_reject_file_is_none_of_the_sources() {
+fn reject_file_cannot_be_source() {
     let program = Program::new();
     let folder = program.folder();
     let list = folder.write("list.ndjson", "{}\n".repeat(20));
@@ -165,10 +165,10 @@ fn a_reject_file_is_none_of_the_sources() {
 }
 
 #[test]
-fn a_removal_that_was_killed_before_it_was_noted_tells_what_it_hid() {
+fn killed_removal_reports_hidden_files() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(BOX, "1", 1, 1)]);
-    // What `remove` does in the index, for the first removal of this database.
+    // Does the same as `remove` in the index, for the first removal of this database.
     let mut session = Session::open(&fixture.context, "a test").unwrap();
     assert_eq!(session.writer.remove(1, 1, None, None).unwrap(), 2);
     drop(session);
@@ -178,7 +178,7 @@ fn a_removal_that_was_killed_before_it_was_noted_tells_what_it_hid() {
 }
 
 #[test]
-fn a_start_that_waits_for_a_lock_says_for_which() {
+fn waiting_for_lock_is_logged() {
     let program = Program::new();
     program.done(&["load", text(&program.source(1, 3))]);
     let lock = program.index().join("generation-1/readers.lock");
@@ -195,7 +195,7 @@ fn a_start_that_waits_for_a_lock_says_for_which() {
 }
 
 #[test]
-fn a_database_from_before_a_rebuild_does_not_cost_the_index() {
+fn old_database_does_not_drop_newer_generation() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1)]);
     for generation in [2, 3] {

@@ -1,2 +1,2 @@
--- The version of the first migration is also that of breaches. This one tells the two databases apart.
+-- The first migration has the same version in breaches. This one distinguishes the two databases.
 SELECT 1;

@@ -1,4 +1,4 @@
--- What a plan allows beside its rate.
+-- Capabilities and limits of plans, in addition to their rates.
 CREATE TABLE package (
     code TEXT PRIMARY KEY NOT NULL REFERENCES plan (code),
     depth BIGINT NOT NULL CHECK (depth >= 0),
@@ -9,7 +9,7 @@ CREATE TABLE package (
     delay_days BIGINT NOT NULL CHECK (delay_days >= 0)
 );
 
--- Identities of buckets; a bucket without first_indexed is not listed.
+-- Buckets. A bucket without first_indexed is not listed.
 CREATE TABLE bucket (
     id INTEGER PRIMARY KEY NOT NULL,
     address TEXT NOT NULL UNIQUE,
@@ -19,8 +19,8 @@ CREATE TABLE bucket (
     truncated BOOLEAN NOT NULL DEFAULT FALSE
 );
 
--- Load runs: running, published, failed. The truth is in the index; see the journal there. Ids are given by the
--- loader, above those of the index: it knows runs, as it knows buckets, that a restored database has forgotten.
+-- Load runs: running, published, failed. The journal of the index is authoritative. The loader assigns ids above
+-- those in the journal.
 CREATE TABLE load_run (
     id INTEGER PRIMARY KEY NOT NULL,
     state TEXT NOT NULL,
@@ -59,8 +59,8 @@ CREATE TABLE removal (
 );
 CREATE INDEX removal_address ON removal (address);
 
--- One row: which generation is searched; version counts changes of this database. The index records its id and
--- the number of its publishes as well: a copy of another time is recognised by them.
+-- A single row: the current generation, and the number of changes of this database. The index also records its id
+-- and the number of its publishes, which identify copies of another time.
 CREATE TABLE index_state (
     id INTEGER PRIMARY KEY NOT NULL,
     generation BIGINT NOT NULL,

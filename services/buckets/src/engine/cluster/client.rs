@@ -50,7 +50,9 @@ impl Client {
             .thread_name("cluster")
             .enable_all()
             .build()
-            .map_err(|error| ClusterError::Invalid(format!("no thread for HTTP: {error}")))?;
+            .map_err(|error| {
+                ClusterError::Invalid(format!("the HTTP runtime cannot be started: {error}"))
+            })?;
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let (runtime, began) = (Some(runtime), began.as_nanos());
         Ok(Self { target, http, runtime, began, statements: AtomicU64::default() })
@@ -75,7 +77,7 @@ impl Client {
         let limits = Limits::until(Instant::now() + timeout, 1);
         self.execute_within(server, statement, &limits).map_err(|error| match error {
             ClusterError::Stopped => {
-                ClusterError::Unreachable(format!("no answer within {} s", timeout.as_secs()))
+                ClusterError::Unreachable(format!("no response within {} s", timeout.as_secs()))
             }
             other => other,
         })
@@ -164,7 +166,7 @@ impl Client {
     fn runtime(&self) -> Result<&Runtime, ClusterError> {
         self.runtime
             .as_ref()
-            .ok_or_else(|| ClusterError::Unreachable("it is being closed".to_owned()))
+            .ok_or_else(|| ClusterError::Unreachable("the connection is being closed".to_owned()))
     }
 
     fn wait<T: Send + 'static>(

@@ -19,7 +19,7 @@ pub(super) enum ClusterError {
     #[error("the cluster answered: {text} (code {code})")]
     Server { code: u32, text: String },
     /// The server did not respond.
-    #[error("the cluster does not answer: {0}")]
+    #[error("the cluster does not respond: {0}")]
     Unreachable(String),
     /// The search must stop.
     #[error("stopped")]
@@ -44,9 +44,9 @@ impl From<ClusterError> for EngineError {
             ClusterError::Stopped | ClusterError::Server { code: TOO_SLOW | CANCELLED, .. } => {
                 Self::Stopped
             }
-            ClusterError::Server { code: EXPRESSION, .. } => Self::Unsupported(
-                "the cluster's regular expressions cannot hold one that large".to_owned(),
-            ),
+            ClusterError::Server { code: EXPRESSION, .. } => {
+                Self::Unsupported("the expression is too big for the cluster".to_owned())
+            }
             ClusterError::Server { code: TABLE_UNKNOWN, text } => Self::Missing(text),
             ClusterError::Locked(holder) => Self::Locked(holder),
             other => Self::Broken(other.to_string()),
@@ -67,7 +67,7 @@ pub(super) fn server_error(status: u16, body: &str) -> ClusterError {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = text.chars().take(LONGEST_REASON).collect();
     if AWAY.contains(&code) {
-        return ClusterError::Unreachable(format!("one of its servers is away: {text}"));
+        return ClusterError::Unreachable(format!("a server is unavailable: {text}"));
     }
     ClusterError::Server { code, text }
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_and_new_errors_are_read() {
+    fn old_and_new_error_formats_are_parsed() {
         let old = "Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist., \
                    e.what() = DB::Exception\n";
         assert!(server_error(404, old).is_missing_table());
@@ -94,8 +94,6 @@ mod tests {
         let away = "Code: 279, e.displayText() = DB::NetException: All connection tries failed. \
                     Log: \n\nCode: 210, e.displayText() = DB::NetException: Connection refused";
         let text = server_error(500, away).to_string();
-        assert!(
-            text.contains("one of its servers is away: All connection tries failed. Log: Code")
-        );
+        assert!(text.contains("a server is unavailable: All connection tries failed. Log: Code"));
     }
 }

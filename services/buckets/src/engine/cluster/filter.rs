@@ -106,12 +106,12 @@ fn place(words: &str, phrase: &Phrase) -> String {
 
 /// Returns conditions for a phrase. The index finds words, but not their positions.
 fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
-    let stands = format!("{} > 0", place(words, phrase));
+    let matches = format!("{} > 0", place(words, phrase));
     match layout {
-        Layout::Plain => vec![stands],
+        Layout::Plain => vec![matches],
         Layout::Indexed => {
             let found = format!("hasAllTokens({words}, {})", sql::texts(phrase));
-            if phrase.len() == 1 { vec![found] } else { vec![found, stands] }
+            if phrase.len() == 1 { vec![found] } else { vec![found, matches] }
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_phrases_are_parts_of_the_padded_words() {
+    fn words_and_phrases_match_padded_words() {
         let keywords = Keywords::parse("a b-c -d").unwrap();
         let query = FileQuery { matching: Matching::Words(keywords), ..FileQuery::default() };
         assert_eq!(
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_without_letter_case_look_at_folded_names() {
+    fn case_insensitive_expressions_use_folded_names() {
         let written = |text: &str, full_path: bool| {
             let expression = Arc::new(Expression::parse(text, false).unwrap());
             let matching = Matching::Expression(expression);
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_dates_fail_every_date_filter() {
+    fn date_filters_exclude_unknown_dates() {
         let mut query = FileQuery::default();
         query.intervals[Attribute::LastModified].to = Some(9);
         assert_eq!(written(&query), "modified != 0 AND modified < 9");
     }
 
     #[test]
-    fn the_next_page_lies_behind_value_and_id() {
+    fn next_page_follows_value_and_id() {
         let place = SortKey { value: 5, id: 7 };
         let mut query = FileQuery { order: Order::By(Attribute::Size), ..FileQuery::default() };
         assert_eq!(after(&query, place), "(size > 5 OR (size = 5 AND id > 7))");

@@ -67,7 +67,7 @@ impl FileIndex for ClusterIndex {
                 return Ok(found);
             }
         }
-        Err(EngineError::Broken("files are being deleted too fast to be searched".to_owned()))
+        Err(EngineError::Broken("files are deleted too frequently to complete a search".to_owned()))
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -77,7 +77,9 @@ impl Lease {
                 }
                 Rivals::Holder(holder) => return Err(ClusterError::Locked(holder)),
                 Rivals::Nameless if started.elapsed() > PATIENCE => {
-                    return Err(ClusterError::Locked("other commands try to begin".to_owned()));
+                    return Err(ClusterError::Locked(
+                        "other commands are competing for the write lock".to_owned(),
+                    ));
                 }
                 Rivals::Nameless => {}
             }
@@ -102,7 +104,7 @@ impl Lease {
                     return;
                 };
                 if let Err(error) = request.send().await {
-                    log::warn!("the right to write could not be renewed: {}", error.without_url());
+                    log::warn!("the write lock could not be renewed: {}", error.without_url());
                 }
             }
         })?;
@@ -134,7 +136,7 @@ impl Table {
     fn renewed(&self, renew: &str) -> Result<(), ClusterError> {
         match self.client.execute(&self.server, renew) {
             Err(error) if error.is_missing_table() => {
-                Err(ClusterError::Locked("another command took the right to write".to_owned()))
+                Err(ClusterError::Locked("another command took over the write lock".to_owned()))
             }
             renewed => renewed.map(drop),
         }
@@ -169,7 +171,7 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         if let Err(error) = self.drop_named(&self.name) {
-            log::warn!("the right to write could not be given back: {error}");
+            log::warn!("the write lock could not be released: {error}");
         }
     }
 }

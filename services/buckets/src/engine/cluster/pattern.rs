@@ -221,7 +221,7 @@ mod tests {
     #[case("a", r"\A(?:[Aa])\z")]
     #[case("[1&&2]", r"\A(?:[^\x{0}-\x{10FFFF}])\z")]
     #[case(r"(?-u:\b)1(?m:$)", r"\A(?:\b1(?m:$))\z")]
-    fn expressions_are_written_for_re2(#[case] given: &str, #[case] expected: &str) {
+    fn expressions_are_translated_to_re2(#[case] given: &str, #[case] expected: &str) {
         assert_eq!(written(given).unwrap(), expected);
     }
 
@@ -233,7 +233,7 @@ mod tests {
     #[case("(?-i:1)", Some(r"\A(?:1)\z"))]
     #[case("(?-i:[a-z])", None)]
     #[case(r"(?-u:\b)a", None)]
-    fn letter_case_is_set_aside(#[case] given: &str, #[case] expected: Option<&str>) {
+    fn expressions_are_folded(#[case] given: &str, #[case] expected: Option<&str>) {
         let hir = folded(Expression::parse(given, false).unwrap().hir());
         assert_eq!(hir.map(|hir| whole(&hir).unwrap()).as_deref(), expected, "{given}");
     }
@@ -244,7 +244,7 @@ mod tests {
     #[case("1{1001}", "more than 1000")]
     #[case("(?R)(?m)^1", "flag R")]
     #[case(r"\b{start}a", "beginning")]
-    fn what_re2_lacks_is_named(#[case] given: &str, #[case] reason: &str) {
+    fn unsupported_constructs_are_named(#[case] given: &str, #[case] reason: &str) {
         let refused = written(given).unwrap_err();
         assert!(refused.contains(reason), "{refused}");
     }

@@ -115,7 +115,7 @@ impl<'a> Rows<'a> {
 }
 
 fn cut() -> ClusterError {
-    ClusterError::Invalid("an answer that cannot be read".to_owned())
+    ClusterError::Invalid("the response cannot be parsed".to_owned())
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_read_back() {
+    fn rows_round_trip() {
         let path = format!("a/{}.tar.gz", "x".repeat(200));
         let attributes = Attributes::from_fn(|attribute| 4 + attribute as i64);
         let file = NewFile { bucket: 2, kind: 3, path: path.clone(), attributes };
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_ends_too_early_is_an_error() {
+    fn truncated_response_is_error() {
         assert!(Rows::of(&[5, b'a']).text().is_err());
         assert!(Rows::of(&[0xff; 9]).text().is_err());
         assert!(Rows::of(&[1, 2]).u64().is_err());

@@ -33,7 +33,7 @@ impl Servers {
         };
         if !is_name(name) {
             return Err(ClusterError::Invalid(
-                "CLUSTER_NAME must be of letters, digits and _".to_owned(),
+                "CLUSTER_NAME must consist of letters, digits and _".to_owned(),
             ));
         }
         let statement = format!(
@@ -49,7 +49,7 @@ impl Servers {
             all.push(Server { shard, url: client.target.at_host(host)? });
         }
         if all.is_empty() {
-            return Err(ClusterError::Invalid(format!("the servers know no cluster {name}")));
+            return Err(ClusterError::Invalid(format!("the servers have no cluster {name}")));
         }
         Ok(Self { cluster: Some(name.to_owned()), all })
     }

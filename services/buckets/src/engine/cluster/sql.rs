@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_and_backslashes_cannot_end_a_literal() {
+    fn quotes_and_backslashes_are_escaped() {
         assert_eq!(text(r"a'b\"), r"'a\'b\\'");
         assert_eq!(text("\\'"), r"'\\\''");
         assert_eq!(text("a\0\n\r\t"), r"'a\0\n\r\t'");
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_holds_no_id() {
+    fn empty_list_matches_no_id() {
         assert_eq!(numbers(&[]), "(0)");
         assert_eq!(numbers(&[7]), "(7)");
         assert_eq!(numbers(&[7, u64::MAX]), "(7,18446744073709551615)");
@@ -64,7 +64,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_literal_ends_only_where_it_ends(value in ".*") {
+        fn literals_end_at_closing_quote(value in ".*") {
             let literal = text(&value);
             let inside = &literal[1..literal.len() - 1];
             let mut read = String::new();
@@ -78,7 +78,7 @@ mod tests {
                         Some('r') => '\r',
                         Some('t') => '\t',
                         Some(other) => other,
-                        None => panic!("a backslash stands before the closing quote"),
+                        None => panic!("a backslash precedes the closing quote"),
                     },
                     other => other,
                 });

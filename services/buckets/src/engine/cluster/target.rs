@@ -32,12 +32,12 @@ impl Target {
         let named = base.query_pairs().find(|(name, _)| name == "database");
         let database = named.map_or_else(|| "default".to_owned(), |(_, value)| value.into_owned());
         if !is_name(&database) {
-            return Err(wrong("the database's name must be of letters, digits and _"));
+            return Err(wrong("the name of the database must consist of letters, digits and _"));
         }
         base.set_query(None);
         base.set_fragment(None);
         if base.set_username("").is_err() || base.set_password(None).is_err() {
-            return Err(wrong("it cannot hold a user"));
+            return Err(wrong("it must not contain a user"));
         }
         let user = if user.is_empty() { "default".to_owned() } else { user };
         Ok(Self { base, user, password, database })
@@ -48,7 +48,7 @@ impl Target {
         let mut url = self.base.clone();
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         url.set_host(Some(&bracketed))
-            .map_err(|_| ClusterError::Invalid(format!("{host} is no name of a server")))?;
+            .map_err(|_| ClusterError::Invalid(format!("{host} is not a server name")))?;
         Ok(url)
     }
 }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn user_and_password_leave_the_url() {
+    fn credentials_are_removed_from_url() {
         let target =
             Target::parse("https://us%40er:pass%2Fword@host:8443/?database=files").unwrap();
         assert_eq!(target.base.as_str(), "https://host:8443/");
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_url_is_refused_without_being_quoted() {
+    fn invalid_url_is_not_quoted() {
         for text in
             ["secret", "ftp://u:secret@host/", "http://u:secret@:9/", "http://h/?database=a;b"]
         {

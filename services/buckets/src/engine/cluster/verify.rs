@@ -62,7 +62,7 @@ fn copies(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
     }
     let counted: u64 = view.summary.counts.values().sum();
     if faults.is_empty() && total != counted {
-        faults.push(format!("{total} files are there, {counted} are counted"));
+        faults.push(format!("{total} files found, {counted} counted"));
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ fn shards(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<(
         while !rows.is_at_end() && faults.len() < MOST_NAMED {
             let bucket = rows.u64()?;
             if homes.insert(bucket, server.shard).is_some_and(|home| home != server.shard) {
-                faults.push(format!("bucket {bucket} lies on two shards"));
+                faults.push(format!("bucket {bucket} is on two shards"));
             }
         }
     }
@@ -138,7 +138,7 @@ fn words(index: &Generation, view: &View, faults: &mut Vec<String>) -> Result<()
         let (words, path_words) = (rows::padded_words(name), rows::padded_words(&whole));
         let expected = [name.to_owned(), words, path_words, folded];
         if stored != expected {
-            faults.push(format!("file {id} has other words than its path"));
+            faults.push(format!("the words of file {id} do not match its path"));
         }
     }
     Ok(())

@@ -51,7 +51,9 @@ impl View {
             };
             return Ok(Some(Self { record, summary: Arc::new(summary), totals: Mutex::default() }));
         }
-        Err(ClusterError::Invalid("publishes follow each other too fast to be read".to_owned()))
+        Err(ClusterError::Invalid(
+            "publishes are too frequent to read a consistent state".to_owned(),
+        ))
     }
 
     /// Returns the total of a search that only filters by bucket.

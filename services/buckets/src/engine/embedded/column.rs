@@ -45,7 +45,7 @@ impl PathColumn {
                 .map_err(|error| EngineError::Broken(error.to_string()))?;
             let mapped = file.read_bytes()?;
             if mapped.len() < length {
-                return Err(EngineError::Broken(format!("{name} is shorter than its commit says")));
+                return Err(EngineError::Broken(format!("{name} is shorter than in its commit")));
             }
             Ok(mapped.slice(0..length))
         };
@@ -120,7 +120,7 @@ impl PathColumn {
         for row in 0..self.rows {
             let end = self.end(row);
             if end <= start || end > self.paths.len() || self.paths[end - 1] != 0 {
-                return vec![format!("path column: row {row} does not end where it should")];
+                return vec![format!("path column: row {row} has an invalid end")];
             }
             let path = &self.paths[start..end - 1];
             let purged = path.iter().all(|&byte| byte == 0);
@@ -132,7 +132,7 @@ impl PathColumn {
         if start == self.paths.len() {
             Vec::new()
         } else {
-            vec!["path column: bytes behind the last row".to_owned()]
+            vec!["path column: bytes after the last row".to_owned()]
         }
     }
 }
@@ -171,7 +171,7 @@ impl ColumnWriter {
             let mut file =
                 OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
             if file.metadata()?.len() < length {
-                return Err(EngineError::Broken(format!("{name} is shorter than its commit says")));
+                return Err(EngineError::Broken(format!("{name} is shorter than in its commit")));
             }
             file.seek(SeekFrom::Start(length))?;
             Ok(BufWriter::with_capacity(1 << 20, file))
@@ -212,7 +212,7 @@ impl ColumnWriter {
     /// Adds a row and returns its file id.
     pub(super) fn push(&mut self, path: &str, bucket: u64) -> Result<u64, EngineError> {
         let owner = u32::try_from(bucket)
-            .map_err(|_| EngineError::Broken("bucket ids are used up".to_owned()))?;
+            .map_err(|_| EngineError::Broken("there are no more bucket ids".to_owned()))?;
         self.paths.write_all(path.as_bytes())?;
         self.paths.write_all(&[0])?;
         self.bytes += path.len() as u64 + 1;
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_end_between_rows() {
+    fn pieces_end_at_row_boundaries() {
         let rows = format!("{}\0", "x".repeat(1_000)).repeat(40);
         let text = rows.as_bytes();
         let (mut at, mut ends) = (0, Vec::new());
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_a_commit_covers_stay_until_the_next_commit_gave_them_up() {
+    fn dropped_rows_are_kept_until_next_commit() {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ColumnWriter::open(folder.path(), 0, 0).unwrap();
         writer.push("kept.txt", 1).unwrap();

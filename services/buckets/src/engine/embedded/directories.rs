@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_directories() {
+    fn expressions_select_rows_of_directories() {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ColumnWriter::open(folder.path(), 0, 0).unwrap();
         let paths = ["top", "a/1", "a/2", "a/b/3", "a/b/", "a/4", "c/1", "b", "a/b/a/x"];

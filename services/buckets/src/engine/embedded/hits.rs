@@ -61,7 +61,7 @@ mod tests {
     #[case("", &[0, 1, 2, 3])]
     #[case("b|", &[0, 1, 2, 3])]
     #[case("x", &[])]
-    fn every_row_with_a_hit_is_met_once(#[case] expression: &str, #[case] expected: &[usize]) {
+    fn each_matching_row_is_reported_once(#[case] expression: &str, #[case] expected: &[usize]) {
         let text = b"abb\0\0c\0bab\0";
         let core = Regex::new(expression).unwrap();
         let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_ends_even_if_its_rows_do_not() {
+    fn walk_terminates_without_progress_of_callback() {
         let core = Regex::new("a|").unwrap();
         let limits = Limits::until(Instant::now() + Duration::from_secs(60), 1);
         let mut hits = 0;

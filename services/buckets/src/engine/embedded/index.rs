@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_of_a_run_that_is_given_up_outlives_the_next_run() {
+    fn old_view_excludes_rows_of_aborted_and_next_run() {
         let folder = tempfile::tempdir().unwrap();
         let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
         publish(&index, &[(1, "a/7.txt"), (1, "b.txt")]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_without_trigrams_is_read_and_written() {
+    fn index_without_trigrams_is_supported() {
         let folder = tempfile::tempdir().unwrap();
         let mut older = SchemaBuilder::new();
         for (_, entry) in schema::schema().fields().filter(|(_, e)| e.name() != NAME_TRIGRAMS) {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn trigrams_of_removed_names_are_gone() {
+    fn removal_erases_trigrams() {
         let folder = tempfile::tempdir().unwrap();
         let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
         publish(&index, &[(1, "a/qzx-secret.txt"), (2, "b.txt")]);

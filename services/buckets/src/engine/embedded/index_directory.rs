@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_lock_a_read_only_disk_without_writing() {
+    fn read_only_disk_is_locked_without_writing() {
         let folder = tempfile::tempdir().unwrap();
         let directory = IndexDirectory::open(folder.path()).unwrap();
         let failed = |kind: io::ErrorKind| Err(LockError::wrap_io_error(kind.into()));

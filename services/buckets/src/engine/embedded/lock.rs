@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locks_on_a_read_only_disk_are_opened_for_reading() {
+    fn read_only_lock_file_is_opened_for_reading() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("readers.lock");
         let read_only = || Err(ErrorKind::ReadOnlyFilesystem.into());
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_holder_of_a_lock_is_known() {
+    fn lock_holder_is_identified() {
         let folder = tempfile::tempdir().unwrap();
         let other = open(&folder.path().join("readers.lock")).unwrap();
         assert_eq!(holder_of(&other), None);

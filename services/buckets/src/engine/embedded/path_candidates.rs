@@ -158,7 +158,11 @@ mod tests {
     #[case("19/20", "19/", "20")]
     #[case("a.*b", "", "a.*b")]
     #[case("(a/)b", "", "(a/)b")]
-    fn parts_around_the_last_slash(#[case] text: &str, #[case] above: &str, #[case] rest: &str) {
+    fn expressions_split_at_last_slash(
+        #[case] text: &str,
+        #[case] above: &str,
+        #[case] rest: &str,
+    ) {
         let hir = |text: &str| Expression::parse(text, false).unwrap().hir().clone();
         let expression = hir(text);
         let parts = match expression.kind() {
@@ -175,7 +179,7 @@ mod tests {
     #[case(r"\w\d[0-9.]|(x-)+$", false)]
     #[case("[+-9]", true)]
     #[case("(?:a|(b/)?)c", true)]
-    fn what_matches_a_slash(#[case] text: &str, #[case] expected: bool) {
+    fn slash_matches_are_detected(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(has_slash(Expression::parse(text, false).unwrap().hir()), expected, "{text}");
     }
 }

@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_what_sorting_would(
+        fn top_k_equals_sorting(
             values in proptest::collection::vec((-5i64..5, 0u64..100_000), 0..3_000),
             keep in 0usize..1_200, skip in 0usize..1_200,
         ) {

@@ -45,7 +45,7 @@ pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineEr
     }
     let counted: u64 = view.summary.counts.values().sum();
     if seen.count() != counted {
-        faults.push(format!("{} files are there, {counted} are counted", seen.count()));
+        faults.push(format!("{} files found, {counted} counted", seen.count()));
     }
     Ok(faults)
 }

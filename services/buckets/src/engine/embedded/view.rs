@@ -187,7 +187,7 @@ fn paired(index: &Index, reader: &IndexReader) -> Result<(Searcher, Journal), En
             return Ok((searcher, journal(&metas)?));
         }
     }
-    Err(EngineError::Broken("commits follow each other too fast to be read".to_owned()))
+    Err(EngineError::Broken("commits are too frequent to read a consistent state".to_owned()))
 }
 
 /// Reads the journal of a commit.

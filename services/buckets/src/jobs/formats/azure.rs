@@ -45,7 +45,7 @@ pub(super) fn read<R: BufRead>(
                         bucket = defaults.bucket.clone().unwrap_or_else(|| container(&attributes));
                     }
                     (0, _) => {
-                        return sink.broken(format!("the root element {name} is no listing"));
+                        return sink.broken(format!("the root element {name} is not a listing"));
                     }
                     (2, "Blob") => blob = Blob::default(),
                     (3, "Name") => blob.encoded = is_encoded(&attributes),

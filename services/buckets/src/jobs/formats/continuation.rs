@@ -28,7 +28,7 @@ impl Marker {
 /// The page says that more follows, but has no marker.
 pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
     if format == Format::S3 && is_truncated(page) {
-        let lost = || "the listing goes on, but does not say where".to_owned();
+        let lost = || "the listing is truncated, but has no marker for the next page".to_owned();
         return s3(page).ok_or_else(lost).map(Some);
     }
     Ok(match format {
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(found, expected, "{page}");
     }
     #[test]
-    fn a_page_that_goes_on_nowhere_is_no_end() {
+    fn truncated_page_without_marker_is_error() {
         let page = "<R><IsTruncated>true</IsTruncated></R>";
         assert!(next_page(Format::S3, page.as_bytes()).is_err());
     }

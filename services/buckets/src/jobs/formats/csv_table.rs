@@ -117,7 +117,7 @@ pub(super) fn read<R: BufRead>(
         match reader.read_byte_record(&mut record) {
             Ok(true) => short = record.len() < columns.names.len(),
             Ok(false) if short && reader.get_ref().last != b'\n' => {
-                return sink.broken("the source ends inside of its last record".to_owned());
+                return sink.broken("the last record is incomplete".to_owned());
             }
             Ok(false) => return Ok(()),
             Err(error) => return sink.broken(error.to_string()),

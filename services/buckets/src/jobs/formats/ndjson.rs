@@ -56,7 +56,7 @@ pub(super) fn read<R: BufRead>(
             let torn = ended == LineEnd::OfSource && is_torn(content);
             sink.bad(Bad { position, reason, content: content.to_vec() })?;
             if torn {
-                return sink.broken(format!("line {position}: the source ends inside of it"));
+                return sink.broken(format!("line {position}is incomplete"));
             }
         }
     }

@@ -38,7 +38,7 @@ pub fn read(
         Format::S3 => {
             let Some(bucket) = defaults.bucket.clone().or_else(|| address_in(name)) else {
                 return sink.broken(
-                    "the listing does not tell its host: give --bucket, or name the file \
+                    "the listing does not name its host: give --bucket, or name the file \
                      ADDRESS.xml or its folder ADDRESS"
                         .to_owned(),
                 );

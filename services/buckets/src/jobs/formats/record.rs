@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_stays() {
+    fn bytes_are_preserved() {
         let line = Record::of(Some("b"), None).field("fullPath", Some(b"a\"\\\n\xff")).into_line();
         assert_eq!(line, b"{\"bucket\":\"b\",\"fullPath\":\"a\\\"\\\\\\u000a\xff\"}");
     }

@@ -57,7 +57,7 @@ pub(super) fn read<R: BufRead>(
             Piece::Open(name, _) => {
                 let known = matches!(name.as_str(), "ListBucketResult" | "ListVersionsResult");
                 if path.is_empty() && !known {
-                    return sink.broken(format!("the root element {name} is no listing"));
+                    return sink.broken(format!("the root element {name} is not a listing"));
                 }
                 path.push(name);
             }

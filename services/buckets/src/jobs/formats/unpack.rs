@@ -24,7 +24,7 @@ pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn B
     source.by_ref().take(MAGIC).read_to_end(&mut head)?;
     let name = name.to_string_lossy().to_lowercase();
     if (head.len() as u64) < MAGIC && PACKED.iter().any(|ending| name.ends_with(ending)) {
-        let error = "the packed file ends at its beginning";
+        let error = "the compressed file is truncated";
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
     }
     let input = BufReader::with_capacity(BUFFER, io::Cursor::new(head.clone()).chain(source));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_pipe_is_recognised_as_packed() {
+    fn compression_is_detected_in_slow_pipe() {
         let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gz.write_all(b"text").unwrap();
         let zst = zstd::encode_all(&b"text"[..], 1).unwrap();

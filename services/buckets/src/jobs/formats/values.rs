@@ -30,7 +30,7 @@ pub(super) fn size(text: &str) -> Result<i64, &'static str> {
 /// Parses a date: seconds, milliseconds, RFC 3339 or RFC 1123. Returns Unix seconds, or 0 if it is
 /// empty.
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
-    const UNREADABLE: &str = "the date cannot be read";
+    const UNREADABLE: &str = "the date cannot be parsed";
     static RFC_1123: DateTimeParser = DateTimeParser::new();
     let text = text.trim();
     if text.is_empty() {

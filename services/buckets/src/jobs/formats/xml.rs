@@ -18,7 +18,7 @@ const LONGEST_TEXT: usize = 1 << 20;
 const LONGEST_NAME: usize = 1_024;
 
 /// The error for a source without elements, such as an empty response.
-pub(super) const NO_LISTING: &str = "the source holds no listing";
+pub(super) const NO_LISTING: &str = "the source is not a listing";
 
 /// A part of an XML listing. Names have no namespace prefix.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl<R: BufRead> Pieces<R> {
             match event {
                 Event::Start(start) | Event::Empty(start) => {
                     if self.texts.len() >= DEEPEST {
-                        return Err("broken XML: elements are nested too deep".to_owned());
+                        return Err("broken XML: elements are nested too deeply".to_owned());
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
@@ -89,7 +89,7 @@ impl<R: BufRead> Pieces<R> {
                     append(&mut self.texts, &text)?;
                 }
                 Event::DocType(_) => {
-                    return Err("broken XML: a document type is refused".to_owned());
+                    return Err("broken XML: document types are not allowed".to_owned());
                 }
                 Event::Eof if self.texts.is_empty() => return Ok(Piece::End),
                 Event::Eof => return Err("broken XML: the file ends inside an element".to_owned()),
@@ -100,7 +100,7 @@ impl<R: BufRead> Pieces<R> {
 
     fn close(&mut self) -> Result<Piece, String> {
         let (name, text) =
-            self.texts.pop().ok_or_else(|| "broken XML: an end without a beginning".to_owned())?;
+            self.texts.pop().ok_or_else(|| "broken XML: unexpected end tag".to_owned())?;
         Ok(Piece::Close(name, text))
     }
 }

@@ -93,7 +93,7 @@ impl Fetcher {
             sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE));
             pause *= 2;
         }
-        Ok(Err("it was never asked for".to_owned()))
+        Ok(Err("it was not requested".to_owned()))
     }
 
     fn wait_for_turn(&mut self) {
@@ -130,12 +130,10 @@ fn refused(response: &Response) -> Failure {
     let status = response.status();
     let reason = match status {
         StatusCode::NOT_FOUND => "there is no such bucket".to_owned(),
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            "the bucket is not listed for everyone".to_owned()
-        }
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "the bucket is not public".to_owned(),
         _ if status.is_redirection() => match header("x-amz-bucket-region") {
-            Some(region) => format!("the bucket is in the region {region}: name it in the address"),
-            None => "the bucket is elsewhere".to_owned(),
+            Some(region) => format!("the bucket is in the region {region}: use it in the address"),
+            None => "the bucket has moved".to_owned(),
         },
         _ => status.canonical_reason().unwrap_or("refused").to_lowercase(),
     };

@@ -23,7 +23,7 @@ impl Listing {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
             // These parts would be stored with the run, and may contain secrets.
-            return Err(wrong("only public buckets are listed: give the address alone"));
+            return Err(wrong("only public buckets can be listed: give the plain address"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
         let format = match (defaults.format, known.as_ref().and_then(Address::kind)) {
@@ -35,7 +35,7 @@ impl Listing {
             (None, None) => return Err(wrong(UNKNOWN_HOST)),
         };
         if !matches!(format, Format::S3 | Format::Azure | Format::Gcs) {
-            return Err(wrong("a bucket is listed by the interface of s3, azure or gcs"));
+            return Err(wrong("buckets can only be listed by the interface of s3, azure or gcs"));
         }
         let bucket = match (&defaults.bucket, &known) {
             (Some(bucket), _) => bucket.clone(),
@@ -72,8 +72,8 @@ impl Listing {
     }
 }
 
-const UNKNOWN_HOST: &str = "a host of no known provider needs --bucket ADDRESS and --format s3, azure or \
-                            gcs, the interface that it speaks";
+const UNKNOWN_HOST: &str = "an unknown host needs --bucket ADDRESS and --format s3, azure or \
+                            gcs";
 
 /// Returns the list operation of a known provider.
 fn interface_of(url: &str, address: &Address, format: Format) -> String {
@@ -117,13 +117,13 @@ mod tests {
         "gs://box",
         "https://storage.googleapis.com/storage/v1/b/box/o?maxResults=1000&fields=kind%2CnextPageToken%2Citems%28name%2Cbucket%2Csize%2Cupdated%29"
     )]
-    fn pages_of_known_providers(#[case] url: &str, #[case] expected: &str) {
+    fn known_providers_have_page_urls(#[case] url: &str, #[case] expected: &str) {
         let listing = Listing::of(url, &Defaults::default()).unwrap();
         assert_eq!(listing.page(None).as_str(), expected);
     }
 
     #[test]
-    fn markers_are_encoded() {
+    fn markers_are_url_encoded() {
         let listing = Listing::of("s3://box", &Defaults::default()).unwrap();
         let marker = Marker { parameter: "marker".to_owned(), value: "a b&c".to_owned() };
         assert!(listing.page(Some(&marker)).as_str().ends_with("&marker=a+b%26c"));
@@ -134,7 +134,11 @@ mod tests {
     #[case("https://acc.blob.core.windows.net/box?sig=secret", None, "only public buckets")]
     #[case("https://me:secret@box.s3.amazonaws.com", None, "only public buckets")]
     #[case("https://box.s3.amazonaws.com", Some(Format::Csv), "interface of s3")]
-    fn what_cannot_be_listed(#[case] url: &str, #[case] format: Option<Format>, #[case] why: &str) {
+    fn unlistable_addresses_are_rejected(
+        #[case] url: &str,
+        #[case] format: Option<Format>,
+        #[case] why: &str,
+    ) {
         let defaults = Defaults { format, ..Defaults::default() };
         let error = Listing::of(url, &defaults).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

@@ -89,7 +89,7 @@ pub(in crate::jobs) fn read_pages(
         let Some(next) = next else { return Ok(()) };
         // Detects circular listings.
         if !seen.insert(hasher.hash_one(&next)) {
-            return sink.broken("the listing does not go on".to_owned());
+            return sink.broken("the listing is circular".to_owned());
         }
         let place = Place { marker: next, key };
         sink.page_done(&place, page.len())?;

@@ -88,7 +88,7 @@ fn noautocorrect_changes_nothing() {
 #[case("a{2,1}", 2)]
 #[case(r#""quoted"a{2,1}"#, 10)]
 #[case(r"\p{Nothing}", 3)]
-fn what_cannot_be_read_is_named_with_its_place(#[case] given: &str, #[case] place: usize) {
+fn syntax_errors_have_positions(#[case] given: &str, #[case] place: usize) {
     match Expression::parse(given, true) {
         Err(ExpressionError::Syntax { position, reason }) => {
             assert_eq!(position, place, "{given}: {reason}");
@@ -98,14 +98,14 @@ fn what_cannot_be_read_is_named_with_its_place(#[case] given: &str, #[case] plac
 }
 
 #[test]
-fn oversized_and_deep_expressions_are_refused() {
+fn oversized_and_deep_expressions_are_rejected() {
     assert_eq!(Expression::parse(r"\w{1000}\w{1000}", true).unwrap_err(), ExpressionError::TooBig);
     let deep = format!("{}a{}", "(".repeat(450), ")".repeat(450));
     assert!(matches!(Expression::parse(&deep, true), Err(ExpressionError::Syntax { .. })));
 }
 
 #[test]
-fn a_dot_matches_every_character_of_a_key() {
+fn dot_matches_every_character() {
     assert!(Expression::parse("a.b", false).unwrap().matches("a\nb"));
     assert!(Expression::parse("a.b", false).unwrap().matches("aéb"));
 }
@@ -122,7 +122,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn any_text_is_an_expression_or_an_error(text in "[a-c*.|(){}\\[\\]^$\"\\\\?+0-9-]{0,24}") {
+    fn any_text_parses_or_fails(text in "[a-c*.|(){}\\[\\]^$\"\\\\?+0-9-]{0,24}") {
         if let Ok(expression) = Expression::parse(&text, true) {
             let again = Expression::parse(expression.source(), false);
             proptest::prop_assert!(again.is_ok(), "{} became {}", text, expression.source());

@@ -1,6 +1,6 @@
-//! The program is killed on the cluster engine: loads, rebuilds from sources, removals.
+//! Kills the program on the cluster engine during loads, rebuilds from sources and removals.
 //!
-//! As `crash.rs` of the embedded engine, with fewer rounds: `CLUSTER_CRASH_ROUNDS` (3).
+//! Like `crash.rs` for the embedded engine, but with fewer rounds: `CLUSTER_CRASH_ROUNDS` (3).
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::program::{Program, text};
 
 const FILES: usize = 3_000;
 
-/// The program on a database of its own in the cluster, which is dropped at the end.
+/// The program with its own cluster database, which is dropped at the end.
 struct OnCluster {
     program: Program,
     servers: Vec<String>,
@@ -17,7 +17,7 @@ struct OnCluster {
 }
 
 impl OnCluster {
-    /// `None` where there is no server.
+    /// `None` without a server.
     fn new() -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
         let name = std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();
@@ -32,7 +32,7 @@ impl OnCluster {
         Some(Self { program, servers, database })
     }
 
-    /// Rows of the tables on all servers whose path holds a text, dead ones included.
+    /// Returns the number of rows on all servers whose path contains a text, including dead rows.
     fn rows_with(&self, part: &str) -> u64 {
         let generation = self.program.status()["generation"].as_u64().unwrap();
         let files = format!("{}.buckets_files_{generation}", self.database);
@@ -62,7 +62,7 @@ fn rounds() -> u32 {
     named.and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
 }
 
-/// Moments spread over a command, the same in every run; what they hit differs anyway.
+/// Returns times spread over a command. They are equal in all runs.
 fn moments(whole: Duration) -> impl Iterator<Item = (usize, Duration)> {
     (1..=rounds()).map(move |round| (round as usize, whole * (2 * round - 1) / (2 * rounds())))
 }
@@ -74,7 +74,7 @@ fn timed(program: &Program, arguments: &[&str]) -> Duration {
 }
 
 #[test]
-fn killed_loads_publish_all_or_nothing_and_go_on() {
+fn killed_loads_are_atomic_and_resumable() {
     let Some(on) = OnCluster::new() else { return };
     let program = &on.program;
     let whole = timed(program, &["load", text(&program.source(0, FILES))]);
@@ -110,8 +110,8 @@ fn killed_rebuilds_from_sources_leave_the_old_generation_or_the_new_one() {
         assert!(now == last || now == new, "round {round}: {now:?}");
         last = now;
     }
-    // The next one drops what the killed ones left. A slow server may still be at a statement of
-    // theirs meanwhile; what that leaves goes with the one after.
+    // The next rebuild drops unfinished generations. A slow server may still execute statements of
+    // a killed rebuild; their result is dropped by the one after it.
     let mut left = Vec::new();
     for _ in 0..3 {
         program.done(&["rebuild"]);
@@ -126,7 +126,7 @@ fn killed_rebuilds_from_sources_leave_the_old_generation_or_the_new_one() {
 }
 
 #[test]
-fn killed_removals_are_finished_by_whoever_writes_next() {
+fn killed_removals_are_completed_by_next_writer() {
     let Some(on) = OnCluster::new() else { return };
     let program = &on.program;
     program.done(&["load", text(&program.source(5, FILES))]);
@@ -139,7 +139,7 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
         program.killed(&["remove", &address(number)], moment);
         let now = program.published().1;
         assert!(now == left || now == left - share(number), "round {round}: {now}");
-        // A load carries it out as well as the same command.
+        // Both a load and the same command complete it.
         if program.status()["removals_waiting"] == 1 && round % 2 == 0 {
             let other = program.folder().write("other.ndjson", "");
             assert_eq!(program.run(&["load", text(&other)]).code, Some(0));
@@ -154,7 +154,7 @@ fn killed_removals_are_finished_by_whoever_writes_next() {
 }
 
 #[test]
-fn a_server_that_looks_seldom_follows_a_rebuild_with_its_next_search() {
+fn search_follows_rebuild_without_refresh() {
     let Some(on) = OnCluster::new() else { return };
     let program = &on.program;
     program.done(&["load", text(&program.source(1, 30))]);

@@ -1,5 +1,5 @@
-//! The cluster engine against real servers, where `TEST_CLICKHOUSE_URL` names one; against several
-//! where `TEST_CLICKHOUSE_CLUSTER` names their cluster.
+//! Tests of the cluster engine on the server `TEST_CLICKHOUSE_URL` and, if set, the cluster
+//! `TEST_CLICKHOUSE_CLUSTER`.
 
 mod crash;
 mod publish;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::conformance::{Pair, query, step};
 
-/// A generation of its own in the servers of `scripts/lib/clickhouse.sh`.
+/// A generation on the servers of `scripts/lib/clickhouse.sh`.
 #[derive(Clone)]
 struct Throwaway {
     cluster: Cluster,
@@ -32,7 +32,7 @@ enum Servers {
 }
 
 impl Throwaway {
-    /// `None` where there are no such servers.
+    /// `None` without such servers.
     fn on(servers: Servers) -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
         let named = || std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();
@@ -54,17 +54,17 @@ impl Throwaway {
     }
 }
 
-/// A number that no other test uses, in this process or another one.
+/// Returns a unique number across tests and processes.
 fn fresh_number() -> u32 {
     use std::hash::{BuildHasher, RandomState};
     (RandomState::new().hash_one(SystemTime::now()) >> 33) as u32
 }
 
 #[test]
-fn servers_are_named_or_their_absence_is_told() {
+fn missing_servers_are_reported() {
     match std::env::var("TEST_CLICKHOUSE_URL") {
         Ok(_) => assert!(Throwaway::on(Servers::One).is_some()),
-        // Past the capture of the test's output, so that it is seen without a failure.
+        // Bypasses the output capture, so that it is visible without a failure.
         Err(_) => writeln!(
             std::io::stderr().lock(),
             "WARNING: the tests of the cluster engine were left out: TEST_CLICKHOUSE_URL is not set."
@@ -73,7 +73,7 @@ fn servers_are_named_or_their_absence_is_told() {
     }
 }
 
-/// RE2 knows these only between ASCII letters, so the cluster refuses them.
+/// RE2 supports these for ASCII only, so the cluster rejects them.
 fn is_known(query: &FileQuery) -> bool {
     match &query.matching {
         Matching::Expression(expression) => {
@@ -102,28 +102,28 @@ fn conforms(servers: Servers, cases: u32) {
 }
 
 #[test]
-fn two_shards_answer_like_the_model() {
+fn two_shards_match_model() {
     conforms(Servers::Shards, 8);
 }
 
 #[test]
-fn one_server_answers_like_the_model() {
+fn single_server_matches_model() {
     conforms(Servers::One, 4);
 }
 
 #[test]
-fn two_replicas_answer_like_the_model() {
+fn two_replicas_match_model() {
     conforms(Servers::Replicas, 4);
 }
 
-/// The generation of a test; dropped with its tables at the end.
+/// A generation that is dropped with its tables.
 struct Table {
     throwaway: Throwaway,
     index: ClusterIndex,
 }
 
 impl Table {
-    /// On two shards, or on the one server that there is.
+    /// Uses two shards if available, or a single server.
     fn new() -> Option<Self> {
         let throwaway = Throwaway::on(Servers::Shards).or_else(|| Throwaway::on(Servers::One))?;
         Some(Self { index: throwaway.open(), throwaway })
@@ -186,13 +186,13 @@ fn words(text: &str) -> FileQuery {
     FileQuery { matching, full_path: true, ..FileQuery::default() }
 }
 
-/// Runs a statement on the first server, past the engine.
+/// Runs a statement on the first server, bypassing the engine.
 fn raw(statement: &str) -> String {
     raw_at(&std::env::var("TEST_CLICKHOUSE_URL").unwrap(), statement)
 }
 
 fn raw_at(url: &str, statement: &str) -> String {
-    // Opening a cluster has chosen the provider that every client needs.
+    // Connecting to a cluster installs the TLS provider that every client needs.
     Cluster::connect(url, None).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Runs, their publish, and who may write.
+//! Runs, publishes and the write lock.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -7,7 +7,7 @@ use buckets::engine::{EngineError, FileIndex, Mode, PublishCounts};
 use super::{Table, all_of, named, raw, words};
 
 #[test]
-fn replacing_drops_the_old_files_of_named_buckets_only() {
+fn replace_drops_old_files_of_named_buckets_only() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "a"), (1, "b"), (2, "c")]);
     let counts = table.publish(2, Mode::Replace, &[(1, "b"), (1, "d"), (1, "d")]);
@@ -21,7 +21,7 @@ fn replacing_drops_the_old_files_of_named_buckets_only() {
 }
 
 #[test]
-fn a_bucket_whose_source_broke_off_loses_no_file() {
+fn incomplete_bucket_loses_no_file() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "a"), (1, "b"), (2, "c")]);
     let mut writer = table.index.writer(64).unwrap();
@@ -37,14 +37,14 @@ fn a_bucket_whose_source_broke_off_loses_no_file() {
 }
 
 #[test]
-fn half_a_run_is_invisible_and_goes_on_from_its_checkpoint() {
+fn open_run_is_hidden_and_resumable() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "old")]);
     let mut writer = table.index.writer(64).unwrap();
     writer.begin(2).unwrap();
     writer.add(&all_of(&[(1, "kept"), (2, "kept too")])).unwrap();
     writer.checkpoint("noted".to_owned()).unwrap();
-    // More than is sent at once, so that rows are stored behind the checkpoint.
+    // More than a batch, so that rows are stored after the checkpoint.
     let long = "x".repeat(4_000);
     let lost: Vec<String> = (0..4_000).map(|number| format!("lost/{number}/{long}")).collect();
     let lost: Vec<(u64, &str)> = lost.iter().map(|path| (3, path.as_str())).collect();
@@ -63,9 +63,9 @@ fn half_a_run_is_invisible_and_goes_on_from_its_checkpoint() {
     assert_eq!(table.all(), ["kept", "kept too", "after"]);
 }
 
-/// A state without a run asks for no bound of ids, which a run that begins must not show.
+/// Without an open run, states have no upper bound of ids. Rows of a new run must still be hidden.
 #[test]
-fn a_run_that_began_after_the_state_was_read_stays_hidden() {
+fn run_started_during_search_is_hidden() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "old")]);
     let mut writer = table.index.writer(64).unwrap();
@@ -82,7 +82,7 @@ fn a_run_that_began_after_the_state_was_read_stays_hidden() {
 }
 
 #[test]
-fn a_search_sees_one_published_state() {
+fn search_reads_single_state() {
     let Some(table) = Table::new() else { return };
     let files = |run: u64| -> Vec<String> { (0..60).map(|n| format!("run{run}/{n}")).collect() };
     let publish = |run: u64| {
@@ -108,13 +108,13 @@ fn a_search_sees_one_published_state() {
 }
 
 #[test]
-fn one_writes_at_a_time() {
+fn only_one_writer_is_allowed() {
     let Some(table) = Table::new() else { return };
     let writer = table.index.writer(64).unwrap();
     assert!(matches!(table.throwaway.open().writer(64), Err(EngineError::Locked(_))));
     drop(writer);
     drop(table.index.writer(64).unwrap());
-    // Holders on a machine of which nothing is known: one that was silent, one that was for too long.
+    // Two holders on unknown machines, one of which has expired.
     let other = Lease::of(&table, "7");
     other.renewed_before(20);
     match table.index.writer(64) {
@@ -126,7 +126,7 @@ fn one_writes_at_a_time() {
     other.renewed_before(40);
     let mut writer = table.index.writer(64).unwrap();
     assert!(!other.is_there(), "it was taken over");
-    // Another one did the same to this writer.
+    // Another process takes over the lock of this writer.
     for name in Lease::all(&table) {
         raw(&format!("DROP TABLE default.{name}"));
     }
@@ -139,9 +139,9 @@ fn one_writes_at_a_time() {
 }
 
 #[test]
-fn of_many_that_want_to_write_one_does() {
+fn one_of_many_candidates_gets_lock() {
     let Some(table) = Table::new() else { return };
-    // What a process left that died before it could write its name.
+    // The table of a process that died before it wrote its name.
     let dead = Lease::of(&table, "7");
     let (writing, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let written = AtomicUsize::new(0);
@@ -173,7 +173,7 @@ fn of_many_that_want_to_write_one_does() {
 }
 
 #[test]
-fn a_writer_that_lost_its_right_deletes_nothing() {
+fn writer_without_lock_deletes_nothing() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(2, "kept"), (4, "other")]);
     let mut writer = table.index.writer(64).unwrap();
@@ -195,7 +195,7 @@ fn a_writer_that_lost_its_right_deletes_nothing() {
     assert_eq!(table.all(), ["kept", "other"]);
 }
 
-/// The right to write to a table's generation, as another process has it.
+/// The write lock of a generation, as held by another process.
 struct Lease(String);
 
 impl Lease {
@@ -219,7 +219,7 @@ impl Lease {
         raw(&format!("DROP TABLE default.{}", self.0));
     }
 
-    /// All that there are.
+    /// All rows.
     fn all(table: &Table) -> Vec<String> {
         let begin = format!("buckets_writer_{}_", table.throwaway.generation);
         let names = format!(

@@ -1,4 +1,4 @@
-//! Removals, down to the bytes on disk.
+//! Removals, including the bytes on disk.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use super::{Table, raw};
 use crate::paging::removed_while_read;
 
 #[test]
-fn every_row_is_read_although_a_bucket_before_it_is_removed() {
+fn all_rows_are_read_during_removal() {
     let Some(table) = Table::new() else { return };
     removed_while_read(&table.index, &table.throwaway.open());
 }
 
 #[test]
-fn a_removal_leaves_no_byte_on_disk() {
+fn removal_erases_files_from_disk() {
     let Some(table) = Table::new() else { return };
     let (secret, other, replaced) = ("xqzjvkwpyfgmbhdc", "wdrtplhcnmvqzkxj", "kzvqmnbxtrwplsdf");
     let gone = format!("it's/{secret}\\1.txt");
-    // Even numbers: the shard of the first server, whose folders are looked at.
+    // Even numbers are on the shard of the first server, whose folders are checked.
     table.publish(1, Mode::Replace, &[(2, replaced), (2, &gone), (2, other), (4, &gone)]);
-    // What a publish replaces may stay on disk, unseen; a removal takes it along.
+    // Replaced rows may stay on disk, but a removal erases them as well.
     table.publish(2, Mode::Replace, &[(2, &gone), (2, &gone), (2, other), (4, &gone)]);
     let mut folders = table_folders(&table);
     if let Some(folders) = &folders {
@@ -49,10 +49,10 @@ fn a_removal_leaves_no_byte_on_disk() {
     }
 }
 
-/// The folders of the generation's tables; `None` where they cannot be read.
+/// Returns the folders of the tables, or `None` if they are not readable.
 fn table_folders(table: &Table) -> Option<BTreeSet<PathBuf>> {
     let number = table.throwaway.generation;
-    // Compressed, a path of ordinary letters would not be found; these are too random for that.
+    // These characters are too random for compression, so that a path can be found on disk.
     let parts = raw(&format!(
         "SELECT DISTINCT path FROM system.parts WHERE database = 'default' AND table LIKE '%_{number}'"
     ));
@@ -61,7 +61,7 @@ fn table_folders(table: &Table) -> Option<BTreeSet<PathBuf>> {
     folders.iter().all(|folder| std::fs::read_dir(folder).is_ok()).then_some(folders)
 }
 
-/// Whether a file below the folders holds a text.
+/// Returns true if a file in the folders contains a text.
 fn holds(folders: &BTreeSet<PathBuf>, text: &str) -> bool {
     let mut folders: Vec<PathBuf> = folders.iter().cloned().collect();
     while let Some(folder) = folders.pop() {
@@ -71,7 +71,7 @@ fn holds(folders: &BTreeSet<PathBuf>, text: &str) -> bool {
                 folders.push(path);
                 continue;
             }
-            // Parts may be merged away meanwhile.
+            // Parts may be merged in the meantime.
             let content = std::fs::read(&path).unwrap_or_default();
             if content.windows(text.len()).any(|window| window == text.as_bytes()) {
                 return true;

@@ -1,4 +1,4 @@
-//! Searches, their limits, and servers that are away.
+//! Searches, limits and unavailable servers.
 
 use std::net::TcpListener;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use super::{Table, seconds, words};
 use crate::expressions;
 
 #[test]
-fn constructs_that_re2_lacks_are_refused() {
+fn constructs_unsupported_by_re2_are_rejected() {
     let Some(table) = Table::new() else { return };
     let expression = Expression::parse(r".*\bword.*", false).unwrap();
     let matching = Matching::Expression(std::sync::Arc::new(expression));
@@ -29,7 +29,7 @@ fn constructs_that_re2_lacks_are_refused() {
 }
 
 #[test]
-fn random_expressions_find_what_a_naive_judge_finds() {
+fn random_expressions_match_naive_results() {
     let Some(table) = Table::new() else { return };
     let files = expressions::filled(&table.index);
     for case in expressions::hostile_cases() {
@@ -40,7 +40,7 @@ fn random_expressions_find_what_a_naive_judge_finds() {
 }
 
 #[test]
-fn odd_paths_come_back_unchanged() {
+fn unusual_paths_are_preserved() {
     let Some(table) = Table::new() else { return };
     let odd =
         ["it's", "back\\slash", "tab\there", "new\nline", "é/ü/漢", "'; DROP TABLE x --", "a//b//"];
@@ -57,20 +57,20 @@ fn odd_paths_come_back_unchanged() {
 }
 
 #[test]
-fn a_server_that_is_away_is_an_error_and_no_wait() {
+fn unavailable_server_fails_immediately() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = Cluster::connect(&format!("http://us:secret@{closed}/"), Some("any"));
     let text = refused.err().unwrap().to_string();
-    assert!(text.contains("the cluster does not answer") && !text.contains("secret"), "{text}");
+    assert!(text.contains("the cluster does not respond") && !text.contains("secret"), "{text}");
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://us:secret@{}/", silent.local_addr().unwrap());
     let text = Cluster::connect(&url, Some("any")).err().unwrap().to_string();
-    assert!(text.contains("no answer within") && !text.contains("secret"), "{text}");
+    assert!(text.contains("no response within") && !text.contains("secret"), "{text}");
     assert!(Cluster::connect("http://us:secret@", None).is_err());
 }
 
 #[test]
-fn wrong_names_and_passwords_are_told_apart() {
+fn wrong_user_and_cluster_have_different_errors() {
     let Ok(url) = std::env::var("TEST_CLICKHOUSE_URL") else { return };
     let error = |url: &str, name: Option<&str>| {
         let failed = Cluster::connect(url, name).and_then(|cluster| cluster.open(1).map(drop));
@@ -85,7 +85,7 @@ fn wrong_names_and_passwords_are_told_apart() {
 }
 
 #[test]
-fn a_search_stops_at_its_limit_and_when_nobody_waits() {
+fn search_stops_at_limit_and_on_cancellation() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "a")]);
     let over = Limits::until(Instant::now(), 1);
@@ -98,7 +98,7 @@ fn a_search_stops_at_its_limit_and_when_nobody_waits() {
 }
 
 #[test]
-fn generations_are_listed_and_removed() {
+fn generations_are_listed_and_dropped() {
     let Some(table) = Table::new() else { return };
     let (cluster, number) = (&table.throwaway.cluster, table.throwaway.generation);
     assert!(cluster.generations().unwrap().contains(&number));

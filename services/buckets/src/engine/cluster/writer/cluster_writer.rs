@@ -117,7 +117,7 @@ impl ClusterWriter {
         }
         if self.failed {
             return Err(ClusterError::Invalid(
-                "an insert failed; the run goes on from its last checkpoint".to_owned(),
+                "an insert failed; resume the run from its last checkpoint".to_owned(),
             ));
         }
         Ok(())
@@ -125,7 +125,7 @@ impl ClusterWriter {
 
     pub(super) fn open_run(&self) -> Result<&OpenRun, ClusterError> {
         let open = self.record.journal.open.as_ref();
-        open.ok_or_else(|| ClusterError::Invalid("no run is under way".to_owned()))
+        open.ok_or_else(|| ClusterError::Invalid("there is no open run".to_owned()))
     }
 
     /// Makes all added files durable.

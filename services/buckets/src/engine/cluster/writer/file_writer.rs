@@ -19,7 +19,7 @@ impl FileWriter for ClusterWriter {
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         if let Some(open) = &self.record.journal.open {
-            return Err(EngineError::Broken(format!("run {} is under way", open.run)));
+            return Err(EngineError::Broken(format!("run {} is open", open.run)));
         }
         self.forget_deleted_batches()?;
         let open =

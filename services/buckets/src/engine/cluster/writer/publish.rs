@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_split_by_what_becomes_of_its_buckets() {
+    fn share_separates_replaced_and_appended_buckets() {
         let split = |buckets: &[u64]| -> Vec<(Mode, Vec<u64>, u64)> {
             let share = Share { buckets: buckets.to_vec(), parts: 3, part: 2 };
             let split = share.split(&HashSet::from([1, 3]));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_hold_every_bucket_once_and_large_ones_in_parts() {
+    fn shares_cover_buckets_once_and_split_large_ones() {
         let weights = BTreeMap::from([(1, 1_500_000), (2, 1_000_000), (3, 4_100_000), (4, 5)]);
         let shares: Vec<(Vec<u64>, u64, u64)> = shares_of(&weights)
             .into_iter()

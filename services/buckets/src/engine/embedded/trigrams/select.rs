@@ -270,7 +270,7 @@ mod tests {
     #[case(".*af\u{e9}.*", false)]
     #[case(r".*\bsql.*", false)]
     #[case("sql.*", false)]
-    fn single_trigrams_decide(#[case] text: &str, #[case] expected: bool) {
+    fn single_trigrams_are_sufficient(#[case] text: &str, #[case] expected: bool) {
         assert_eq!(contained(&hir(text)).is_some(), expected, "{text}");
     }
 
@@ -278,7 +278,7 @@ mod tests {
     #[case(".ta tar ar. r.g bac ack cku kup", &[0, 4, 2, 6])]
     #[case("fin nal ina", &[0, 1])]
     #[case("abc - bcd xyz", &[0, 1, 3])]
-    fn conditions_of_other_texts_come_first(#[case] grams: &str, #[case] expected: &[usize]) {
+    fn conditions_of_distinct_texts_are_preferred(#[case] grams: &str, #[case] expected: &[usize]) {
         let gram = |text: &str| text.as_bytes().try_into().ok();
         let grams: Vec<_> = grams.split(' ').map(gram).collect();
         assert_eq!(telling(&grams), expected);
@@ -293,7 +293,7 @@ mod tests {
     #[case("a.*b", 0)]
     #[case(".*[0-9]{4}.*", 0)]
     #[case(".*(passw|a).*", 0)]
-    fn expressions_need_trigrams(#[case] text: &str, #[case] expected: usize) {
+    fn expressions_require_trigrams(#[case] text: &str, #[case] expected: usize) {
         let end = || Part::exactly([vec![END]].into(), true);
         let need = end().then(Part::of(&hir(text))).then(end()).open().need;
         assert_eq!(need.size(), expected, "{text}: {need:?}");

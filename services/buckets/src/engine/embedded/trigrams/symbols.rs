@@ -23,7 +23,7 @@ mod tests {
     use crate::model::fold::{LAST_WITH_CASE, fold};
 
     #[test]
-    fn a_fold_has_one_symbol() {
+    fn equal_folds_share_symbol() {
         for character in (0..=LAST_WITH_CASE + 0x1000).filter_map(char::from_u32) {
             let expected = symbol(character);
             for range in fold(character).ranges() {

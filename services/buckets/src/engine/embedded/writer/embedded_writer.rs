@@ -113,7 +113,7 @@ impl EmbeddedWriter {
 
     fn open_run(&self) -> Result<&OpenRun, EngineError> {
         let open = self.journal.open.as_ref();
-        open.ok_or_else(|| EngineError::Broken("no run is under way".to_owned()))
+        open.ok_or_else(|| EngineError::Broken("there is no open run".to_owned()))
     }
 
     fn doom(&mut self, deletions: Deletions) -> Result<(), EngineError> {

@@ -34,5 +34,5 @@ pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Resul
             }
         }
     }
-    Err(EngineError::Broken("deleted files could not be merged away".to_owned()))
+    Err(EngineError::Broken("segments with deleted files could not be rewritten".to_owned()))
 }
