@@ -138,7 +138,7 @@ pub enum VerificationError {
     /// The subscriber has too many pending domains.
     #[error("Access denied, too many domains await verification: verify or remove some of them.")]
     TooManyPending,
-    /// The plan covers no more larger domains.
+    /// The plan covers no further large domain.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     NoRoom {
         /// Maximum of the plan.

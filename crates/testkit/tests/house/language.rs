@@ -72,7 +72,6 @@ const PENDING: &[&str] = &[
     "crates/outbound/",
     "crates/shell/",
     "crates/testkit/",
-    "services/breaches/",
 ];
 
 /// Folders of data, of built files, and of text that other files produce.

@@ -7,7 +7,7 @@ use breaches::jobs::{TextEncoding, decoded};
 use libfuzzer_sys::fuzz_target;
 
 /// A few bytes can decompress to very many.
-const MOST: u64 = 1 << 20;
+const MAX: u64 = 1 << 20;
 
 fuzz_target!(|data: (u8, Vec<u8>)| {
     let (kind, bytes) = data;
@@ -21,7 +21,7 @@ fuzz_target!(|data: (u8, Vec<u8>)| {
     let size = bytes.len();
     let Ok(text) = decoded(Cursor::new(bytes), encoding) else { return };
     let mut read = Vec::new();
-    let ended = text.take(MOST).read_to_end(&mut read);
+    let ended = text.take(MAX).read_to_end(&mut read);
     if plain {
         assert!(ended.is_ok());
         assert!(read.len() <= 3 * size + 1);

@@ -8,7 +8,7 @@ use batch::{Sorted, Sorter};
 use super::domain_names::{MEMORY, PIECE, Pieces, order_of};
 
 /// Separates an alias and a website. No alias contains a control character.
-const BETWEEN: char = '\n';
+const SEPARATOR: char = '\n';
 
 /// Collects addresses, or aliases with websites, in any order and with duplicates.
 pub struct CapturedCollector {
@@ -40,7 +40,7 @@ impl CapturedCollector {
         self.is_empty = false;
         self.text.clear();
         self.text.push_str(alias);
-        self.text.push(BETWEEN);
+        self.text.push(SEPARATOR);
         self.text.push_str(website);
         self.sorter.push(order_of(alias), self.text.as_bytes())
     }
@@ -106,7 +106,7 @@ impl Pieces for CapturedWebsites {
                 return Ok((piece, true));
             };
             let pair = String::from_utf8_lossy(pair);
-            let (alias, website) = pair.split_once(BETWEEN).unwrap_or((&pair, ""));
+            let (alias, website) = pair.split_once(SEPARATOR).unwrap_or((&pair, ""));
             if self.alias.as_deref() == Some(alias) {
                 piece.push(b',');
             } else {

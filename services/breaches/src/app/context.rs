@@ -55,6 +55,6 @@ impl RequestContext {
 
     /// Returns whether an address with this key may have an opt-out, so that its digest is needed.
     pub fn may_be_opted_out(&self, key: AccountKey) -> bool {
-        self.snapshot.opt_outs.may_hold(key)
+        self.snapshot.opt_outs.may_contain(key)
     }
 }

@@ -18,7 +18,7 @@ use crate::store::messages::{self, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
 /// Seconds after which a message about a hidden breach is dropped.
-const HIDDEN_LONG: i64 = 30 * 86_400;
+const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
 
 /// The kind of an outbox. Mails and webhooks are delivered separately, so that neither delays the
 /// other.
@@ -186,7 +186,7 @@ fn still_wanted(
     }
     if !breach.active {
         // It may be active again soon, and no second notice is posted.
-        return match now - created_at < HIDDEN_LONG {
+        return match now - created_at < MAX_HIDDEN_SECONDS {
             true => Ok(Err(DeliveryError::early("the breach is hidden"))),
             false => unwanted("the breach has been hidden for too long"),
         };

@@ -41,7 +41,7 @@ pub fn new_code() -> Result<String, OperatorError> {
 /// Counts a domain with the catalogue in the database. It walks over the accounts, so it needs a
 /// connection that blocks no one.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
-    domain_walk::as_of_one_moment(db, |db| {
+    domain_walk::in_one_snapshot(db, |db| {
         let catalogue = breaches::catalogue(db)?;
         domain_count::count(db, &catalogue, domain)
     })

@@ -14,7 +14,7 @@ pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
 /// Bytes of a piece of the answer.
 pub(super) const PIECE: usize = 64 * 1024;
 /// Separates an alias and the packed ids of its breaches. No alias contains a control character.
-const BETWEEN: u8 = b'\n';
+const SEPARATOR: u8 = b'\n';
 
 /// An answer that is generated piece by piece on blocking threads.
 pub trait Pieces: Send + 'static {
@@ -44,7 +44,7 @@ impl AliasCollector {
     pub fn add(&mut self, alias: &str, list: &[u8]) -> io::Result<()> {
         self.text.clear();
         self.text.extend_from_slice(alias.as_bytes());
-        self.text.push(BETWEEN);
+        self.text.push(SEPARATOR);
         self.text.extend_from_slice(list);
         self.sorter.push(order_of(alias), &self.text)
     }
@@ -113,7 +113,7 @@ impl DomainNames {
             return Ok(Some(next));
         }
         let Some((_, text)) = self.sorted.next_record()? else { return Ok(None) };
-        let end = text.iter().position(|byte| *byte == BETWEEN).unwrap_or(text.len());
+        let end = text.iter().position(|byte| *byte == SEPARATOR).unwrap_or(text.len());
         let alias = String::from_utf8_lossy(&text[..end]).into_owned();
         Ok(Some((alias, text.get(end + 1..).unwrap_or_default().to_vec())))
     }

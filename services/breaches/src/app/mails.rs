@@ -64,7 +64,7 @@ pub fn opt_out(address: &str, link: &str) -> Mail {
 const ADVICE: &str = "Change the password of this account and of every account that uses the same one. \
      Turn on two-factor authentication where it is available.";
 
-/// A breach contains the own address.
+/// The notice that a breach contains the recipient's address.
 pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) -> Mail {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
     let classes = data_classes.join(", ");
@@ -93,7 +93,7 @@ fn stolen(breach: &Breach, page: &str) -> String {
     )
 }
 
-/// A paste contains the own address.
+/// The notice that a paste contains the recipient's address.
 pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: &str) -> Mail {
     Mail {
         to: address.to_owned(),

@@ -66,7 +66,7 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Er
     Ok(state.pools().write(end).await?)
 }
 
-/// Ends notices about the own address and removes pending ones.
+/// Ends notices about the subscriber's address and removes pending ones.
 fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     messages::drop_own(db, subscriber)?;
     subscribers::set_notify(db, subscriber, false)

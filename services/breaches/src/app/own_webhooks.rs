@@ -10,9 +10,9 @@ use crate::state::State;
 use crate::store::{turns, webhooks};
 
 /// Maximum number of webhooks of a subscriber.
-const MOST: usize = 10;
+const MAX: usize = 10;
 /// Maximum length of a URL.
-const LONGEST: usize = 2_000;
+const MAX_LENGTH: usize = 2_000;
 
 /// A webhook of a subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub async fn add_webhook(
     url: &str,
 ) -> Result<Result<String, &'static str>, Error> {
     let named = webhook_url::is_plain(url) && state.external().webhooks.may_name(url);
-    if url.len() > LONGEST || !named {
+    if url.len() > MAX_LENGTH || !named {
         return Ok(Err("Enter an http or https URL on a public host, at port 80 or 443."));
     }
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
@@ -56,7 +56,7 @@ pub async fn add_webhook(
         if known.iter().any(|webhook| webhook.url == url) {
             return Ok(Err("A webhook with this URL already exists."));
         }
-        if known.len() >= MOST {
+        if known.len() >= MAX {
             return Ok(Err("You already have ten webhooks. Remove one first."));
         }
         webhooks::add(db, subscriber, &url, &text, now)?;

@@ -132,7 +132,7 @@ mod tests {
     use crate::store::{MIGRATIONS, versions};
 
     #[actix_web::test]
-    async fn reads_of_one_turn_share_a_snapshot_and_the_next_turn_sees_later_commits() {
+    async fn reads_of_one_turn_share_a_snapshot_and_later_turns_see_new_commits() {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         if pools.backend() == Backend::Postgres {

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_rule_holds_at_its_boundary() {
-        const MOST: i64 = i32::MAX as i64;
+        const MAX: i64 = i32::MAX as i64;
         let full = Access::Full;
         let (free, many) = (Access::SubscriptionFreeOnly, Access::TooManyDomains);
         for (now, locked_in, max_size, larger_domains, max_domains, expected) in [
@@ -98,7 +98,7 @@ mod tests {
             (25, None, 25, 1, 1, full),
             (26, None, 25, 1, 1, free),
             (26, None, 100, 1, 1, full),
-            (MOST, None, MOST, 1, 1, full),
+            (MAX, None, MAX, 1, 1, full),
             // The smaller of the counts now and at the renewal is used.
             (40, Some(25), 25, 1, 1, full),
             (40, Some(26), 25, 1, 1, free),

@@ -80,7 +80,7 @@ fn tag(text: &str) -> String {
         if rest.is_empty() || rest.starts_with('>') {
             break;
         }
-        // An equals sign in front of a name is part of the name.
+        // An equals sign before a name is part of the name.
         let end = rest.char_indices().skip(1).find(|(_, c)| is_end(*c));
         let (attribute, tail) = rest.split_at(end.map_or(rest.len(), |(end, _)| end));
         attributes.push(attribute.to_lowercase());

@@ -57,7 +57,7 @@ impl OptOutSet {
 
     /// Returns whether any digest starts with the bytes of `key`. If not, the full digest is not
     /// needed.
-    pub fn may_hold(&self, key: AccountKey) -> bool {
+    pub fn may_contain(&self, key: AccountKey) -> bool {
         let first = key.first_bytes();
         let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);
         self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(set.get(&digest("a")), Some(OptOut::Public));
         assert_eq!(set.get(&digest("b")), Some(OptOut::Breaches));
         assert_eq!(set.get(&digest("c")), None);
-        assert!(set.may_hold(AccountKey::of(&digest("a"))));
-        assert!(!set.may_hold(AccountKey::of(&digest("c"))));
+        assert!(set.may_contain(AccountKey::of(&digest("a"))));
+        assert!(!set.may_contain(AccountKey::of(&digest("c"))));
     }
 }

@@ -15,7 +15,7 @@ const PIECE: usize = 1_024;
 /// Maximum number of bytes that may begin an attribute, in consecutive pieces without a token. The
 /// tokenizer compares each attribute with all previous ones of its tag; no honest tag comes near
 /// this limit.
-const MOST_SEPARATORS: usize = 16_384;
+const MAX_SEPARATORS: usize = 16_384;
 
 /// The `content` of each `meta` tag with a name (ignoring case) in the head of a page.
 ///
@@ -26,7 +26,7 @@ pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     let head = Head { name: name.to_owned(), ..Head::default() };
     let tokenizer = Tokenizer::new(head, TokenizerOpts::default());
     let (mut rest, mut separators) = (html, 0);
-    while !rest.is_empty() && !tokenizer.sink.ended.get() && separators <= MOST_SEPARATORS {
+    while !rest.is_empty() && !tokenizer.sink.ended.get() && separators <= MAX_SEPARATORS {
         let (piece, tail) = rest.split_at(rest.floor_char_boundary(PIECE.min(rest.len())));
         rest = tail;
         let queue = BufferQueue::default();

@@ -21,7 +21,7 @@ pub(super) const NO_ROOM: &str = "no room";
 /// Removed by the subscriber; the parent domain does not add it again.
 pub(super) const REMOVED: &str = "removed";
 /// Maximum number of pending domains of a subscriber.
-const MOST_PENDING: i64 = 1_000;
+const MAX_PENDING: i64 = 1_000;
 /// Domains looked up in one statement.
 const CHUNK: usize = 500;
 
@@ -209,7 +209,7 @@ pub fn set_size(
 }
 
 /// Returns the code of a domain that a subscriber wants to verify; `new` if it has none yet. Returns
-/// `None` if the subscriber has [`MOST_PENDING`] pending domains.
+/// `None` if the subscriber has [`MAX_PENDING`] pending domains.
 pub fn begin(
     db: &mut Db,
     subscriber: i64,
@@ -229,7 +229,7 @@ pub fn begin(
         None => new.to_owned(),
     };
     let pending = own.filter(domain_control::state.eq(PENDING));
-    if pending.count().get_result::<i64>(db)? >= MOST_PENDING {
+    if pending.count().get_result::<i64>(db)? >= MAX_PENDING {
         return Ok(None);
     }
     let pending = (domain_control::state.eq(PENDING), domain_control::parent_id.eq(None::<i64>));

@@ -26,7 +26,7 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseE
 }
 
 /// Runs several reads on one snapshot, outside a transaction.
-pub fn as_of_one_moment<T, E: From<DatabaseError>>(
+pub fn in_one_snapshot<T, E: From<DatabaseError>>(
     db: &mut Db,
     read: impl FnOnce(&mut Db) -> Result<T, E>,
 ) -> Result<T, E> {

@@ -165,7 +165,7 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
 }
 
 /// Keys cached per connection. A service with more of them uses PostgreSQL.
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 
 /// Live keys that a SQLite connection has found; cleared when the file changes.
 ///
@@ -203,7 +203,7 @@ impl KnownKeys {
         }
         let known = find(db, digest, now)?;
         if let (KeyLookup::Live(holder), Some(_)) = (&known, self.version)
-            && self.holders.len() < MOST
+            && self.holders.len() < MAX
         {
             self.holders.insert(*digest, Arc::clone(holder));
         }

@@ -51,7 +51,7 @@ pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseErro
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
 /// Maximum number of names: 5 MB with usual names, 20 MB if all have maximum length.
-const MOST_KNOWN: usize = 65_536;
+const MAX_KNOWN: usize = 65_536;
 
 impl KnownNames {
     /// The names of domains, in the order of their ids.
@@ -79,7 +79,7 @@ impl KnownNames {
         let name = name(conn, id)?;
         if loaded_address::is_domain(&name) {
             let mut names = self.0.write();
-            if names.len() >= MOST_KNOWN {
+            if names.len() >= MAX_KNOWN {
                 names.clear();
             }
             names.insert(id, name.as_str().into());

@@ -14,7 +14,7 @@ use crate::model::notice::{Notice, Recipient};
 const UNREADABLE: &str = "this version cannot read the message";
 
 /// Seconds after which an undecodable message is given up.
-const WAITED_LONG: i64 = 30 * 86_400;
+const MAX_WAIT_SECONDS: i64 = 30 * 86_400;
 
 /// Adds a message to the outbox, unless its key exists or its recipient was removed.
 pub fn post(
@@ -175,7 +175,7 @@ fn read(
         claimed.posted.push(Posted { id, recipient, notice, created_at, failed });
         return Ok(());
     }
-    let is_over = created_at <= now - WAITED_LONG;
+    let is_over = created_at <= now - MAX_WAIT_SECONDS;
     diesel::update(outbox::table.find(id))
         .set((
             outbox::next_try.eq(now.saturating_add_unsigned(PUT_OFF)),

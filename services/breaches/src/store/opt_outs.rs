@@ -85,9 +85,9 @@ impl OptOuts {
 
     /// Returns whether an account with this key may have an opt-out, so that its address has to be
     /// hashed.
-    pub fn may_hold(&self, key: AccountKey) -> bool {
+    pub fn may_contain(&self, key: AccountKey) -> bool {
         match self {
-            Self::Memory(set) => set.may_hold(key),
+            Self::Memory(set) => set.may_contain(key),
             Self::Database => true,
         }
     }

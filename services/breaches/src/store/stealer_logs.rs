@@ -4,7 +4,7 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 
-use super::domain_walk::as_of_one_moment;
+use super::domain_walk::in_one_snapshot;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::{account_runs, mail_domains};
 use crate::model::website;
@@ -195,7 +195,7 @@ fn each_pair<E: From<DatabaseError>>(
     select: &str,
     mut visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
 ) -> Result<(), E> {
-    as_of_one_moment(db, |db| {
+    in_one_snapshot(db, |db| {
         if let Db::Pg(conn) = db {
             let declare = format!("DECLARE pairs NO SCROLL CURSOR FOR {select}");
             diesel::sql_query(declare).execute(conn).map_err(DatabaseError::from)?;

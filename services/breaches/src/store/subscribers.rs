@@ -88,7 +88,7 @@ pub fn notifies(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
 pub struct Listener {
     /// Address.
     pub email: String,
-    /// True if notices about the own address are wanted.
+    /// True if notices about the address are wanted.
     pub notify: bool,
 }
 

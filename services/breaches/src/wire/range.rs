@@ -60,7 +60,7 @@ mod tests {
 }
 
 /// Maximum number of prefixes in a request.
-const MOST_PREFIXES: usize = 1_000;
+const MAX_PREFIXES: usize = 1_000;
 
 /// Prefixes to search.
 #[derive(Clone, Debug, PartialEq, Eq, ToSchema)]
@@ -75,7 +75,7 @@ fn prefixes() -> Array {
     ArrayBuilder::new()
         .items(prefix)
         .min_items(Some(1))
-        .max_items(Some(MOST_PREFIXES))
+        .max_items(Some(MAX_PREFIXES))
         .examples([serde_json::json!(["567159", "D622FF"])])
         .description(Some(
             "1 to 1,000 prefixes of 6 hexadecimal characters, any case; duplicates are ignored.",
@@ -97,7 +97,7 @@ impl Body for RangesRequest {
 
     fn parse(body: &[u8]) -> Option<Vec<EmailPrefix>> {
         let Self { prefixes } = Self::read(body)?;
-        if !(1..=MOST_PREFIXES).contains(&prefixes.len()) {
+        if !(1..=MAX_PREFIXES).contains(&prefixes.len()) {
             return None;
         }
         let mut seen = std::collections::HashSet::new();

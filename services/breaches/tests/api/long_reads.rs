@@ -119,7 +119,7 @@ async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
     // Do the one-time setup of the first search with a small answer.
     let first = cluster.ask(&server, &key, "stealerlogsbywebsitedomain/z.example").await;
     assert_eq!(first.0, 200, "{}", first.1);
-    // The same for the pages that the database caches.
+    // Also fill the page cache of the database.
     for domain in ["corp.example", "x.example"] {
         assert_eq!(cluster.ask(&server, &key, &format!("breacheddomain/{domain}")).await.0, 404);
     }

@@ -52,7 +52,7 @@ async fn failing_domain_delays_neither_other_domains_nor_the_next_round() {
     assert_eq!(sizes(), [1, 1, 1, 1]);
 }
 
-/// Has the database give the lease to another replica as soon as the count of a domain is written.
+/// Makes the database give the lease to another replica when the count of a domain is written.
 fn take_lease_away(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
     let take = "UPDATE meta SET value = 9999999999 WHERE key = 'maintenance_until'";
     let statements = match db {

@@ -17,14 +17,14 @@ pub fn page(title: &str) -> Page<'_> {
     Page::new(title).current("account")
 }
 
-/// Breaches, pastes and data classes of the own address.
+/// Breaches, pastes and data classes of the subscriber's address.
 pub async fn overview(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse, PageError> {
     let exposure = app::own_exposure(&state, &visitor.subscriber.email).await?;
     let frame = visitor.frame("overview");
     Ok(visitor.respond(&page("Overview"), &OverviewPage::new(frame, exposure)))
 }
 
-/// Websites at which the own address was captured.
+/// Websites at which the subscriber's address was captured.
 pub async fn stealer_logs(
     visitor: SignedIn,
     state: Data<State>,

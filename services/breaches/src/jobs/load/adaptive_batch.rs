@@ -8,9 +8,9 @@ use database::{Backend, WRITERS_GAP};
 use crate::jobs::context::JobContext;
 
 /// Records in a transaction: the minimum on SQLite, the fixed number on PostgreSQL.
-const LEAST: usize = 5_000;
+const MIN_RECORDS: usize = 5_000;
 /// Maximum memory of a SQLite transaction, in MiB.
-const MOST_MIB: usize = 256;
+const MAX_MIB: usize = 256;
 /// The first transaction has the maximum size divided by this number.
 const FIRST: usize = 8;
 /// Target duration of a SQLite transaction. Other writers wait for it, at most 5 s.
@@ -29,17 +29,17 @@ impl AdaptiveBatch {
     /// size.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
-            Backend::Postgres => Self { size: LEAST, most: LEAST },
+            Backend::Postgres => Self { size: MIN_RECORDS, most: MIN_RECORDS },
             Backend::Sqlite => {
-                let sizes = Self::up_to(context.settings.load_memory_mb.min(MOST_MIB) * per_mib);
+                let sizes = Self::up_to(context.settings.load_memory_mb.min(MAX_MIB) * per_mib);
                 if quick { Self { size: sizes.most, ..sizes } } else { sizes }
             }
         }
     }
 
     fn up_to(most: usize) -> Self {
-        let most = most.max(LEAST);
-        Self { size: (most / FIRST).max(LEAST), most }
+        let most = most.max(MIN_RECORDS);
+        Self { size: (most / FIRST).max(MIN_RECORDS), most }
     }
 
     /// Records in the next transaction.
@@ -53,7 +53,7 @@ impl AdaptiveBatch {
         transaction()?;
         let took = begin.elapsed();
         self.learn(took);
-        if took > TARGET / 4 && self.most > LEAST {
+        if took > TARGET / 4 && self.most > MIN_RECORDS {
             thread::sleep(WRITERS_GAP);
         }
         Ok(())
@@ -62,7 +62,7 @@ impl AdaptiveBatch {
     fn learn(&mut self, took: Duration) {
         let ratio = TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6);
         let fitting = (self.size as f64 * ratio.min(2.0)) as usize;
-        self.size = fitting.clamp(LEAST, self.most);
+        self.size = fitting.clamp(MIN_RECORDS, self.most);
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         batch.learn(Duration::from_secs(10));
         assert_eq!(batch.records(), 50_000);
         batch.learn(Duration::from_secs(1_000));
-        assert_eq!(batch.records(), LEAST);
+        assert_eq!(batch.records(), MIN_RECORDS);
         for _ in 0..20 {
             batch.learn(Duration::ZERO);
         }
@@ -90,6 +90,6 @@ mod tests {
 
     #[test]
     fn little_memory_allows_the_minimum_size() {
-        assert_eq!(AdaptiveBatch::up_to(10).records(), LEAST);
+        assert_eq!(AdaptiveBatch::up_to(10).records(), MIN_RECORDS);
     }
 }

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 
 use super::csv_columns;
 use super::csv_records::Record;
-use super::input::LONGEST_LINE;
+use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
 /// The format of a file.
@@ -49,7 +49,7 @@ pub fn read(
 }
 
 fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
-    let mut lines = BoundedLines::new(input, LONGEST_LINE);
+    let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
         match line.text() {
             Err(error) => each(number, Err(error.into()))?,
@@ -87,7 +87,7 @@ fn read_csv(
 /// Reads the address at the start of each line. The rest, usually a secret, is neither decoded nor
 /// copied.
 fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io::Result<()> {
-    let mut lines = BoundedLines::new(input, LONGEST_LINE);
+    let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
         let (bytes, whole) = match line {
             Line::Bytes(bytes) => (bytes, true),

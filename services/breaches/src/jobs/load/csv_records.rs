@@ -1,7 +1,7 @@
 //! Reads records of CSV files (RFC 4180) in bounded memory.
 //!
 //! Other CSV parsers read until a quote is closed, so one stray quote turns the rest of a file into
-//! a single cell. Here a record must end within [`LONGEST_LINE`] bytes; otherwise its first line is
+//! a single cell. Here a record must end within [`MAX_LINE`] bytes; otherwise its first line is
 //! skipped and reading continues after it.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::io::{self, BufRead};
 
 use batch::{BoundedLines, Line};
 
-use super::input::LONGEST_LINE;
+use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
 /// The cells of a record, without quotes.
@@ -102,7 +102,7 @@ impl<R: BufRead> Records<R> {
     /// Reads an input whose cells are separated by `delimiter`.
     pub fn new(input: R, delimiter: u8) -> Self {
         Self {
-            lines: BoundedLines::new(input, LONGEST_LINE),
+            lines: BoundedLines::new(input, MAX_LINE),
             delimiter,
             ahead: VecDeque::new(),
             size: 0,
@@ -166,7 +166,7 @@ impl<R: BufRead> Records<R> {
                 self.ahead.push_back(line);
             }
             let Some(Some(line)) = self.ahead.get(self.open) else { return Ok(false) };
-            if first + self.size > LONGEST_LINE {
+            if first + self.size > MAX_LINE {
                 return Ok(false);
             }
             self.spare.clear();
@@ -263,7 +263,7 @@ mod tests {
         assert!((2..).zip(&found[1..]).all(|(line, found)| *found == row(line, &["2", "b"])));
         // Before a line that is too long, and at the end of a file.
         let mut text = b"\"a\nb\n".to_vec();
-        text.extend(vec![b'x'; LONGEST_LINE + 1]);
+        text.extend(vec![b'x'; MAX_LINE + 1]);
         text.extend(b"\nc\n\"d\ne");
         let unclosed = |line| (line, Err(SkipReason::UnclosedQuote));
         let long = (3, Err(SkipReason::TooLong));
@@ -276,7 +276,7 @@ mod tests {
     fn record_is_limited_to_the_length_of_a_line() {
         for (more, whole) in [(0, true), (1, false)] {
             let mut text = b"\"1\n".to_vec();
-            text.extend(vec![b'x'; LONGEST_LINE - 8 + more]);
+            text.extend(vec![b'x'; MAX_LINE - 8 + more]);
             text.extend(b"\n2\",3\n4,5");
             let found = read(text.as_slice());
             assert_eq!(found[0].1.is_ok(), whole);
@@ -306,7 +306,7 @@ mod tests {
         for line in 1..=50_000 {
             let found = records.next_record().unwrap().map(|(line, found)| (line, found.is_ok()));
             assert_eq!(found, Some((line, false)));
-            assert!(records.size <= 2 * LONGEST_LINE);
+            assert!(records.size <= 2 * MAX_LINE);
             // When the next line is skipped, at most the last line is left to scan.
             assert!(records.open + 1 >= records.ahead.len());
         }
@@ -361,7 +361,7 @@ mod tests {
         }
 
         #[test]
-        fn quotes_are_interpreted_like_by_the_csv_crate(text in "[a\",\n]{0,40}") {
+        fn quotes_have_the_same_meaning_as_in_the_csv_crate(text in "[a\",\n]{0,40}") {
             // Compare up to a quote that is not closed.
             let (found, judged) = (read(text.as_bytes()), judged(text.as_bytes()));
             let whole = cells(&found);

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use crate::store::mail_domains;
 
 /// Maximum number of ids in memory.
-const KEPT_DOMAINS: usize = 400_000;
+const MAX_DOMAINS: usize = 400_000;
 
 /// A cache of domain ids.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct DomainIds {
 
 impl Default for DomainIds {
     fn default() -> Self {
-        Self { known: HashMap::default(), most: KEPT_DOMAINS }
+        Self { known: HashMap::default(), most: MAX_DOMAINS }
     }
 }
 

@@ -33,7 +33,7 @@ impl Excluded {
 
     /// Returns whether an address must not be stored again.
     pub fn contains(&self, db: &mut Db, k: i64, text: &str) -> Result<bool, DatabaseError> {
-        if !self.opt_outs.may_hold(AccountKey(k)) {
+        if !self.opt_outs.may_contain(AccountKey(k)) {
             return Ok(false);
         }
         let (local, domain) = sorted_text::split(text);

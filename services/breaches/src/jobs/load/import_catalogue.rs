@@ -39,13 +39,13 @@ pub struct ImportReport {
 
 /// Maximum size of a catalogue, in bytes. It is read as a whole; the maximum number of breaches
 /// takes about 80 MB.
-const LARGEST: u64 = 96 << 20;
+const MAX_BYTES: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object a line.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
-    let size = input.take(LARGEST + 1).read_to_string(&mut text);
-    if size.map_err(JobError::file("the catalogue"))? as u64 > LARGEST {
+    let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
+    if size.map_err(JobError::file("the catalogue"))? as u64 > MAX_BYTES {
         return Err(JobError::Rejected("the catalogue has more than 96 MiB".to_owned()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);

@@ -11,7 +11,7 @@ use crate::jobs::heartbeat::Heartbeat;
 use crate::store::jobs::Counts;
 
 /// Maximum length of a line with one address record, in bytes.
-pub const LONGEST_LINE: usize = 64 * 1024;
+pub const MAX_LINE: usize = 64 * 1024;
 
 /// Opens a file, or standard input for `-`.
 ///

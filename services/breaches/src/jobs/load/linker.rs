@@ -62,7 +62,7 @@ impl Linker {
     }
 
     /// Links sorted and distinct addresses. Returns the number of new links.
-    pub fn link(&mut self, db: &mut Db, people: &[AddressLinks<'_>]) -> Result<i64, JobError> {
+    pub fn link(&mut self, db: &mut Db, links: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
                 let name = &breach.name;
@@ -71,13 +71,13 @@ impl Linker {
         }
         self.excluded.refresh(db)?;
         if let Some(suppress) = &self.suppress_notices {
-            suppress.note(db, people, &self.excluded)?;
+            suppress.note(db, links, &self.excluded)?;
         }
         let mut linked = Linked::default();
         if self.into_runs {
-            self.append(db, people, &mut linked)?;
+            self.append(db, links, &mut linked)?;
         } else {
-            for piece in people.chunks(PIECE) {
+            for piece in links.chunks(PIECE) {
                 let new = self.prepare(db, piece)?;
                 account_batches::link(db, &new, &mut linked)?;
             }
@@ -96,13 +96,13 @@ impl Linker {
     fn append(
         &mut self,
         db: &mut Db,
-        people: &[AddressLinks<'_>],
+        links: &[AddressLinks<'_>],
         linked: &mut Linked,
     ) -> Result<(), JobError> {
         let has_links = self.others_linked(db)?;
         let Db::Sqlite(conn) = db else { return Ok(()) };
         let mut run = RunWriter::new(conn)?;
-        for piece in people.chunks(PIECE) {
+        for piece in links.chunks(PIECE) {
             let new = self.prepare(db, piece)?;
             if let Db::Sqlite(conn) = db {
                 account_batches::append(conn, &new, has_links, &mut run, linked)?;
@@ -128,11 +128,11 @@ impl Linker {
     fn prepare<'a>(
         &mut self,
         db: &mut Db,
-        people: &[AddressLinks<'a>],
+        links: &[AddressLinks<'a>],
     ) -> Result<Vec<NewAccount<'a>>, JobError> {
-        let (mut new, mut domains) = (Vec::with_capacity(people.len()), Vec::new());
-        for person in people {
-            let AddressLinks { k, address, breaches } = *person;
+        let (mut new, mut domains) = (Vec::with_capacity(links.len()), Vec::new());
+        for link in links {
+            let AddressLinks { k, address, breaches } = *link;
             if !self.excluded.contains(db, k, address)? {
                 let (local, domain) = sorted_text::split(address);
                 domains.push(domain);
@@ -165,10 +165,10 @@ impl Apply for Linker {
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         if let [id] = self.ids[..] {
             let list = id.to_le_bytes();
-            let people = batch.iter().map(|record| (record.k, record.text));
-            let people: Vec<AddressLinks<'_>> =
-                people.map(|(k, address)| AddressLinks { k, address, breaches: &list }).collect();
-            return self.link(db, &people);
+            let links = batch.iter().map(|record| (record.k, record.text));
+            let links: Vec<AddressLinks<'_>> =
+                links.map(|(k, address)| AddressLinks { k, address, breaches: &list }).collect();
+            return self.link(db, &links);
         }
         let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
         // All lists in one buffer, because nearly every list has two bytes.
@@ -185,7 +185,7 @@ impl Apply for Linker {
             ends.push(lists.len());
         }
         let mut begin = 0;
-        let people: Vec<AddressLinks<'_>> = groups()
+        let links: Vec<AddressLinks<'_>> = groups()
             .zip(ends)
             .map(|(group, end)| {
                 let breaches = &lists[begin..end];
@@ -193,7 +193,7 @@ impl Apply for Linker {
                 AddressLinks { k: group[0].k, address: group[0].address, breaches }
             })
             .collect();
-        self.link(db, &people)
+        self.link(db, &links)
     }
 
     fn is_quick(&self) -> bool {

@@ -39,7 +39,7 @@ impl MissingColumn {
         Self::new(first, what, hint)
     }
 
-    /// Of a column that holds secrets, by its place from 0.
+    /// For a column of secrets, by its index from 0.
     pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, place: usize) -> Self {
         let what = format!("column {} of the CSV file contains secrets and is not read", place + 1);
         Self::new(first, what, "")

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decoding::TextEncoding;
 use super::excluded::Excluded;
-use super::input::{JobInput, LONGEST_LINE};
+use super::input::{JobInput, MAX_LINE};
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::tally::{Outcome, Tally};
@@ -33,10 +33,10 @@ use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, ver
 const BATCH: usize = 200;
 /// Maximum length of a line in MiB, if `LOAD_MEMORY_MB` is at least four times as large; otherwise
 /// a quarter of that.
-const LONGEST_MIB: usize = 16;
+const MAX_LINE_MIB: usize = 16;
 
 /// Maximum length of a paste's id, in bytes.
-const LONGEST_ID: usize = 1_024;
+const MAX_ID: usize = 1_024;
 
 /// The options of a load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outc
 
 /// Maximum size of a line, and of the lines of a batch.
 fn longest(context: &JobContext) -> usize {
-    ((context.settings.load_memory_mb << 20) / 4).clamp(LONGEST_LINE, LONGEST_MIB << 20)
+    ((context.settings.load_memory_mb << 20) / 4).clamp(MAX_LINE, MAX_LINE_MIB << 20)
 }
 
 fn run(
@@ -195,7 +195,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     };
     // PostgreSQL cannot store NUL, and it indexes the id.
     let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
-    if !rules::is_source(&row.source) || !(1..=LONGEST_ID).contains(&row.id.len()) || !stored {
+    if !rules::is_source(&row.source) || !(1..=MAX_ID).contains(&row.id.len()) || !stored {
         return Err(SkipReason::Json);
     }
     let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::Json)?;

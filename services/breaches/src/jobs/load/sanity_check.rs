@@ -8,11 +8,11 @@ use crate::jobs::error::JobError;
 /// Number of rows that are checked.
 const FIRST: i64 = 10_000;
 /// Minimum number of rows of a shorter file that is checked.
-const LEAST: i64 = 1_000;
-/// A load stops if more than 1 in `ODD_SHARE` addresses, and at least [`LEAST_ODD`], have a domain
+const MIN_ROWS: i64 = 1_000;
+/// A load stops if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have a domain
 /// that is not a host name. Leaked lists contain few of these.
 const ODD_SHARE: i64 = 20;
-const LEAST_ODD: i64 = 10;
+const MIN_ODD: i64 = 10;
 
 /// Checks the first rows of a load.
 pub struct SanityCheck {
@@ -69,11 +69,11 @@ impl SanityCheck {
         self.judged = true;
         let (read, accepted) = (tally.counts.read, tally.counts.accepted);
         let refused = tally.counts.skipped;
-        let found = if read >= LEAST && refused * 2 > read {
+        let found = if read >= MIN_ROWS && refused * 2 > read {
             let reasons: Vec<String> =
                 tally.reasons().iter().map(|(reason, rows)| format!("{rows} {reason}")).collect();
             format!("{refused} of the first {read} rows are refused ({})", reasons.join(", "))
-        } else if self.odd >= LEAST_ODD && self.odd * ODD_SHARE > accepted {
+        } else if self.odd >= MIN_ODD && self.odd * ODD_SHARE > accepted {
             format!(
                 "{} of the first {accepted} addresses have a domain that is not a host name",
                 self.odd

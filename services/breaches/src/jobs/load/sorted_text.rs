@@ -7,7 +7,7 @@ use domain::EmailAddress;
 use crate::model::address_text;
 
 /// Separates an address from its suffix. No address contains a line end.
-const BETWEEN: char = '\n';
+const SEPARATOR: char = '\n';
 
 /// Local part as stored, `@`, domain as A-labels.
 pub fn of(address: &EmailAddress) -> Cow<'_, str> {
@@ -21,13 +21,13 @@ pub fn of(address: &EmailAddress) -> Cow<'_, str> {
 pub fn write_with(text: &mut String, address: &EmailAddress, suffix: &str) {
     text.clear();
     text.push_str(&of(address));
-    text.push(BETWEEN);
+    text.push(SEPARATOR);
     text.push_str(suffix);
 }
 
 /// The address and its suffix, which may be empty.
 pub fn parts(text: &str) -> (&str, &str) {
-    match memchr::memchr(BETWEEN as u8, text.as_bytes()) {
+    match memchr::memchr(SEPARATOR as u8, text.as_bytes()) {
         Some(end) => (&text[..end], &text[end + 1..]),
         None => (text, ""),
     }

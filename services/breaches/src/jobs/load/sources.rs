@@ -12,7 +12,7 @@ use crate::model::Breach;
 use crate::store::breaches;
 
 /// Maximum size of a manifest, in bytes.
-const LARGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The breaches of a load, and its files with the indexes of their breaches.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ impl Sources {
     pub fn of_manifest(db: &mut Db, path: &Path) -> Result<Self, JobError> {
         let named = || JobError::file(path.display().to_string());
         let mut text = String::new();
-        input::open(path)?.take(LARGEST + 1).read_to_string(&mut text).map_err(named())?;
-        if text.len() as u64 > LARGEST {
+        input::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(named())?;
+        if text.len() as u64 > MAX_BYTES {
             return Err(JobError::Rejected(format!("{}: more than 64 MiB", path.display())));
         }
         let folder = path.parent().unwrap_or(Path::new(""));

@@ -14,7 +14,7 @@ use super::csv_records::{Record as Row, Records};
 use super::decoding::TextEncoding;
 use super::domain_ids::DomainIds;
 use super::finish::{self, Ending};
-use super::input::{JobInput, LONGEST_LINE};
+use super::input::{JobInput, MAX_LINE};
 use super::linker::Linker;
 use super::pair_columns::{PairColumns, Wanted};
 use super::sanity_check::SanityCheck;
@@ -39,7 +39,7 @@ const PER_MIB: usize = 512;
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// What to load.
+/// The options of a load.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StealerLogsOptions {
@@ -167,7 +167,7 @@ pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> i
 /// Reads up to the first byte that is not blank, even if a pipe delivers a byte at a time.
 fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    for byte in input.bytes().take(LONGEST_LINE) {
+    for byte in input.bytes().take(MAX_LINE) {
         start.push(byte?);
         let is_mark = b"\xEF\xBB\xBF".starts_with(&start);
         if !is_mark && !start.last().is_some_and(u8::is_ascii_whitespace) {
@@ -178,7 +178,7 @@ fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
 }
 
 fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
-    let mut lines = BoundedLines::new(input, LONGEST_LINE);
+    let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
         match line {
             Line::TooLong { .. } => each(number, Err(SkipReason::TooLong))?,
@@ -265,7 +265,7 @@ struct PairLinker {
 impl Apply for PairLinker {
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         let list = self.breach.to_le_bytes();
-        let (mut people, mut pairs) = (Vec::new(), Vec::new());
+        let (mut links, mut pairs) = (Vec::new(), Vec::new());
         for group in
             batch.chunk_by(|a, b| sorted_text::parts(a.text).0 == sorted_text::parts(b.text).0)
         {
@@ -273,11 +273,11 @@ impl Apply for PairLinker {
             let (address, site) = sorted_text::parts(first.text);
             let own = group.len() == 1 && site == sorted_text::split(address).1;
             if !(own && self.drop_self) {
-                people.push(AddressLinks { k: first.k, address, breaches: &list });
+                links.push(AddressLinks { k: first.k, address, breaches: &list });
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        self.linker.link(db, &people)?;
+        self.linker.link(db, &links)?;
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {

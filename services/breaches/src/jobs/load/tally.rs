@@ -6,7 +6,7 @@ use super::skip_reason::SkipReason;
 use crate::store::jobs::Counts;
 
 /// Maximum number of recorded skips.
-const KEPT_SKIPS: usize = 1_000;
+const MAX_SKIPS: usize = 1_000;
 
 /// The result of a load.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -65,7 +65,7 @@ impl Tally {
         self.counts.read += 1;
         self.counts.skipped += 1;
         *self.reasons.entry(reason).or_default() += 1;
-        if self.first.len() < KEPT_SKIPS {
+        if self.first.len() < MAX_SKIPS {
             self.first.push((line, reason));
         }
     }

@@ -16,7 +16,7 @@ use crate::store::{mail_tokens, messages, sessions, versions};
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
 /// Seconds before delivered messages and expired links are deleted. Until then, an expired link is
 /// reported as such and not as unknown.
-const KEPT_SECONDS: i64 = 30 * 86_400;
+const RETENTION_SECONDS: i64 = 30 * 86_400;
 /// Seconds between two deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;
 
@@ -62,9 +62,9 @@ pub async fn maintain(state: State) {
 async fn prune(state: &State) -> Result<(), DatabaseError> {
     let now = state.clock().unix();
     let prune = move |db: &mut Db| {
-        mail_tokens::prune(db, now - KEPT_SECONDS)?;
+        mail_tokens::prune(db, now - RETENTION_SECONDS)?;
         sessions::prune(db, now)?;
-        messages::prune(db, now - KEPT_SECONDS)?;
+        messages::prune(db, now - RETENTION_SECONDS)?;
         app::prune_mail_counts(db, now)?;
         Ok(())
     };

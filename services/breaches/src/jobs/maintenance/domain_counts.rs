@@ -20,13 +20,13 @@ const LEASE_SECONDS: i64 = 300;
 /// Time between two renewals during a long count.
 const RENEW_EVERY: Duration = Duration::from_secs(60);
 /// Consecutive failures that end a round.
-const MOST_FAILURES: usize = 5;
+const MAX_FAILURES: usize = 5;
 
 /// Counts the verified domains at a version of the catalogue, and adds new subdomains where plans
 /// include them. Returns false while another replica counts.
 ///
 /// # Errors
-/// Returns the first failure. The round continues after a failure unless [`MOST_FAILURES`] occur in
+/// Returns the first failure. The round continues after a failure unless [`MAX_FAILURES`] occur in
 /// a row. The lease is released so that the rest is soon retried.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
@@ -102,7 +102,7 @@ impl Round {
         let (name, snapshot) = (domain.clone(), self.state.snapshot());
         let count = move |db: &mut Db| {
             let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
-            domain_walk::as_of_one_moment(db, count)
+            domain_walk::in_one_snapshot(db, count)
         };
         let count = self.count(count).await?;
         let snapshot = self.state.snapshot();
@@ -187,7 +187,7 @@ impl Failures {
                 self.in_a_row = 0;
                 Ok(())
             }
-            Err(Stop::Failed(error)) if self.in_a_row + 1 < MOST_FAILURES => {
+            Err(Stop::Failed(error)) if self.in_a_row + 1 < MAX_FAILURES => {
                 self.in_a_row += 1;
                 self.first.get_or_insert(error);
                 Ok(())

@@ -13,7 +13,7 @@ use crate::store::{account_links, load_connections, versions};
 const TIMES: i64 = 4;
 /// Maximum number of accounts in runs before some are moved to the table. Their filters take 2.25
 /// bytes of memory each.
-const MOST: i64 = 32 << 20;
+const MAX_IN_RUNS: i64 = 32 << 20;
 /// Maximum accounts of a merged run per MiB of a load's memory.
 const PER_MIB: usize = 16_384;
 /// Accounts moved to the table in one transaction.
@@ -52,7 +52,7 @@ pub fn merge_runs(context: &JobContext, accounts: i64) -> Result<(), JobError> {
     let mut left = accounts.saturating_mul(2);
     while left > 0 {
         let Some(found) = weights(connection.db())? else { break };
-        if found.runs <= MOST.min(found.table / 2) {
+        if found.runs <= MAX_IN_RUNS.min(found.table / 2) {
             break;
         }
         let moved = connection.transaction(|db| merge_some(db, found.runs))?;

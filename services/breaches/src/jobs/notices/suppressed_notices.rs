@@ -27,27 +27,25 @@ impl SuppressedNotices {
     pub fn note(
         &self,
         db: &mut Db,
-        people: &[AddressLinks<'_>],
+        links: &[AddressLinks<'_>],
         excluded: &Excluded,
     ) -> Result<(), JobError> {
-        let (Some(first), Some(last)) = (people.first(), people.last()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (links.first(), links.last()) else { return Ok(()) };
         let listeners = listeners(db, first.k, last.k)?;
-        let verified = verified(db, people)?;
+        let verified = verified(db, links)?;
         if listeners.is_empty() && verified.is_empty() {
             return Ok(());
         }
         let runs = RunView::read(db, &self.filters)?;
         let mut counts = BTreeMap::new();
-        for person in people {
-            let domain = sorted_text::split(person.address).1;
-            let listener = listeners.get(person.address);
+        for link in links {
+            let domain = sorted_text::split(link.address).1;
+            let listener = listeners.get(link.address);
             let controlled = verified.contains(domain);
-            if !(controlled || listener.is_some())
-                || excluded.contains(db, person.k, person.address)?
-            {
+            if !(controlled || listener.is_some()) || excluded.contains(db, link.k, link.address)? {
                 continue;
             }
-            let new = new_links(db, &runs, person)?;
+            let new = new_links(db, &runs, link)?;
             if let Some(subscriber) = listener {
                 let ids: Vec<i64> = new.iter().map(|id| i64::from(*id)).collect();
                 notices::record(db, *subscriber, BREACH, &ids)?;
@@ -71,8 +69,8 @@ fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, D
 }
 
 /// The domains of the addresses that have a verified controller.
-fn verified(db: &mut Db, people: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
-    let domains = people.iter().map(|person| sorted_text::split(person.address).1);
+fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
+    let domains = links.iter().map(|link| sorted_text::split(link.address).1);
     let domains: HashSet<&str> = domains.collect();
     let domains: Vec<&str> = domains.into_iter().collect();
     Ok(domain_controls::verified_among(db, &domains)?.into_iter().collect())
@@ -82,10 +80,10 @@ fn verified(db: &mut Db, people: &[AddressLinks<'_>]) -> Result<HashSet<String>,
 fn new_links(
     db: &mut Db,
     runs: &RunView,
-    person: &AddressLinks<'_>,
+    link: &AddressLinks<'_>,
 ) -> Result<Vec<u16>, DatabaseError> {
-    let rows = accounts::with_key(db, Some(runs), AccountKey(person.k))?;
-    let row = account_links::pick_sorted(rows, person.address);
+    let rows = accounts::with_key(db, Some(runs), AccountKey(link.k))?;
+    let row = account_links::pick_sorted(rows, link.address);
     let linked = row.map(|row| row.breaches).unwrap_or_default();
-    Ok(id_list::ids(person.breaches).filter(|id| !id_list::contains(&linked, *id)).collect())
+    Ok(id_list::ids(link.breaches).filter(|id| !id_list::contains(&linked, *id)).collect())
 }

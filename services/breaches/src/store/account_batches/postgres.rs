@@ -18,7 +18,7 @@ use crate::store::new_account::NewAccount;
 /// Accounts in a group; large enough to make its round trips cheap.
 pub(super) const GROUP: usize = 1_000;
 
-/// A transaction stops appending once more than 1 in `MANY` accounts needed more than that.
+/// A transaction stops appending once more than 1 in `MANY` accounts needed the other statements.
 const MANY: usize = 10;
 
 pub(super) fn link(
