@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use utoipa::OpenApi as _;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{
     Components, ContentBuilder, ObjectBuilder, OpenApi, Ref, RefOr, Response, Type,
@@ -49,103 +49,138 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// An error as an example: its name, its cause, and the error.
-type Row = (&'static str, &'static str, Error);
+/// The extension by which an operation declares its failures. The document that is served has none.
+const DECLARED: &str = "x-failures";
 
-/// The errors of the API with sample texts and numbers.
-fn failures() -> Vec<Row> {
-    let key = || "breach-api-key".to_owned();
-    vec![
-        ("email", "the address is invalid", Error::Email),
-        ("prefix", "the prefix is invalid", Error::Prefix),
-        ("prefixes", "the body is invalid", Error::Prefixes),
-        ("tooManyPrefixes", "more prefixes than a full quota covers", Error::TooManyPrefixes(50)),
-        ("domain", "the domain is invalid", Error::Domain),
-        (
-            "truncateResponse",
-            "`truncateResponse` is not a boolean",
-            Error::Boolean("truncateResponse".into()),
-        ),
-        (
-            "includeUnverified",
-            "`IncludeUnverified` is not a boolean",
-            Error::Boolean("IncludeUnverified".into()),
-        ),
-        ("isSpamList", "`IsSpamList` is not a boolean", Error::Boolean("IsSpamList".into())),
-        ("unreadable", "the query is not UTF-8", Error::Unreadable),
-        ("keyMissing", "no key", Error::KeyMissing(key())),
-        ("keyMalformed", "not 32 hexadecimal characters", Error::KeyMalformed(key())),
-        (
-            "keyInvalid",
-            "an unknown, revoked or expired key, or a test key outside the test accounts",
-            Error::KeyInvalid(key()),
-        ),
-        ("userAgentMissing", "no user agent", Error::UserAgent),
-        ("notInPlan", "the plan does not include the operation", Error::NotInPlan),
-        ("subscriptionEnded", "the subscription has ended", Error::Ended("2027-03-01".into())),
-        ("domainNotVerified", "the caller has not verified the domain", Error::NotVerified),
-        (
-            "domainTooLarge",
-            "the plan does not cover the size of the domain",
-            Error::DomainTooLarge { size: 26, max: 25 },
-        ),
-        (
-            "tooManyDomains",
-            "more larger domains than the plan covers",
-            Error::TooManyDomains { max: 1, used: 2 },
-        ),
-        (
-            "methodNotAllowed",
-            "the path does not have the method",
-            Error::MethodNotAllowed(String::new()),
-        ),
-        ("rateLimit", "too many requests", Error::TooMany(6)),
-        ("internal", "an internal error", Error::Internal(String::new())),
-        ("unavailable", "the database is unavailable or overloaded", Error::Unavailable),
-        ("blocked", "the operator blocks the client", Error::Blocked),
-    ]
+/// The operations that can fail with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    Every,
+    /// Those that need a key.
+    Keyed,
+    /// Those that declare it.
+    Declared,
 }
 
-/// Returns whether an operation can fail with an error.
-fn can_fail(operation: &Operation, keyed: bool, error: &Error) -> bool {
-    let id = operation.operation_id.as_deref().unwrap_or_default();
-    match error {
-        Error::UserAgent
-        | Error::MethodNotAllowed(_)
-        | Error::TooMany(_)
-        | Error::Internal(_)
-        | Error::Blocked => true,
-        Error::KeyMissing(_)
-        | Error::KeyMalformed(_)
-        | Error::KeyInvalid(_)
-        | Error::NotInPlan
-        | Error::Unavailable => keyed,
-        Error::Ended(_) => keyed && id != "subscriptionStatus",
-        Error::Email => has_parameter(operation, "email"),
-        Error::Prefix => has_parameter(operation, "prefix"),
-        Error::Prefixes | Error::TooManyPrefixes(_) => id == "breachedAccountRanges",
-        Error::Domain => has_parameter(operation, "domain"),
-        Error::Boolean(name) => has_parameter(operation, name),
-        Error::Unreadable => {
-            parameters(operation).any(|parameter| parameter.parameter_in == ParameterIn::Query)
+/// A failure as an example.
+struct Row {
+    name: &'static str,
+    /// When it happens.
+    when: &'static str,
+    error: Error,
+    scope: Scope,
+}
+
+impl Row {
+    fn applies(&self, keyed: bool, declared: &[String]) -> bool {
+        match self.scope {
+            Scope::Every => true,
+            Scope::Keyed => keyed,
+            Scope::Declared => declared.iter().any(|name| name == self.name),
         }
-        Error::NotVerified => has_parameter(operation, "domain") || id == "stealerLogsByEmail",
-        Error::DomainTooLarge { .. } | Error::TooManyDomains { .. } => id == "breachedDomain",
-        // The operations that verify domains document their own errors.
-        Error::Verification(_) | Error::CrossOrigin | Error::NotFound => false,
     }
 }
 
-fn parameters(operation: &Operation) -> impl Iterator<Item = &Parameter> {
-    let all = operation.parameters.iter().flatten();
-    all.filter_map(|parameter| match parameter {
-        RefOr::T(parameter) => Some(parameter),
-        RefOr::Ref(_) => None,
-    })
+/// The failures of the API; texts and numbers in their messages are samples. The operations that verify
+/// domains document their own.
+fn failures() -> Vec<Row> {
+    let key = || "breach-api-key".to_owned();
+    let row = |name, when, error, scope| Row { name, when, error, scope };
+    vec![
+        row("email", "the address is invalid", Error::Email, Scope::Declared),
+        row("prefix", "the prefix is invalid", Error::Prefix, Scope::Declared),
+        row("prefixes", "the body is invalid", Error::Prefixes, Scope::Declared),
+        row(
+            "tooManyPrefixes",
+            "more prefixes than a full quota covers",
+            Error::TooManyPrefixes(50),
+            Scope::Declared,
+        ),
+        row("domain", "the domain is invalid", Error::Domain, Scope::Declared),
+        row(
+            "truncateResponse",
+            "`truncateResponse` is not a boolean",
+            Error::Boolean("truncateResponse".into()),
+            Scope::Declared,
+        ),
+        row(
+            "includeUnverified",
+            "`IncludeUnverified` is not a boolean",
+            Error::Boolean("IncludeUnverified".into()),
+            Scope::Declared,
+        ),
+        row(
+            "isSpamList",
+            "`IsSpamList` is not a boolean",
+            Error::Boolean("IsSpamList".into()),
+            Scope::Declared,
+        ),
+        row("unreadable", "the query is not UTF-8", Error::Unreadable, Scope::Declared),
+        row("keyMissing", "no key", Error::KeyMissing(key()), Scope::Keyed),
+        row(
+            "keyMalformed",
+            "not 32 hexadecimal characters",
+            Error::KeyMalformed(key()),
+            Scope::Keyed,
+        ),
+        row(
+            "keyInvalid",
+            "an unknown, revoked or expired key, or a test key outside the test accounts",
+            Error::KeyInvalid(key()),
+            Scope::Keyed,
+        ),
+        row("userAgentMissing", "no user agent", Error::UserAgent, Scope::Every),
+        row("notInPlan", "the plan does not include the operation", Error::NotInPlan, Scope::Keyed),
+        row(
+            "subscriptionEnded",
+            "the subscription has ended",
+            Error::Ended("2027-03-01".into()),
+            Scope::Declared,
+        ),
+        row(
+            "domainNotVerified",
+            "the caller has not verified the domain",
+            Error::NotVerified,
+            Scope::Declared,
+        ),
+        row(
+            "domainTooLarge",
+            "the plan does not cover the size of the domain",
+            Error::DomainTooLarge { size: 26, max: 25 },
+            Scope::Declared,
+        ),
+        row(
+            "tooManyDomains",
+            "more larger domains than the plan covers",
+            Error::TooManyDomains { max: 1, used: 2 },
+            Scope::Declared,
+        ),
+        row(
+            "methodNotAllowed",
+            "the path does not have the method",
+            Error::MethodNotAllowed(String::new()),
+            Scope::Every,
+        ),
+        row("rateLimit", "too many requests", Error::TooMany(6), Scope::Every),
+        row("internal", "an internal error", Error::Internal(String::new()), Scope::Every),
+        row(
+            "unavailable",
+            "the database is unavailable or overloaded",
+            Error::Unavailable,
+            Scope::Keyed,
+        ),
+        row("blocked", "the operator blocks the client", Error::Blocked, Scope::Every),
+    ]
 }
 
-fn has_parameter(operation: &Operation, name: &str) -> bool {
-    parameters(operation).any(|parameter| parameter.name == name)
+/// Takes the names of the failures that an operation declares.
+fn take_declared(operation: &mut Operation) -> Vec<String> {
+    let Some(extensions) = &mut operation.extensions else { return Vec::new() };
+    let names = extensions.remove(DECLARED);
+    if extensions.is_empty() {
+        operation.extensions = None;
+    }
+    names.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default()
 }
 
 /// Headers that several operations send: component name, description, example.
@@ -207,9 +242,9 @@ pub fn complete(document: &mut OpenApi) {
 }
 
 fn describe(components: &mut Components) {
-    for (name, summary, error) in failures() {
+    for Row { name, when, error, .. } in failures() {
         let body = serde_json::to_value(error.body()).ok();
-        let example = ExampleBuilder::new().summary(sentence(summary)).value(body).build();
+        let example = ExampleBuilder::new().summary(sentence(when)).value(body).build();
         components.examples.insert(name.to_owned(), example.into());
     }
     for (name, description, sample) in headers() {
@@ -225,21 +260,22 @@ fn describe(components: &mut Components) {
 
 fn add_failures(operation: &mut Operation, keyed: bool) {
     let mut rows: BTreeMap<String, Vec<Row>> = BTreeMap::new();
-    for row in failures().into_iter().filter(|(.., error)| can_fail(operation, keyed, error)) {
-        rows.entry(row.2.status_code().as_str().to_owned()).or_default().push(row);
+    let declared = take_declared(operation);
+    for row in failures().into_iter().filter(|row| row.applies(keyed, &declared)) {
+        rows.entry(row.error.status_code().as_str().to_owned()).or_default().push(row);
     }
     for (status, rows) in rows {
         let responses = &mut operation.responses.responses;
         let response = responses.entry(status).or_insert_with(|| Response::new("").into());
         let RefOr::T(response) = response else { continue };
         if response.description.is_empty() {
-            let cases: Vec<_> = rows.iter().map(|(_, summary, _)| *summary).collect();
+            let cases: Vec<_> = rows.iter().map(|row| row.when).collect();
             response.description = sentence(&cases.join("; "));
         }
         let reference = |name| Ref::new(format!("#/components/examples/{name}"));
         let content = ContentBuilder::new()
             .schema(Some(Ref::from_schema_name("ErrorBody")))
-            .examples_from_iter(rows.iter().map(|(name, ..)| (*name, RefOr::Ref(reference(name)))))
+            .examples_from_iter(rows.iter().map(|row| (row.name, RefOr::Ref(reference(row.name)))))
             .build();
         response.content.insert("application/json".to_owned(), content.into());
     }

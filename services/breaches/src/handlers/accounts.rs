@@ -22,6 +22,7 @@ use crate::wire::{AccountBreach, BreachedAccountQuery};
         ("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example"),
         BreachedAccountQuery,
     ),
+    extensions(("x-failures" = json!(["email", "truncateResponse", "includeUnverified", "unreadable", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The breaches, by title", body = [AccountBreach], example = json!([{"Name": "Acmegram"}])),
         (status = 404, description = "The address is not in any breach; the body is empty"),

@@ -16,6 +16,7 @@ use crate::wire::{Breach, BreachesQuery};
     operation_id = "breaches",
     tag = "Catalogue",
     params(BreachesQuery),
+    extensions(("x-failures" = json!(["isSpamList", "unreadable"]))),
     responses(
         (status = 200, description = "The breaches; may be empty", body = [Breach]),
         (status = 304, description = "Not modified since the client's copy"),

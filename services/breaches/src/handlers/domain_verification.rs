@@ -18,6 +18,7 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
     tag = "Domain verification",
     security(("key" = [])),
     request_body(content = DomainRequest, description = "Property names ignore case; at most 16 KiB"),
+    extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
         (status = 200, description = "The token", body = DnsToken, example = json!({"txtRecordValue": "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2"})),
         (status = 400, description = "Not JSON, or a domain that cannot be verified", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
@@ -41,6 +42,7 @@ pub async fn generate_dns_token(
     tag = "Domain verification",
     security(("key" = [])),
     request_body(content = DomainRequest, description = "Property names ignore case; at most 16 KiB"),
+    extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
         (status = 200, description = "The domain is verified; the body is empty"),
         (status = 400, description = "Not JSON, a domain that cannot be verified, or no record with the token", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
@@ -64,6 +66,7 @@ pub async fn verify_dns_token(
     tag = "Domain verification",
     security(("key" = [])),
     request_body(content = MailRequest, description = "Property names ignore case; at most 16 KiB"),
+    extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
         (status = 200, description = "The mail was sent; the body is empty"),
         (status = 400, description = "Not JSON, a domain that cannot be verified, or another alias", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),

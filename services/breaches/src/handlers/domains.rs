@@ -25,6 +25,7 @@ const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
     tag = "Domains",
     security(("key" = [])),
     params(("domain" = String, Path, description = "Verified domain", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
+    extensions(("x-failures" = json!(["domain", "subscriptionEnded", "domainNotVerified", "domainTooLarge", "tooManyDomains"]))),
     responses(
         (status = 200, description = "Names of breaches by alias", body = NamesByAlias,
             headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers")),
@@ -57,6 +58,7 @@ pub async fn breached_domain(
     operation_id = "subscribedDomains",
     tag = "Domains",
     security(("key" = [])),
+    extensions(("x-failures" = json!(["subscriptionEnded"]))),
     responses(
         (status = 200, description = "The domains, by name; may be empty", body = [SubscribedDomain]),
     )

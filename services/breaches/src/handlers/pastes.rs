@@ -18,6 +18,7 @@ use crate::wire::Paste;
     tag = "Accounts",
     security(("key" = [])),
     params(("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "account-exists@breach-integration-tests.example")),
+    extensions(("x-failures" = json!(["email", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The pastes", body = [Paste]),
         (status = 404, description = "The address is not in any paste; the body is empty"),

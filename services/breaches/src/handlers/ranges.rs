@@ -22,6 +22,7 @@ use crate::wire::{RangeEntry, RangesRequest};
     tag = "Accounts",
     security(("key" = [])),
     params(("prefix" = String, Path, description = "The first 6 hexadecimal characters of the SHA-1 of the address, any case", pattern = "^[0-9A-Fa-f]{6}$", example = "567159")),
+    extensions(("x-failures" = json!(["prefix", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The addresses with this prefix, by suffix; may be empty", body = [RangeEntry]),
     )
@@ -49,6 +50,7 @@ pub async fn breached_account_range(
     tag = "Accounts",
     security(("key" = [])),
     request_body(content = RangesRequest, description = "At most 16 KiB"),
+    extensions(("x-failures" = json!(["prefixes", "tooManyPrefixes", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The addresses of each prefix, by suffix", body = BTreeMap<String, Vec<RangeEntry>>, example = json!({"567159": [{"hashSuffix": "22FFBB50B11B0EFD307BE358624A26EE00", "websites": ["Acmegram"]}], "D622FF": []})),
     )

@@ -20,6 +20,7 @@ use crate::wire::NamesByAlias;
     tag = "Stealer logs",
     security(("key" = [])),
     params(("email" = String, Path, format = Email, description = "Address; trimmed, any letter case", example = "stealer-log@breach-integration-tests.example")),
+    extensions(("x-failures" = json!(["email", "subscriptionEnded", "domainNotVerified"]))),
     responses(
         (status = 200, description = "The domains of the websites, alphabetical", body = [String], example = json!(["shop.breach-integration-tests.example"])),
         (status = 404, description = "No entry; the body is empty"),
@@ -44,6 +45,7 @@ pub async fn stealer_logs_by_email(
     tag = "Stealer logs",
     security(("key" = [])),
     params(("domain" = String, Path, description = "Verified domain of the website", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "shop.breach-integration-tests.example")),
+    extensions(("x-failures" = json!(["domain", "subscriptionEnded", "domainNotVerified"]))),
     responses(
         (status = 200, description = "The addresses, alphabetical", body = [String], example = json!(["stealer-log@breach-integration-tests.example"])),
         (status = 404, description = "No entry; the body is empty"),
@@ -72,6 +74,7 @@ pub async fn stealer_logs_by_website_domain(
     tag = "Stealer logs",
     security(("key" = [])),
     params(("domain" = String, Path, description = "Verified domain of the addresses", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example")),
+    extensions(("x-failures" = json!(["domain", "subscriptionEnded", "domainNotVerified"]))),
     responses(
         (status = 200, description = "Domains of websites by alias, both alphabetical", body = NamesByAlias, example = json!({"stealer-log": ["shop.breach-integration-tests.example"]})),
         (status = 404, description = "No entry; the body is empty"),
