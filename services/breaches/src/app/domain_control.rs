@@ -11,9 +11,10 @@ use super::domain_count::{self, DomainCount};
 use super::operator_error::OperatorError;
 use super::subscriptions::subscriber_id;
 use super::{notices, subscriber_plan};
+use crate::error::{Error, VerificationError};
 use crate::model::domain_size::FREE_SIZE;
 use crate::model::plan::Features;
-use crate::model::verification::VerificationMethod;
+use crate::model::verification::{Proof, VerificationMethod};
 use crate::state::State;
 use crate::store::domain_controls::{self, Verification};
 use crate::store::{admin_events, breaches, domain_inheritance, domain_walk, turns};
@@ -36,6 +37,25 @@ pub fn new_code() -> Result<String, OperatorError> {
         code.extend(letters.take(LENGTH - code.len()));
     }
     Ok(code)
+}
+
+/// The proof of a subscriber's control of a domain. Repeated calls return the same proof.
+///
+/// # Errors
+/// [`VerificationError::DomainName`] for a domain that cannot be verified,
+/// [`VerificationError::TooManyPending`], and errors of the database.
+pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Result<Proof, Error> {
+    if state.deny_list().has(domain) {
+        return Err(VerificationError::DomainName.into());
+    }
+    let (new, name) = (new_code()?, domain.to_string());
+    let code = state
+        .pools()
+        .write(move |db| domain_controls::begin(db, subscriber, &name, &new))
+        .await
+        .map_err(Error::from)?;
+    let code = code.ok_or(VerificationError::TooManyPending)?;
+    Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
 /// Counts a domain with the catalogue in the database. It walks over the accounts, so it needs a
@@ -85,11 +105,19 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts an inherited subdomain.
-///
-/// # Errors
-/// Returns errors of the database.
-pub async fn count_added(state: &State, domain: String) -> Result<(), DatabaseError> {
+/// Counts inherited subdomains. A subdomain stays verified if that fails; the next change of the catalogue
+/// counts it.
+pub async fn count_added(state: &State, added: Vec<String>) {
+    for domain in added {
+        if let Err(error) = count_one(state, domain).await {
+            log::warn!(
+                "a subdomain could not be counted and is retried after the next change: {error}"
+            );
+        }
+    }
+}
+
+async fn count_one(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
     let count = pools.read_apart(move |db| count_now(db, &name)).await?;
     let now = state.clock().unix();
@@ -109,6 +137,33 @@ pub struct Completion<'a> {
     pub count: &'a DomainCount,
     /// When.
     pub now: i64,
+}
+
+/// Locks the subscriber and checks whether the plan has room for a domain. Small domains do not
+/// count, and inherited domains give way to a domain with its own proof.
+pub fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
+    turns::take_subscriber(db, new.subscriber)?;
+    check_room(db, new)
+}
+
+/// Checks whether the plan of a subscriber has room for a domain.
+pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
+    if new.count.size.no_spam <= FREE_SIZE {
+        return Ok(());
+    }
+    let max = subscriber_plan::current(db, new.subscriber, new.now)?.plan.features.max_domains;
+    let others = domain_controls::larger_domains(db, new.subscriber)?.into_iter();
+    let others = others.filter(|other| other.domain != new.domain);
+    let used = others
+        .filter(|other| new.method == VerificationMethod::Parent || other.parent_id.is_none())
+        .count();
+    match used >= usize::try_from(max).unwrap_or(0) {
+        true => {
+            let used = i64::try_from(used).unwrap_or(i64::MAX);
+            Err(VerificationError::NoRoom { max, used }.into())
+        }
+        false => Ok(()),
+    }
 }
 
 /// Verifies a domain; plans with automatic subdomains also get the known ones. Returns these, which

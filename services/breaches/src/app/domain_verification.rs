@@ -1,13 +1,17 @@
-//! Operations that verify domains by API.
+//! Verification of domains, by the API and by pages.
 
+use database::{DatabaseError, Db};
 use domain::DomainName;
 
 use super::admission::run_keyed;
-use super::domain_proof;
+use super::domain_control::{self, Completion};
+use super::domain_count::DomainCount;
 use super::keyed_request::KeyedRequest;
+use super::{domain_evidence, domain_mail, subscriber_plan};
 use crate::error::{Error, VerificationError};
-use crate::model::verification::{EmailAlias, VerificationMethod};
+use crate::model::verification::{EmailAlias, Proof, VerificationMethod};
 use crate::state::State;
+use crate::store::{domain_controls, domain_inheritance};
 use crate::wire::{DnsToken, DomainRequest, MailRequest};
 
 /// The token of a domain, for a TXT record.
@@ -20,7 +24,7 @@ pub async fn generate_dns_token(
     body: Option<DomainRequest>,
 ) -> Result<DnsToken, Error> {
     let (subscriber, domain) = admitted(state, request, body.map(|body| body.domain_name)).await?;
-    let proof = domain_proof::proof(state, subscriber, &domain).await?;
+    let proof = domain_control::proof(state, subscriber, &domain).await?;
     Ok(DnsToken { txt_record_value: proof.txt_record() })
 }
 
@@ -34,7 +38,7 @@ pub async fn verify_dns_token(
     body: Option<DomainRequest>,
 ) -> Result<(), Error> {
     let (subscriber, domain) = admitted(state, request, body.map(|body| body.domain_name)).await?;
-    domain_proof::verify(state, subscriber, &domain, VerificationMethod::Dns).await
+    verify(state, subscriber, &domain, VerificationMethod::Dns).await
 }
 
 /// Sends the mail whose link verifies a domain.
@@ -50,7 +54,7 @@ pub async fn send_email(
     let (subscriber, domain) = admitted(state, request, name).await?;
     let alias = alias.as_deref().and_then(EmailAlias::parse);
     let alias = alias.ok_or(VerificationError::EmailAlias)?;
-    domain_proof::send_mail(state, subscriber, &domain, alias).await
+    domain_mail::send(state, subscriber, &domain, alias).await
 }
 
 /// The calling subscriber and the domain of the body.
@@ -65,4 +69,136 @@ async fn admitted(
     let name = name.ok_or(VerificationError::NotJson)?;
     let domain = DomainName::parse(&name).map_err(|_| VerificationError::DomainName)?;
     Ok((subscriber, domain))
+}
+
+/// Looks for a proof and verifies the domain.
+///
+/// # Errors
+/// [`VerificationError`] if there is none, [`Error::Unavailable`] if a resolver does not answer.
+pub async fn verify(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    method: VerificationMethod,
+) -> Result<(), Error> {
+    let proof = domain_control::proof(state, subscriber, domain).await?;
+    loop {
+        let facts = gather(state, subscriber, domain, &proof, method).await?;
+        let Some((method, count)) = decide(facts, method)? else { return Ok(()) };
+        if write(state, subscriber, domain, method, count).await? {
+            return Ok(());
+        }
+        // The parent domain was revoked meanwhile.
+    }
+}
+
+/// The facts that decide how a domain is verified.
+enum Facts {
+    /// The domain is verified already.
+    Verified,
+    /// A verified parent domain adds it, and the plan has room for it.
+    Included(DomainCount),
+    /// The result of the lookup, and why the parent domain was not enough.
+    Looked { found: Result<DomainCount, Error>, no_room: Option<Error> },
+}
+
+/// Gathers the facts. A proof is looked for only if it is needed.
+async fn gather(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    proof: &Proof,
+    method: VerificationMethod,
+) -> Result<Facts, Error> {
+    let (name, now, mut no_room) = (domain.to_string(), state.clock().unix(), None);
+    match state.pools().read(move |db| status(db, subscriber, &name, now)).await? {
+        Status::Verified => return Ok(Facts::Verified),
+        Status::Included => match room_below(state, subscriber, domain, now).await {
+            Ok(count) => return Ok(Facts::Included(count)),
+            // A domain with its own proof takes precedence over inherited ones.
+            Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
+                no_room = Some(error);
+            }
+            Err(error) => return Err(error),
+        },
+        Status::Pending => {}
+    }
+    let found = match domain_evidence::find(state, domain, proof, method).await {
+        Ok(()) => {
+            let name = domain.to_string();
+            let count = move |db: &mut Db| domain_control::count_now(db, &name);
+            Ok(state.pools().read_long(count).await?)
+        }
+        Err(error) => Err(error),
+    };
+    Ok(Facts::Looked { found, no_room })
+}
+
+/// Chooses the method that verifies the domain. Returns `None` if it is verified already.
+fn decide(
+    facts: Facts,
+    method: VerificationMethod,
+) -> Result<Option<(VerificationMethod, DomainCount)>, Error> {
+    match facts {
+        Facts::Verified => Ok(None),
+        Facts::Included(count) => Ok(Some((VerificationMethod::Parent, count))),
+        Facts::Looked { found: Ok(count), .. } => Ok(Some((method, count))),
+        Facts::Looked { found: Err(error), no_room } => Err(no_room.unwrap_or(error)),
+    }
+}
+
+/// Verifies the domain unless the plan has no room for it. Returns false if a parent domain was the
+/// proof but no longer is.
+async fn write(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    method: VerificationMethod,
+    count: DomainCount,
+) -> Result<bool, Error> {
+    let (name, now) = (domain.to_string(), state.clock().unix());
+    let verify = move |db: &mut Db| {
+        let new = Completion { subscriber, domain: &name, method, count: &count, now };
+        domain_control::admit(db, &new)?;
+        Ok::<_, Error>(domain_control::complete(db, &new)?)
+    };
+    let Some(added) = state.pools().write(verify).await? else { return Ok(false) };
+    domain_control::count_added(state, added).await;
+    Ok(true)
+}
+
+/// The state of a domain before a proof is looked for.
+enum Status {
+    Verified,
+    /// A verified parent domain adds it, and the plan includes that.
+    Included,
+    Pending,
+}
+
+fn status(db: &mut Db, subscriber: i64, domain: &str, now: i64) -> Result<Status, DatabaseError> {
+    if domain_controls::verified(db, subscriber, domain)?.is_some() {
+        return Ok(Status::Verified);
+    }
+    let plan = subscriber_plan::current(db, subscriber, now)?.plan;
+    let is_included = plan.features.auto_subdomain
+        && domain_inheritance::root_of(db, subscriber, domain)?.is_some();
+    Ok(if is_included { Status::Included } else { Status::Pending })
+}
+
+/// Counts a domain that a parent domain adds, and checks whether the plan has room for it.
+async fn room_below(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    now: i64,
+) -> Result<DomainCount, Error> {
+    let name = domain.to_string();
+    let read = move |db: &mut Db| {
+        let count = domain_control::count_now(db, &name)?;
+        let method = VerificationMethod::Parent;
+        let new = Completion { subscriber, domain: &name, method, count: &count, now };
+        domain_control::check_room(db, &new)?;
+        Ok(count)
+    };
+    state.pools().read_long(read).await
 }

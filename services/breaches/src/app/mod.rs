@@ -5,14 +5,14 @@ mod addresses;
 mod admission;
 mod breaches;
 mod captured;
-mod catalogue;
 mod charge;
 mod context;
 mod delivery;
 mod domain_control;
 mod domain_count;
+mod domain_evidence;
+mod domain_mail;
 mod domain_names;
-mod domain_proof;
 mod domain_report;
 mod domain_search;
 mod domain_verification;
@@ -24,11 +24,9 @@ mod mails;
 mod notice_settings;
 mod notices;
 mod operator_error;
-mod opt_out_links;
 mod opt_outs;
 mod own_domains;
 mod own_key;
-mod own_plan;
 mod own_webhooks;
 mod secret_token;
 mod session;
@@ -39,16 +37,17 @@ mod subscriptions;
 
 pub use accounts::{breached_account, breached_range, breached_ranges, pastes_of_account};
 pub use addresses::held_data;
-pub use breaches::{change_breach, listed_breaches};
-pub use catalogue::{CatalogueSummary, find_breaches, listed_breach, summary};
+pub use breaches::{
+    CatalogueSummary, change_breach, find_breaches, listed_breach, listed_breaches, summary,
+};
 pub use delivery::Delivery;
 pub use domain_control::{
     add_subdomains, count_now, note_count, note_size, outgrown_domains, recount_domain,
     revoke_domain, verify_domain,
 };
 pub use domain_count::count as count_domain;
+pub use domain_mail::{Approval, approval, approve};
 pub use domain_names::{DomainNames, Pieces};
-pub use domain_proof::{Approval, approval, approve};
 pub use domain_report::{DomainReport, ReportFilter, domain_export, domain_report};
 pub use domain_search::{search_domain, subscribed_domains};
 pub use domain_verification::{generate_dns_token, send_email, verify_dns_token};
@@ -60,20 +59,19 @@ pub use notice_settings::{
 };
 pub use notices::{post_domain_notices, post_listener_notices, post_paste_notices};
 pub use operator_error::OperatorError;
-pub use opt_out_links::{ask_for_opt_out, choose_opt_out, opt_out_link};
-pub use opt_outs::{opt_in, opt_out, remove_link};
+pub use opt_outs::{ask_for_opt_out, choose_opt_out, opt_in, opt_out, opt_out_link, remove_link};
 pub use own_domains::{
     Captured, DomainDetail, OwnDomain, add_domain, domain_detail, domains, remove_domain,
     send_domain_mail, verify_domain_by,
 };
 pub use own_key::{OwnKey, issue_key, key_of};
-pub use own_plan::{OwnPlan, own_plan};
 pub use own_webhooks::{OwnWebhook, add_webhook, remove_webhook, webhooks};
 pub use secret_token::{form_token, visitor_secret};
 pub use sign_in::{sign_in, sign_in_link, sign_out, signed_in};
 pub use stealer_logs::{
     stealer_logs_by_email, stealer_logs_by_email_domain, stealer_logs_by_website_domain,
 };
+pub use subscriber_plan::{OwnPlan, own_plan};
 pub use subscriptions::{
     add_subscriber, end_subscription, set_subscription, subscriber_id, subscription_status,
 };

@@ -7,7 +7,7 @@ use auth::{QuotaId, Rate};
 use database::{DatabaseError, Db};
 use domain::DomainName;
 
-use super::{domain_proof, subscriber_plan};
+use super::{domain_control, domain_mail, domain_verification, subscriber_plan};
 use crate::error::{Error, VerificationError};
 use crate::model::plan::Features;
 use crate::model::verification::{EmailAlias, Proof, VerificationMethod};
@@ -94,7 +94,7 @@ pub async fn domains(state: &State, subscriber: i64) -> Result<Vec<OwnDomain>, E
 /// [`VerificationError::DomainName`], [`VerificationError::TooManyPending`].
 pub async fn add_domain(state: &State, subscriber: i64, name: &str) -> Result<DomainName, Error> {
     let domain = DomainName::parse(name).map_err(|_| VerificationError::DomainName)?;
-    domain_proof::proof(state, subscriber, &domain).await?;
+    domain_control::proof(state, subscriber, &domain).await?;
     Ok(domain)
 }
 
@@ -109,7 +109,7 @@ pub async fn domain_detail(
 ) -> Result<DomainDetail, Error> {
     let rows = domains(state, subscriber).await?;
     let row = rows.into_iter().find(|row| row.name == domain.as_str()).ok_or(Error::NotFound)?;
-    let proof = domain_proof::proof(state, subscriber, domain).await?;
+    let proof = domain_control::proof(state, subscriber, domain).await?;
     Ok(DomainDetail { row, proof })
 }
 
@@ -127,7 +127,7 @@ pub async fn verify_domain_by(
     let id = QuotaId::Owner(subscriber).purpose("page-verify");
     let charged = state.quotas().check(id, Rate::per(count, period), 1);
     charged.map_err(|error| Error::TooMany(error.retry_after))?;
-    domain_proof::verify(state, subscriber, domain, method).await
+    domain_verification::verify(state, subscriber, domain, method).await
 }
 
 /// Sends the mail whose link proves control of a domain.
@@ -145,7 +145,7 @@ pub async fn send_domain_mail(
     let id = QuotaId::Address(client).purpose("page-mail");
     let charged = state.quotas().check(id, Rate::per(30, Duration::from_secs(3600)), 1);
     charged.map_err(|error| Error::TooMany(error.retry_after))?;
-    domain_proof::send_mail(state, subscriber, domain, alias).await
+    domain_mail::send(state, subscriber, domain, alias).await
 }
 
 /// Removes a domain with its inherited subdomains. Returns whether it existed.

@@ -7,7 +7,7 @@ use super::subscriber_plan;
 use crate::error::Error;
 use crate::model::plan::Family;
 use crate::state::State;
-use crate::store::{admin_events, api_keys};
+use crate::store::{admin_events, key_holders};
 
 /// Maximum number of new keys. Each ends the previous one and leaves a permanent row.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
@@ -28,7 +28,7 @@ pub struct OwnKey {
 pub async fn key_of(state: &State, subscriber: i64, email: &str) -> Result<OwnKey, Error> {
     let (email, now) = (email.to_owned(), state.clock().unix());
     let read = move |db: &mut Db| {
-        let live = api_keys::live(db, &email, now)?;
+        let live = key_holders::live(db, &email, now)?;
         let plan = subscriber_plan::current(db, subscriber, now)?.plan;
         Ok::<_, Error>(OwnKey { live, offered: plan.features.family != Family::Free })
     };

@@ -2,8 +2,10 @@
 
 use database::{DatabaseError, Db};
 
+use crate::error::Error;
 use crate::model::plan::{self, Plan};
-use crate::store::{plan_features, subscribers};
+use crate::state::State;
+use crate::store::{domain_controls, plan_features, subscribers};
 
 /// The code of the plan without a subscription.
 const FREE: &str = "free";
@@ -42,4 +44,29 @@ fn read(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     };
     let per_minute = i32::try_from(found.per_minute).unwrap_or(i32::MAX);
     Ok(Some(Plan { code: code.to_owned(), name: found.name, per_minute, features }))
+}
+
+/// The plan of a subscriber and its use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnPlan {
+    /// The plan.
+    pub plan: Plan,
+    /// When it ends, in Unix seconds.
+    pub until: Option<i64>,
+    /// The number of the subscriber's larger domains, which the plan limits.
+    pub larger_domains: usize,
+}
+
+/// Reads the plan of a subscriber.
+///
+/// # Errors
+/// Returns errors of the database.
+pub async fn own_plan(state: &State, subscriber: i64) -> Result<OwnPlan, Error> {
+    let now = state.clock().unix();
+    let read = move |db: &mut Db| {
+        let current = current(db, subscriber, now)?;
+        let larger_domains = domain_controls::larger_domains(db, subscriber)?.len();
+        Ok::<_, Error>(OwnPlan { plan: current.plan, until: current.until, larger_domains })
+    };
+    state.pools().read(read).await
 }

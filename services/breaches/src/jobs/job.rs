@@ -1,14 +1,17 @@
 //! Jobs that resume after a crash.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
-use batch::{ByteSize, Sorted};
+use batch::{ByteSize, Input, Sorted};
 use database::{DatabaseError, Db};
+use domain::Sha1Digest;
 use serde::Serialize;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::fingerprint;
 use super::heartbeat::Heartbeat;
 use super::load::tally::Tally;
 use crate::store::jobs;
@@ -59,7 +62,7 @@ pub fn begin(
     params: &Params,
 ) -> Result<Running, JobError> {
     let now = context.clock.unix();
-    let fingerprint = fingerprint::of_all(files, now)?;
+    let fingerprint = fingerprint(files, now)?;
     let Params { own: params, other } = params;
     context.write(|db| {
         if let Some(other) = other
@@ -149,4 +152,44 @@ pub fn sorted(
     let (counts, skips) = (tally.counts, tally.skips());
     context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     Ok((merge, tally))
+}
+
+const MIB: u64 = 1 << 20;
+
+/// The size, the time of the last change, and the digests of the first and the last MiB.
+fn file_fingerprint(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let about = file.metadata()?;
+    let changed = about.modified()?.duration_since(UNIX_EPOCH).map_or(0, |span| span.as_nanos());
+    let first = digest(&mut file)?;
+    file.seek(SeekFrom::Start(about.len().saturating_sub(MIB)))?;
+    let last = digest(&mut file)?;
+    Ok(format!("{} {changed} {first} {last}", about.len()))
+}
+
+fn digest(file: &mut File) -> io::Result<Sha1Digest> {
+    let mut bytes = Vec::new();
+    file.take(MIB).read_to_end(&mut bytes)?;
+    Ok(Sha1Digest::of(bytes))
+}
+
+/// The joint fingerprint of several files. The fingerprint of standard input or another stream,
+/// which can be read only once, matches no other run.
+///
+/// # Errors
+/// Returns the name of a file that cannot be read.
+fn fingerprint(paths: &[PathBuf], now: i64) -> Result<String, JobError> {
+    let mut parts = Vec::with_capacity(paths.len());
+    for path in paths {
+        let named = || JobError::file(path.display().to_string());
+        match Input::at(path).map_err(named())? {
+            Input::Stdin | Input::Stream(_) => {
+                parts.push(format!("stream {} {now}", std::process::id()));
+            }
+            Input::File(_) | Input::Folder(_) => {
+                parts.push(file_fingerprint(path).map_err(named())?)
+            }
+        }
+    }
+    Ok(parts.join("; "))
 }

@@ -2,7 +2,6 @@
 
 mod context;
 mod error;
-mod fingerprint;
 mod heartbeat;
 mod job;
 mod load;

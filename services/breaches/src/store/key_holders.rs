@@ -164,6 +164,16 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
     Ok(KeyLookup::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
 }
 
+/// The hint and the creation time of an owner's live key.
+pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
+    let keys = auth::list_keys(db)?.into_iter().rev();
+    let mut own = keys.filter(|key| {
+        let over = key.expires_at.is_some_and(|end| end <= now);
+        key.owner == owner && key.revoked_at.is_none() && !over
+    });
+    Ok(own.next().map(|key| (key.hint, key.created_at)))
+}
+
 /// Keys cached per connection. A service with more of them uses PostgreSQL.
 const MAX: usize = 10_000;
 

@@ -5,7 +5,6 @@ pub mod account_links;
 pub(crate) mod account_runs;
 pub mod accounts;
 pub(crate) mod admin_events;
-pub(crate) mod api_keys;
 pub mod blocks;
 pub mod breaches;
 pub mod domain_accounts;

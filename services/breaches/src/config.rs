@@ -1,16 +1,11 @@
 //! Settings of this service, in addition to the shared ones.
 
-mod mail;
-mod verification;
-
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use clap::builder::BoolishValueParser;
 use domain::DomainName;
 use shell::Switch;
-
-pub use mail::MailSettings;
-pub use verification::VerificationSettings;
 
 /// Settings of breach lookup.
 #[derive(Clone, Debug, clap::Args)]
@@ -108,6 +103,65 @@ impl Settings {
     /// The folder of temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
         self.load_tmp.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}
+
+/// How mails are sent.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Mail")]
+pub struct MailSettings {
+    /// Mail server: smtps://user:word@host or smtp://host:587?tls=required; without it, mails are
+    /// written to MAIL_DIR
+    #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
+    pub smtp_url: Option<String>,
+    /// Sender of mails; without it, no-reply at the host of PUBLIC_URL
+    #[arg(long, env, global = true, value_name = "ADDRESS")]
+    pub mail_from: Option<String>,
+    /// Folder of mails without a mail server [default: DATA_DIR/mail]
+    #[arg(long, env, global = true, value_name = "FOLDER")]
+    pub mail_dir: Option<PathBuf>,
+}
+
+impl MailSettings {
+    /// The sender. `public_url` is the URL of the service.
+    pub fn sender(&self, public_url: &str) -> String {
+        let host =
+            url::Url::parse(public_url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let default = || format!("no-reply@{}", host.as_deref().unwrap_or("localhost"));
+        self.mail_from.clone().unwrap_or_else(default)
+    }
+
+    /// The folder of mails.
+    pub fn folder(&self, data_dir: &Path) -> PathBuf {
+        self.mail_dir.clone().unwrap_or_else(|| data_dir.join("mail"))
+    }
+}
+
+/// How control of domains is verified.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Domain verification")]
+pub struct VerificationSettings {
+    /// Prefix in the names of proofs: PREFIX-verify, PREFIX-verification.txt; 1 to 32 of a-z, 0-9,
+    /// -
+    #[arg(long, env, global = true, default_value = "breach", value_parser = verify_prefix, value_name = "PREFIX")]
+    pub verify_prefix: String,
+    /// File with domains that cannot be verified, one a line [default: mail providers and public
+    /// suffixes]
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub verify_deny: Option<PathBuf>,
+    /// Whether websites and webhooks may be at private addresses, and at any port
+    #[arg(long, env, global = true, default_value_t = false, action = clap::ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "BOOLEAN")]
+    pub verify_allow_private: bool,
+    /// Resolver of domain names [default: the system's]
+    #[arg(long, env, global = true, value_name = "ADDRESS:PORT")]
+    pub dns_resolver: Option<SocketAddr>,
+}
+
+fn verify_prefix(text: &str) -> Result<String, String> {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    match (1..=32).contains(&text.len()) && text.bytes().all(fits) {
+        true => Ok(text.to_owned()),
+        false => Err("must be 1 to 32 characters of a-z, 0-9 and -".to_owned()),
     }
 }
 
