@@ -17,6 +17,7 @@ mod sqlite;
 mod sqlite_hook;
 mod target;
 mod transaction;
+mod worker_reader;
 mod writability;
 
 pub use command::MigrateCommand;
@@ -29,3 +30,4 @@ pub use settings::DatabaseSettings;
 pub use sql::{StartsWith, contains_pattern, starts_with};
 pub use sqlite::{SqliteOptions, WRITERS_GAP};
 pub use transaction::{begin_reading, end_reading, transaction};
+pub use worker_reader::{ReaderCache, WorkerReader};

@@ -3,12 +3,11 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use auth::{Gate, KeyStore, Quotas};
-use database::{DatabaseError, Db, Pools};
+use database::{DatabaseError, Db, Pools, WorkerReader};
 use domain::SharedClock;
 
 use crate::config::Settings;
@@ -16,7 +15,8 @@ use crate::external::External;
 use crate::model::BlockList;
 use crate::model::verification::DenyList;
 use crate::policy::KeyPolicy;
-use crate::store::account_runs::RunFilters;
+use crate::store::accounts::AccountFilters;
+use crate::store::reader_cache::ReaderCache;
 use crate::store::{blocks, breaches, opt_outs, versions};
 use crate::wire::CatalogueAnswers;
 
@@ -27,15 +27,14 @@ pub struct State {
 }
 
 struct Inner {
-    id: u64,
     pools: Pools,
+    reader: WorkerReader<ReaderCache>,
     clock: SharedClock,
     gate: Gate,
     quotas: Quotas,
     settings: Settings,
     external: External,
     deny_list: DenyList,
-    run_filters: RunFilters,
     snapshot: ArcSwap<Snapshot>,
 }
 
@@ -113,7 +112,6 @@ impl State {
         settings: Settings,
         external: External,
     ) -> anyhow::Result<Self> {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let quotas = Quotas::new(clock.clone());
         let gate = Gate::new(keys, quotas.clone(), KeyPolicy::new(&settings));
@@ -121,7 +119,7 @@ impl State {
         let snapshot = pools.read_blocking(|db| Snapshot::load(db, &settings, None))?;
         Ok(Self {
             inner: Arc::new(Inner {
-                id: COUNTER.fetch_add(1, Ordering::Relaxed),
+                reader: WorkerReader::new(pools.clone(), AccountFilters::default()),
                 gate,
                 quotas,
                 pools,
@@ -129,20 +127,19 @@ impl State {
                 settings,
                 external,
                 deny_list,
-                run_filters: RunFilters::default(),
                 snapshot: ArcSwap::from_pointee(snapshot),
             }),
         })
     }
 
-    /// A unique id of this state in the process.
-    pub fn id(&self) -> u64 {
-        self.inner.id
-    }
-
     /// Connections to the database.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
+    }
+
+    /// Runs short reads of requests.
+    pub fn reader(&self) -> &WorkerReader<ReaderCache> {
+        &self.inner.reader
     }
 
     /// The clock.
@@ -175,9 +172,9 @@ impl State {
         &self.inner.deny_list
     }
 
-    /// The filters of runs, shared by all connections.
-    pub fn run_filters(&self) -> &RunFilters {
-        &self.inner.run_filters
+    /// The filters that all connections share for reading accounts.
+    pub fn account_filters(&self) -> &AccountFilters {
+        self.inner.reader.shared()
     }
 
     /// The current snapshot.

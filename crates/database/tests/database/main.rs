@@ -7,6 +7,7 @@ mod opening;
 mod pools;
 mod queries;
 mod storage;
+mod worker_reader;
 
 use database::{DatabaseError, Db, Migrations};
 use diesel::prelude::*;

@@ -13,7 +13,7 @@ use crate::model::paste as rules;
 use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
 use crate::state::State;
 use crate::store::accounts::{self, RangeRow};
-use crate::store::{account_runs, pastes};
+use crate::store::pastes;
 use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 
 /// Bytes of a range entry with two or three breaches.
@@ -60,9 +60,9 @@ pub async fn breached_account(
     request: KeyedRequest,
     input: Result<(EmailAddress, AccountFilter), Error>,
 ) -> Result<String, Error> {
-    run_keyed_search(state, request, input, |db, context, caller, mut searched, filter| {
+    run_keyed_search(state, request, input, |db, context, caller, searched, filter| {
         caller.check_scope(context, searched.address.domain())?;
-        let row = searched.account(db, context)?;
+        let row = searched.row.ok_or(Error::NotFound)?;
         if context.opt_out(db, &searched.digest)?.is_some() {
             return Err(Error::NotFound);
         }
@@ -85,9 +85,9 @@ pub async fn pastes_of_account(
     address: Result<EmailAddress, Error>,
 ) -> Result<Vec<Paste>, Error> {
     let input = address.map(|address| (address, ()));
-    run_keyed_search(state, request, input, |db, context, caller, mut searched, ()| {
+    run_keyed_search(state, request, input, |db, context, caller, searched, ()| {
         caller.check_scope(context, searched.address.domain())?;
-        let row = searched.account(db, context)?;
+        let row = searched.row.ok_or(Error::NotFound)?;
         if context.opt_out(db, &searched.digest)?.is_some() {
             return Err(Error::NotFound);
         }
@@ -133,8 +133,8 @@ pub async fn breached_ranges(
     prefixes: Result<Vec<EmailPrefix>, Error>,
 ) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
     let run = run_keyed(state, request, move |_, context, caller| {
-        // Its runs are valid only in this transaction.
-        Ok((RequestContext { runs: None, ..context.clone() }, caller.clone(), prefixes?))
+        // The view is valid only in this transaction.
+        Ok((RequestContext { view: None, ..context.clone() }, caller.clone(), prefixes?))
     });
     let (context, caller, prefixes) = run.await?;
     let state = state.clone();
@@ -148,9 +148,9 @@ pub async fn breached_ranges(
                 return None;
             }
             let read = move |db: &mut Db| {
-                let filters = context.state.run_filters();
-                account_runs::with_view(db, filters, |db, runs| {
-                    let context = RequestContext { runs: Some(runs), ..context.clone() };
+                let filters = context.state.account_filters();
+                accounts::with_view(db, filters, |db, view| {
+                    let context = RequestContext { view: Some(view), ..context.clone() };
                     ranges(db, &context, &caller, &part, at == 0, end == all)
                 })
             };
@@ -193,7 +193,7 @@ fn write_range(
 ) -> Result<(), Error> {
     let (low, high) = prefix.keys();
     let mut entries = Vec::new();
-    for row in accounts::range(db, context.runs.as_deref(), low, high)? {
+    for row in accounts::range(db, context.view.as_deref(), low, high)? {
         entries.extend(range_entry(db, context, caller, &row)?);
     }
     entries.sort_unstable();

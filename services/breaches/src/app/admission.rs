@@ -9,7 +9,6 @@ use domain::{DomainName, EmailAddress, Sha1Digest};
 use super::charge;
 use super::context::RequestContext;
 use super::keyed_request::KeyedRequest;
-use super::session::{Session, with_connection};
 use crate::error::Error;
 use crate::model::plan::{self, Bucket, Operation, Plan};
 use crate::model::{AccountKey, instant};
@@ -17,6 +16,7 @@ use crate::state::State;
 use crate::store::accounts::{self, AccountRow};
 use crate::store::domain_controls::{self, Control};
 use crate::store::key_holders::{self, Holder, KeyLookup};
+use crate::store::reader_cache::ReaderCache;
 
 /// The end of the built-in subscription of test keys: 2099-12-31T23:59:59.
 const TEST_UNTIL: i64 = 4_102_444_799;
@@ -68,22 +68,8 @@ pub struct SearchedAddress {
     pub address: EmailAddress,
     /// Its digest.
     pub digest: Sha1Digest,
-    /// Accounts with its key, if they were read together with the API key.
-    rows: Option<Vec<AccountRow>>,
-}
-
-impl SearchedAddress {
     /// Its account.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub fn account(&mut self, db: &mut Db, context: &RequestContext) -> Result<AccountRow, Error> {
-        let rows = match self.rows.take() {
-            Some(rows) => rows,
-            None => accounts::with_key(db, context.runs.as_deref(), AccountKey::of(&self.digest))?,
-        };
-        accounts::pick(rows, &self.address).ok_or(Error::NotFound)
-    }
+    pub row: Option<AccountRow>,
 }
 
 /// Runs a keyed operation: all checks and reads in one database access.
@@ -97,10 +83,10 @@ where
 {
     let mut context = RequestContext::new(state);
     let short = request.operation.bucket() == Bucket::Search;
-    with_connection(state, short, move |mut session| {
-        context.runs = session.runs.clone();
-        let caller = admit(&mut session, &context, request)?;
-        work(session.db, &context, &caller)
+    state.reader().read(short, move |db, cache| {
+        context.view = cache.as_ref().and_then(|cache| cache.view.clone());
+        let caller = admit(db, cache, &context, request)?;
+        work(db, &context, &caller)
     })
 }
 
@@ -119,34 +105,38 @@ where
         + 'static,
 {
     let mut context = RequestContext::new(state);
-    with_connection(state, true, move |mut session| {
-        context.runs = session.runs.clone();
+    state.reader().read(true, move |db, cache| {
+        context.view = cache.as_ref().and_then(|cache| cache.view.clone());
         let (address, input) = match input {
             Ok(input) => input,
-            Err(error) => {
-                return Err(admit(&mut session, &context, request).err().unwrap_or(error));
-            }
+            Err(error) => return Err(admit(db, cache, &context, request).err().unwrap_or(error)),
         };
         let digest = address.sha1();
         let key = AccountKey::of(&digest);
-        let (caller, rows) = admit_with_accounts(&mut session, &context, request, key)?;
-        work(session.db, &context, &caller, SearchedAddress { address, digest, rows }, input)
+        let (caller, rows) = admit_with_accounts(db, cache, &context, request, key)?;
+        let rows = match rows {
+            Some(rows) => rows,
+            None => accounts::with_key(db, context.view.as_deref(), key)?,
+        };
+        let row = accounts::pick(rows, &address);
+        work(db, &context, &caller, SearchedAddress { address, digest, row }, input)
     })
 }
 
 /// Steps 5 to 7 of the checks.
 fn admit(
-    session: &mut Session<'_>,
+    db: &mut Db,
+    cache: Option<&mut ReaderCache>,
     context: &RequestContext,
     request: KeyedRequest,
 ) -> Result<Caller, Error> {
     let digest = request.presented.digest();
-    let found = match &mut session.known_keys {
-        Some(known) => known.find(session.db, digest, context.now)?,
-        None => key_holders::find(session.db, digest, context.now)?,
+    let found = match cache {
+        Some(cache) => cache.known_keys.find(db, digest, context.now)?,
+        None => key_holders::find(db, digest, context.now)?,
     };
     let domain = match &found {
-        KeyLookup::Live(holder) => charged_domain(session.db, context, &request, holder)?,
+        KeyLookup::Live(holder) => charged_domain(db, context, &request, holder)?,
         KeyLookup::Dead | KeyLookup::Unknown => None,
     };
     decide(context, KeyedRequest { domain, ..request }, found)
@@ -169,16 +159,17 @@ fn charged_domain(
 /// Steps 5 to 7 for a search by address. If the API key has to be read, the accounts with the key
 /// `wanted` are read in the same round trip.
 fn admit_with_accounts(
-    session: &mut Session<'_>,
+    db: &mut Db,
+    cache: Option<&mut ReaderCache>,
     context: &RequestContext,
     request: KeyedRequest,
     wanted: AccountKey,
 ) -> Result<(Caller, Option<Vec<AccountRow>>), Error> {
-    if session.known_keys.is_some() {
-        return Ok((admit(session, context, request)?, None));
+    if cache.is_some() {
+        return Ok((admit(db, cache, context, request)?, None));
     }
     let digest = request.presented.digest();
-    let (found, rows) = key_holders::find_with_account(session.db, digest, wanted, context.now)?;
+    let (found, rows) = key_holders::find_with_account(db, digest, wanted, context.now)?;
     Ok((decide(context, request, found)?, rows))
 }
 

@@ -8,7 +8,7 @@ use domain::Sha1Digest;
 use crate::config::Settings;
 use crate::model::{AccountKey, Catalogue, OptOut};
 use crate::state::{Snapshot, State};
-use crate::store::account_runs::RunView;
+use crate::store::accounts::AccountView;
 
 /// The server, with the snapshot and the time of one request.
 #[derive(Clone)]
@@ -19,8 +19,8 @@ pub struct RequestContext {
     pub snapshot: Arc<Snapshot>,
     /// Unix seconds.
     pub now: i64,
-    /// The runs of the request's transaction, if it has one.
-    pub runs: Option<Arc<RunView>>,
+    /// The view of the accounts in the request's transaction, if it has one.
+    pub view: Option<Arc<AccountView>>,
 }
 
 impl RequestContext {
@@ -30,7 +30,7 @@ impl RequestContext {
             snapshot: state.snapshot(),
             now: state.clock().unix(),
             state: state.clone(),
-            runs: None,
+            view: None,
         }
     }
 

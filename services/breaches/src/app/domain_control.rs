@@ -16,8 +16,9 @@ use crate::model::domain_size::FREE_SIZE;
 use crate::model::plan::Features;
 use crate::model::verification::{Proof, VerificationMethod};
 use crate::state::State;
+use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Verification};
-use crate::store::{admin_events, breaches, domain_inheritance, domain_walk, turns};
+use crate::store::{admin_events, breaches, domain_inheritance, turns};
 
 /// Characters of a token.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";

@@ -6,7 +6,8 @@ use database::{DatabaseError, Db};
 
 use crate::model::domain_size::Counted;
 use crate::model::{Breach, Catalogue, id_list};
-use crate::store::{domain_walk, stealer_logs, suppressed_links};
+use crate::store::accounts::domain_walk;
+use crate::store::{stealer_logs, suppressed_links};
 
 /// The counts of a domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

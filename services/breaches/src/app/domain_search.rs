@@ -15,8 +15,8 @@ use crate::model::domain_size::{self, Access, Counted, Situation};
 use crate::model::{Breach, OptOut, instant};
 use crate::state::State;
 use crate::store::accounts::AccountRow;
+use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Control, LargerDomain};
-use crate::store::domain_walk;
 use crate::wire::SubscribedDomain;
 
 /// Maximum time that an answer waits for its counts to be written.

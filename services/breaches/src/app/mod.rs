@@ -29,7 +29,6 @@ mod own_domains;
 mod own_key;
 mod own_webhooks;
 mod secret_token;
-mod session;
 mod sign_in;
 mod stealer_logs;
 mod subscriber_plan;

@@ -23,9 +23,9 @@ pub async fn stealer_logs_by_email(
     address: Result<EmailAddress, Error>,
 ) -> Result<Vec<String>, Error> {
     let input = address.map(|address| (address, ()));
-    run_keyed_search(state, request, input, |db, context, caller, mut searched, ()| {
+    run_keyed_search(state, request, input, |db, context, caller, searched, ()| {
         caller.check_control(db, context, searched.address.domain())?;
-        let row = searched.account(db, context)?;
+        let row = searched.row.ok_or(Error::NotFound)?;
         if context.opt_out(db, &searched.digest)? == Some(OptOut::Breaches) {
             return Err(Error::NotFound);
         }

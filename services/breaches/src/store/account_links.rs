@@ -5,8 +5,7 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use domain::EmailAddress;
 
-use super::account_batches::{self, Linked};
-use super::accounts::{self, AccountRow};
+use super::accounts::{self, AccountRow, Linked};
 use super::domain_accounts::{self, DomainAccount};
 use super::schema::{account, paste_account, stealer_log};
 use crate::model::{AccountKey, address_text, id_list};
@@ -17,7 +16,7 @@ pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), Da
     Ok(())
 }
 
-/// Moves the accounts with a key from runs to the table so that they can be changed.
+/// Moves the appended accounts with a key to the table so that they can be changed.
 pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
@@ -26,7 +25,7 @@ pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
 /// number.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
-    let accounts = account_batches::merge(db, low, high, &mut moved)?;
+    let accounts = accounts::merge(db, low, high, &mut moved)?;
     domain_accounts::add(db, &mut moved.filings)?;
     Ok(accounts)
 }

@@ -1,8 +1,6 @@
 //! Queries, one file per group of tables.
 
-pub(crate) mod account_batches;
 pub mod account_links;
-pub(crate) mod account_runs;
 pub mod accounts;
 pub(crate) mod admin_events;
 pub mod blocks;
@@ -10,7 +8,6 @@ pub mod breaches;
 pub mod domain_accounts;
 pub mod domain_controls;
 pub mod domain_inheritance;
-pub mod domain_walk;
 pub mod jobs;
 pub mod key_holders;
 pub(crate) mod lease;
@@ -19,11 +16,11 @@ pub(crate) mod mail_counts;
 pub(crate) mod mail_domains;
 pub(crate) mod mail_tokens;
 pub(crate) mod messages;
-pub(crate) mod new_account;
 pub(crate) mod notices;
 pub mod opt_outs;
 pub mod pastes;
 pub mod plan_features;
+pub(crate) mod reader_cache;
 pub mod schema;
 pub(crate) mod sessions;
 pub mod stealer_logs;

@@ -4,9 +4,9 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 
-use super::domain_walk::in_one_snapshot;
+use super::accounts::in_one_snapshot;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
-use super::{account_runs, mail_domains};
+use super::{accounts, mail_domains};
 use crate::model::website;
 
 /// A pair, as read by the domain operations.
@@ -304,18 +304,11 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
             found += 1;
             if remove {
                 diesel::delete(pairs).execute(db)?;
-                if !is_domain_of_runs(db, *id)? {
+                if !accounts::are_outside_table(db, *id)? {
                     mail_domains::remove_unused(db, *id)?;
                 }
             }
         }
-    }
-}
-
-fn is_domain_of_runs(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
-    match db {
-        Db::Sqlite(conn) => Ok(account_runs::at_domain(conn, id)?.next(conn)?.is_some()),
-        Db::Pg(_) => Ok(false),
     }
 }
 

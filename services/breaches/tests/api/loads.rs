@@ -3,7 +3,8 @@
 use breaches::jobs::AccountsOptions;
 use breaches::jobs::{Format, SkipReason};
 use breaches::model::AccountKey;
-use breaches::store::{account_links, accounts, domain_accounts, domain_walk};
+use breaches::store::accounts::{self, domain_walk};
+use breaches::store::{account_links, domain_accounts};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use breaches::model::{AccountKey, OptOut};
-use breaches::store::{account_links, accounts, breaches as store_breaches, domain_walk};
+use breaches::store::accounts::{self, domain_walk};
+use breaches::store::{account_links, breaches as store_breaches};
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;

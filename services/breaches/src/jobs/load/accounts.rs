@@ -16,19 +16,18 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
-use crate::jobs::maintenance::runs;
+use crate::jobs::maintenance::compaction;
 use crate::model::Breach;
+use crate::store::accounts;
 
 /// The options of a load.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
 pub struct AccountsOptions {
     /// Name of the breach, if there is no manifest.
     pub breach: String,
     /// Its files; `-` is standard input.
     pub files: Vec<PathBuf>,
     /// A manifest of breaches and their files.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<PathBuf>,
     /// Format of the files.
     pub format: Format,
@@ -43,7 +42,6 @@ pub struct AccountsOptions {
     /// Activates the breach at the end.
     pub activate: bool,
     /// Suppresses notices about the new links.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_notify: bool,
 }
 
@@ -114,12 +112,12 @@ fn link(
     merge: Sorted,
     tally: &Tally,
 ) -> Result<i64, JobError> {
-    let accounts = tally.counts.accepted;
-    let uses_runs = runs::uses_runs(context, accounts)?;
-    let mut linker = Linker::new(context, breaches).into_runs(uses_runs);
+    let loaded = tally.counts.accepted;
+    let placement = context.pools.read_blocking(|db| accounts::placement(db, loaded))?;
+    let mut linker = Linker::new(context, breaches).placed(placement);
     linker = linker.suppress_notices(options.no_notify);
     walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;
-    runs::merge_runs(context, accounts)?;
+    compaction::compact(context, loaded)?;
     let AccountsOptions { keep_count, activate, .. } = *options;
     finish::finish(
         context,

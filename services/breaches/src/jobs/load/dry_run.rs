@@ -72,7 +72,7 @@ pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forec
 }
 
 fn look_up(db: &mut Db, address: &str, breach: u16, found: &mut Forecast) -> Result<(), JobError> {
-    let rows = accounts::with_key(db, None, account_links::sorted_key(address))?;
+    let rows = accounts::at_once_with_key(db, account_links::sorted_key(address))?;
     match account_links::pick_sorted(rows, address) {
         None => found.new += 1,
         Some(row) if id_list::contains(&row.breaches, breach) => found.linked += 1,

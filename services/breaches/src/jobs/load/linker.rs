@@ -13,10 +13,8 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::notices::suppressed_notices::SuppressedNotices;
 use crate::model::{Breach, id_list};
-use crate::store::account_batches::{self, Linked};
-use crate::store::account_runs::RunWriter;
-use crate::store::new_account::NewAccount;
-use crate::store::{breaches, domain_accounts};
+use crate::store::accounts::{AccountWriter, Linked, NewAccount, Placement};
+use crate::store::breaches;
 
 /// Addresses prepared at once; few enough for the processor's cache.
 const PIECE: usize = 8_192;
@@ -28,8 +26,7 @@ pub struct Linker {
     ids: Vec<u16>,
     domains: DomainIds,
     excluded: Excluded,
-    /// Writes accounts to runs instead of the table (SQLite only).
-    into_runs: bool,
+    placement: Placement,
     /// Number of links of each breach, if only this load added links.
     own_links: Option<BTreeMap<u16, i64>>,
     /// Records links without notices, if requested.
@@ -45,7 +42,7 @@ impl Linker {
             ids: breaches.iter().map(|breach| breach.id).collect(),
             domains: DomainIds::default(),
             excluded: Excluded::new(context.settings.optout_memory_max),
-            into_runs: false,
+            placement: Placement::Table,
             own_links: Some(BTreeMap::new()),
             suppress_notices: None,
         }
@@ -56,9 +53,9 @@ impl Linker {
         Self { suppress_notices: wanted.then(SuppressedNotices::default), ..self }
     }
 
-    /// Writes accounts to runs, because the table is much larger.
-    pub fn into_runs(self, into_runs: bool) -> Self {
-        Self { into_runs, ..self }
+    /// Sets where the accounts are written.
+    pub fn placed(self, placement: Placement) -> Self {
+        Self { placement, ..self }
     }
 
     /// Links sorted and distinct addresses. Returns the number of new links.
@@ -74,15 +71,13 @@ impl Linker {
             suppress.note(db, links, &self.excluded)?;
         }
         let mut linked = Linked::default();
-        if self.into_runs {
-            self.append(db, links, &mut linked)?;
-        } else {
-            for piece in links.chunks(PIECE) {
-                let new = self.prepare(db, piece)?;
-                account_batches::link(db, &new, &mut linked)?;
-            }
-            domain_accounts::add(db, &mut linked.filings)?;
+        let has_links = self.placement == Placement::Appended && self.others_linked(db)?;
+        let mut writer = AccountWriter::new(db, self.placement, has_links)?;
+        for piece in links.chunks(PIECE) {
+            let new = self.prepare(db, piece)?;
+            writer.write(db, &new, &mut linked)?;
         }
+        writer.finish(db, &mut linked)?;
         for (id, added) in &linked.added {
             breaches::add_loaded(db, *id, *added)?;
             if let Some(own) = &mut self.own_links {
@@ -90,28 +85,6 @@ impl Linker {
             }
         }
         Ok(linked.added.values().sum())
-    }
-
-    /// Writes addresses to a run.
-    fn append(
-        &mut self,
-        db: &mut Db,
-        links: &[AddressLinks<'_>],
-        linked: &mut Linked,
-    ) -> Result<(), JobError> {
-        let has_links = self.others_linked(db)?;
-        let Db::Sqlite(conn) = db else { return Ok(()) };
-        let mut run = RunWriter::new(conn)?;
-        for piece in links.chunks(PIECE) {
-            let new = self.prepare(db, piece)?;
-            if let Db::Sqlite(conn) = db {
-                account_batches::append(conn, &new, has_links, &mut run, linked)?;
-            }
-        }
-        if let Db::Sqlite(conn) = db {
-            run.finish(conn)?;
-        }
-        Ok(())
     }
 
     /// Returns whether any breach has links that this load did not add.
@@ -197,7 +170,7 @@ impl Apply for Linker {
     }
 
     fn is_quick(&self) -> bool {
-        self.into_runs
+        self.placement == Placement::Appended
     }
 
     fn forget(&mut self) {

@@ -44,7 +44,6 @@ pub struct PastesOptions {
     /// File; `-` is standard input.
     pub file: PathBuf,
     /// Suppresses notices about the new links.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_notify: bool,
 }
 

@@ -41,7 +41,6 @@ const SAMPLE_BYTES: usize = 1 << 20;
 
 /// The options of a load.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
 pub struct StealerLogsOptions {
     /// Name of the breach, which must be a stealer log.
     pub breach: String,
@@ -56,7 +55,6 @@ pub struct StealerLogsOptions {
     /// Encoding of the file.
     pub encoding: TextEncoding,
     /// Skips the check of the first rows.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
     /// Drops an address whose only website in the file is its own mail domain.
     pub drop_self: bool,
@@ -65,7 +63,6 @@ pub struct StealerLogsOptions {
     /// Activates the breach at the end.
     pub activate: bool,
     /// Suppresses notices about the new links.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_notify: bool,
 }
 

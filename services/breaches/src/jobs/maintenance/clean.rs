@@ -121,7 +121,7 @@ fn repair(
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
     account_links::merge_key(db, row.key())?;
-    // An account that was only in runs now has a number.
+    // An appended account now has a number.
     let with_key = accounts::in_table(db, row.key())?.into_iter();
     let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);
     let Some(AccountRow { k, seq, breaches: list, .. }) = same.next() else { return Ok(()) };

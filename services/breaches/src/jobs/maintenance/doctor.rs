@@ -8,7 +8,7 @@ use crate::jobs::error::JobError;
 use crate::model::{AccountKey, Catalogue, id_list};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{
-    account_runs, breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
+    breaches, domain_accounts, mail_domains, opt_outs, pastes, stealer_logs, versions,
 };
 
 /// Number of accounts in the sample.
@@ -70,7 +70,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
         schema_version: versions::schema_version(db)?,
         breaches: catalogue.all().len(),
         accounts: accounts::count(db)?,
-        unfiled: domain_accounts::unfiled(db)? + account_runs::faults(db)?,
+        unfiled: domain_accounts::unfiled(db)? + accounts::faults(db)?,
         empty: accounts::count_empty(db)?,
         odd_domains: mail_domains::each_odd(db, false)?,
         odd_websites: stealer_logs::each_odd_website(db, false)?,

@@ -8,8 +8,9 @@ use crate::app;
 use crate::error::Error;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
+use crate::store::accounts::domain_walk;
 use crate::store::lease::Lease;
-use crate::store::{domain_controls, domain_walk, versions};
+use crate::store::{domain_controls, versions};
 
 /// The version of the catalogue at which the domains were counted.
 const COUNTED_AT: &str = "domains_counted_at_version";

@@ -2,10 +2,10 @@
 
 mod background;
 mod clean;
+pub(super) mod compaction;
 mod doctor;
 mod domain_counts;
 mod purge;
-pub(super) mod runs;
 
 pub use background::maintain;
 pub use clean::{Cleaned, clean};

@@ -9,9 +9,7 @@ use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
-use crate::store::{
-    account_links, account_runs, admin_events, breaches, jobs, stealer_logs, versions,
-};
+use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
 
 /// `breach retire`: hides the breach at once, then removes its links and pairs, and accounts
 /// without other data. The published count stays. Returns the number of the job.
@@ -43,7 +41,7 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
-    strip_runs(context, &mut connection, breach, running.id)?;
+    strip_appended(context, &mut connection, breach, running.id)?;
     let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
     let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
     loop {
@@ -65,8 +63,8 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     })
 }
 
-/// Removes the links from all runs. No load adds new ones, because the breach is retired.
-fn strip_runs(
+/// Removes the links of appended accounts. No load adds new ones to a retired breach.
+fn strip_appended(
     context: &JobContext,
     connection: &mut RetryingConnection,
     breach: &Breach,
@@ -74,8 +72,7 @@ fn strip_runs(
 ) -> Result<(), JobError> {
     let strip_one = |db: &mut Db| {
         versions::lock_accounts(db)?;
-        let Some(run) = account_runs::first_with(db, breach.id)? else { return Ok(false) };
-        let removed = account_runs::strip(db, run, breach.id)?;
+        let Some(removed) = accounts::strip_some(db, breach.id)? else { return Ok(false) };
         breaches::add_loaded(db, breach.id, -removed)?;
         let open = jobs::count(db, job, removed, context.clock.unix())?;
         job::expect_open(db, job, open)?;

@@ -11,14 +11,14 @@ use crate::jobs::load::address_links::AddressLinks;
 use crate::jobs::load::excluded::Excluded;
 use crate::jobs::load::sorted_text;
 use crate::model::{AccountKey, id_list};
-use crate::store::account_runs::{RunFilters, RunView};
+use crate::store::accounts::{AccountFilters, AccountView};
 use crate::store::notices::{self, BREACH};
 use crate::store::{account_links, accounts, domain_controls, suppressed_links};
 
 /// Records links before they are added.
 #[derive(Default)]
 pub struct SuppressedNotices {
-    filters: RunFilters,
+    filters: AccountFilters,
 }
 
 impl SuppressedNotices {
@@ -36,7 +36,7 @@ impl SuppressedNotices {
         if listeners.is_empty() && verified.is_empty() {
             return Ok(());
         }
-        let runs = RunView::read(db, &self.filters)?;
+        let view = AccountView::read(db, &self.filters)?;
         let mut counts = BTreeMap::new();
         for link in links {
             let domain = sorted_text::split(link.address).1;
@@ -45,7 +45,7 @@ impl SuppressedNotices {
             if !(controlled || listener.is_some()) || excluded.contains(db, link.k, link.address)? {
                 continue;
             }
-            let new = new_links(db, &runs, link)?;
+            let new = new_links(db, &view, link)?;
             if let Some(subscriber) = listener {
                 let ids: Vec<i64> = new.iter().map(|id| i64::from(*id)).collect();
                 notices::record(db, *subscriber, BREACH, &ids)?;
@@ -79,10 +79,10 @@ fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, 
 /// The breaches to which an address is not linked yet.
 fn new_links(
     db: &mut Db,
-    runs: &RunView,
+    view: &AccountView,
     link: &AddressLinks<'_>,
 ) -> Result<Vec<u16>, DatabaseError> {
-    let rows = accounts::with_key(db, Some(runs), AccountKey(link.k))?;
+    let rows = accounts::with_key(db, Some(view), AccountKey(link.k))?;
     let row = account_links::pick_sorted(rows, link.address);
     let linked = row.map(|row| row.breaches).unwrap_or_default();
     Ok(id_list::ids(link.breaches).filter(|id| !id_list::contains(&linked, *id)).collect())

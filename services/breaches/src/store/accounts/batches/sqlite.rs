@@ -7,7 +7,7 @@ use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
 use diesel::sqlite::Sqlite;
 
 use super::changes::{Change, Linked, Stored, changes, filed};
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::account;
 
 /// Accounts in a group.

@@ -6,8 +6,8 @@ use diesel::SqliteConnection;
 use super::changes::Linked;
 use super::sqlite;
 use crate::model::id_list;
-use crate::store::account_runs::{self, RunAccount, RunWriter};
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
+use crate::store::accounts::runs::{self, RunAccount, RunWriter};
 
 /// Appends accounts, sorted by key and without duplicates, to a run.
 ///
@@ -42,7 +42,7 @@ fn append_unlinked(
 ) -> Result<(), DatabaseError> {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
     let stored = sqlite::with_keys(conn, group)?;
-    let run_rows = account_runs::between(conn, None, first.k, last.k)?;
+    let run_rows = runs::between(conn, None, first.k, last.k)?;
     for account in group {
         let is_own =
             |domain_id: i32, local: &str| domain_id == account.domain_id && local == account.local;

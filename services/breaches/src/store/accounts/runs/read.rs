@@ -8,7 +8,7 @@ use super::cursor::{Merged, RunCursor};
 use super::list;
 use super::run_account::{RunAccount, merge_duplicates};
 use super::stored;
-use super::view::RunView;
+use super::view::AccountView;
 
 /// The accounts of all runs with keys from `low` to `high`, both included. The caller holds a
 /// transaction.
@@ -16,7 +16,7 @@ use super::view::RunView;
 /// With a view, the filters of the runs avoid nearly all blocks without a match.
 pub fn between(
     conn: &mut SqliteConnection,
-    view: Option<&RunView>,
+    view: Option<&AccountView>,
     low: i64,
     high: i64,
 ) -> Result<Vec<RunAccount>, DatabaseError> {

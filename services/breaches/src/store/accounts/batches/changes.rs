@@ -7,8 +7,8 @@ use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
 use diesel::{Queryable, QueryableByName};
 
 use crate::model::id_list;
+use crate::store::accounts::new_account::NewAccount;
 use crate::store::domain_accounts::DomainAccount;
-use crate::store::new_account::NewAccount;
 
 /// A stored account.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, QueryableByName)]

@@ -3,7 +3,7 @@
 
 use database::DatabaseError;
 
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
 
 /// Size of a block in bytes. Four blocks fill a page of 8 KiB, and none needs an overflow page.
 pub const SIZE: usize = 1_950;
@@ -154,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::account_runs::RunAccount;
+    use crate::store::accounts::runs::RunAccount;
 
     proptest! {
         #[test]

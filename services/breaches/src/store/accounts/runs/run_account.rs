@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::model::id_list;
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
 
 /// An account in a run. It has no `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::block::{Block, BlockWriter};
 use super::domain_block::{self, Place};
 use super::filter::Filter;
 use crate::model::id_list;
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run, domain_block as domain_blocks, run_filter};
 
 /// Writes a run within one transaction, so that a partial run is never visible.

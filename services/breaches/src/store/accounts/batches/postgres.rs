@@ -13,7 +13,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Binary, Integer, SmallInt, Text};
 
 use super::changes::{Change, Linked, Stored, changes};
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
 
 /// Accounts in a group; large enough to make its round trips cheap.
 pub(super) const GROUP: usize = 1_000;

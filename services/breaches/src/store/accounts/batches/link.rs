@@ -5,8 +5,8 @@ use diesel::SqliteConnection;
 
 use super::changes::Linked;
 use super::{postgres, sqlite};
-use crate::store::account_runs::{self, RunAccount};
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
+use crate::store::accounts::runs::{self, RunAccount};
 
 /// Links accounts, sorted by key and without duplicates, to their breaches.
 ///
@@ -16,11 +16,11 @@ use crate::store::new_account::NewAccount;
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {
-            let has_runs = account_runs::any(conn)?;
+            let has_runs = runs::any(conn)?;
             groups(new, sqlite::GROUP).try_for_each(|group| {
                 if let (true, Some(first), Some(last)) = (has_runs, group.first(), group.last()) {
                     let has = |k| group.binary_search_by_key(&k, |account| account.k).is_ok();
-                    let taken = account_runs::take(conn, first.k, last.k, has)?;
+                    let taken = runs::take(conn, first.k, last.k, has)?;
                     put_back(conn, &taken, linked)?;
                 }
                 sqlite::link(conn, group, linked)
@@ -44,7 +44,7 @@ pub fn merge(
     linked: &mut Linked,
 ) -> Result<usize, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
-    let taken = account_runs::take(conn, low, high, |_| true)?;
+    let taken = runs::take(conn, low, high, |_| true)?;
     put_back(conn, &taken, linked)?;
     Ok(taken.len())
 }

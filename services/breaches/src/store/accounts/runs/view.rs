@@ -17,14 +17,14 @@ use crate::store::schema::run_filter;
 
 /// The filters and domain names that the connections of a process share.
 #[derive(Debug, Default)]
-pub struct RunFilters {
+pub struct AccountFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
     /// The prefixes of the keys of the runs with these ids.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
     names: Arc<KnownNames>,
 }
 
-impl RunFilters {
+impl AccountFilters {
     /// The filter of a run. It never changes.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
         let mut kept = self.filters.lock();
@@ -61,11 +61,11 @@ impl RunFilters {
 /// Reads in one transaction, together with the runs that exist in it.
 pub fn with_view<T, E: From<DatabaseError>>(
     db: &mut Db,
-    filters: &RunFilters,
-    read: impl FnOnce(&mut Db, Arc<RunView>) -> Result<T, E>,
+    filters: &AccountFilters,
+    read: impl FnOnce(&mut Db, Arc<AccountView>) -> Result<T, E>,
 ) -> Result<T, E> {
     let done: Result<Result<T, E>, diesel::result::Error> = db.transaction(|db| {
-        let view = match RunView::read(db, filters) {
+        let view = match AccountView::read(db, filters) {
             Ok(view) => Arc::new(view),
             Err(error) => return Ok(Err(error.into())),
         };
@@ -76,15 +76,15 @@ pub fn with_view<T, E: From<DatabaseError>>(
 
 /// The runs of one transaction with their filters; none on PostgreSQL.
 #[derive(Debug, Default)]
-pub struct RunView {
+pub struct AccountView {
     runs: Vec<(Run, Arc<Filter>)>,
     map: Option<Arc<KeyMap>>,
     names: Arc<KnownNames>,
 }
 
-impl RunView {
+impl AccountView {
     /// Reads the list of runs.
-    pub fn read(db: &mut Db, filters: &RunFilters) -> Result<Self, DatabaseError> {
+    pub fn read(db: &mut Db, filters: &AccountFilters) -> Result<Self, DatabaseError> {
         let Db::Sqlite(conn) = db else { return Ok(Self::default()) };
         let runs = list::all(conn)?;
         filters.keep_only(&runs);

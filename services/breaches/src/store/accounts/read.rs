@@ -8,10 +8,10 @@ use diesel::dsl::{auto_type, exists, not};
 use diesel::prelude::*;
 use domain::EmailAddress;
 
-use super::account_runs::{self, RunAccount, RunView};
-use super::mail_domains;
-use super::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
+use super::runs::{self, AccountView, RunAccount};
 use crate::model::{AccountKey, address_text, id_list};
+use crate::store::mail_domains;
+use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 
 /// The number of an account without a row. No paste and no stealer log refers to it.
 pub const IN_RUNS: i16 = -1;
@@ -142,35 +142,35 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
 
 /// The account of an address.
 pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, DatabaseError> {
-    let rows = with_key(db, None, AccountKey::of(&address.sha1()))?;
+    let rows = at_once_with_key(db, AccountKey::of(&address.sha1()))?;
     Ok(pick(rows, address))
 }
 
-/// The accounts with a key. A view of the runs may be passed only within its own transaction.
-pub fn with_key(
-    db: &mut Db,
-    runs: Option<&RunView>,
-    key: AccountKey,
-) -> Result<Vec<AccountRow>, DatabaseError> {
-    match (db, runs) {
-        (Db::Pg(conn), _) => Ok(by_key(key.0).load(conn)?),
-        (Db::Sqlite(conn), Some(_)) => merged_with_key(conn, runs, key),
-        (Db::Sqlite(conn), None) => conn.transaction(|conn| merged_with_key(conn, None, key)),
+/// The accounts with a key, read in a transaction of its own.
+pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
+    match db {
+        Db::Pg(_) => with_key(db, None, key),
+        Db::Sqlite(_) => db.transaction(|db| with_key(db, None, key)),
     }
 }
 
-fn merged_with_key(
-    conn: &mut SqliteConnection,
-    runs: Option<&RunView>,
+/// The accounts with a key. On SQLite this needs a transaction, to which the view belongs.
+pub fn with_key(
+    db: &mut Db,
+    view: Option<&AccountView>,
     key: AccountKey,
 ) -> Result<Vec<AccountRow>, DatabaseError> {
+    let conn = match db {
+        Db::Pg(conn) => return Ok(by_key(key.0).load(conn)?),
+        Db::Sqlite(conn) => conn,
+    };
     let mut rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
-    let mut others = account_runs::between(conn, runs, key.0, key.0)?;
+    let mut others = runs::between(conn, view, key.0, key.0)?;
     others.retain(|RunAccount { domain_id, local, breaches, .. }| {
         let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
         row.map(|(row, _)| row.add(breaches)).is_none()
     });
-    let domains = domains_of(conn, runs, &others)?;
+    let domains = domains_of(conn, view, &others)?;
     let others = others.into_iter().zip(domains);
     let others = others.map(|(account, domain)| AccountRow::of_run(account, domain));
     Ok(rows.into_iter().map(|(row, _)| row).chain(others).collect())
@@ -179,10 +179,10 @@ fn merged_with_key(
 /// The domain names of accounts that are only in runs.
 fn domains_of(
     conn: &mut SqliteConnection,
-    runs: Option<&RunView>,
+    view: Option<&AccountView>,
     accounts: &[RunAccount],
 ) -> Result<Vec<String>, DatabaseError> {
-    match runs {
+    match view {
         Some(view) if !accounts.is_empty() => view.domains(conn, accounts),
         _ => accounts.iter().map(|account| mail_domains::name(conn, account.domain_id)).collect(),
     }
@@ -201,30 +201,30 @@ pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow>
 /// The accounts with keys from `low` to `high`, both included; see [`with_key`].
 pub fn range(
     db: &mut Db,
-    runs: Option<&RunView>,
+    view: Option<&AccountView>,
     low: AccountKey,
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
-    match (db, runs) {
+    match (db, view) {
         (Db::Pg(conn), _) => Ok(by_range_of_any_size(low.0, high.0).load(conn)?),
-        (Db::Sqlite(conn), Some(_)) => merged_range(conn, runs, low, high),
+        (Db::Sqlite(conn), Some(_)) => merged_range(conn, view, low, high),
         (Db::Sqlite(conn), None) => conn.transaction(|conn| merged_range(conn, None, low, high)),
     }
 }
 
 fn merged_range(
     conn: &mut SqliteConnection,
-    runs: Option<&RunView>,
+    view: Option<&AccountView>,
     low: AccountKey,
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
     let mut rows: Vec<(RangeRow, i32)> = by_range(low.0, high.0).load(conn)?;
-    let mut others = account_runs::between(conn, runs, low.0, high.0)?;
+    let mut others = runs::between(conn, view, low.0, high.0)?;
     others.retain(|RunAccount { domain_id, local, breaches, .. }| {
         let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
         row.map(|(row, _)| row.breaches = merged(&row.breaches, breaches)).is_none()
     });
-    let domains = domains_of(conn, runs, &others)?;
+    let domains = domains_of(conn, view, &others)?;
     let others = others.into_iter().zip(domains);
     let others = others.map(|(RunAccount { local, breaches, .. }, domain)| RangeRow {
         local,
@@ -273,7 +273,7 @@ pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
         let Some(last) = rows.last() else { return Ok(found) };
         after = (last.0, last.1);
         for (k, _, domain_id, local) in &rows {
-            let has = account_runs::between(conn, None, *k, *k)?;
+            let has = runs::between(conn, None, *k, *k)?;
             let is_own =
                 |other: &RunAccount| other.domain_id == *domain_id && other.local == *local;
             found += i64::from(!has.iter().any(is_own));
@@ -325,32 +325,32 @@ fn merged_after(
             (account::k, account::seq, account::local, mail_domain::name, account::breaches),
         ))
         .load(conn)?;
-    if !account_runs::any(conn)? {
+    if !runs::any(conn)? {
         return Ok(stored.into_iter().map(|(_, row)| row).collect());
     }
     let first = if place.1 < 0 { Some(place.0) } else { place.0.checked_add(1) };
-    let mut runs = match first {
-        Some(first) => account_runs::from(conn, first)?,
-        None => account_runs::Merged::new(Vec::new()),
+    let mut others = match first {
+        Some(first) => runs::from(conn, first)?,
+        None => runs::Merged::new(Vec::new()),
     };
     let full = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut rows = Vec::with_capacity(stored.len());
     for (domain_id, mut row) in stored {
         while rows.len() < full
-            && let Some(account) = runs.next_below(conn, row.k)?
+            && let Some(account) = others.next_below(conn, row.k)?
         {
             rows.push(with_domain(conn, account)?);
         }
         if rows.len() >= full {
             break;
         }
-        if let Some(more) = runs.take_same(conn, row.k, domain_id, &row.local)? {
+        if let Some(more) = others.take_same(conn, row.k, domain_id, &row.local)? {
             row.add(&more.breaches);
         }
         rows.push(row);
     }
     while rows.len() < full
-        && let Some(account) = runs.next(conn)?
+        && let Some(account) = others.next(conn)?
     {
         rows.push(with_domain(conn, account)?);
     }
@@ -368,7 +368,7 @@ fn with_domain(
 /// The number of accounts.
 pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     let rows: i64 = account::table.count().get_result(db)?;
-    Ok(rows + account_runs::count_outside(db)?)
+    Ok(rows + runs::count_outside(db)?)
 }
 
 /// The packed list of the account at a place.

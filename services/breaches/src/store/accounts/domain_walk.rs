@@ -4,10 +4,10 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, SmallInt, Text};
 
-use super::account_runs;
-use super::accounts::{AccountRow, by_domain};
-use super::mail_domains;
-use super::schema::domain_account;
+use super::read::{AccountRow, by_domain};
+use super::runs;
+use crate::store::mail_domains;
+use crate::store::schema::domain_account;
 
 /// Accounts read per query.
 const PAGE: i64 = 5_000;
@@ -68,7 +68,7 @@ fn each_page<E: From<DatabaseError>>(
     visit: &mut impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
-    let mut runs = account_runs::at_domain(conn, id)?;
+    let mut others = runs::at_domain(conn, id)?;
     let mut after = (i64::MIN, -1_i16);
     loop {
         let rows = page(db, id, after)?;
@@ -76,13 +76,13 @@ fn each_page<E: From<DatabaseError>>(
         after = (last.0, last.1);
         for (k, seq, local, breaches) in rows {
             while let Db::Sqlite(conn) = db
-                && let Some(account) = runs.next_below(conn, k)?
+                && let Some(account) = others.next_below(conn, k)?
             {
                 visit(db, AccountRow::of_run(account, domain.to_owned()))?;
             }
             let mut row = AccountRow { k, seq, local, domain: domain.to_owned(), breaches };
             if let Db::Sqlite(conn) = db
-                && let Some(more) = runs.take_same(conn, k, id, &row.local)?
+                && let Some(more) = others.take_same(conn, k, id, &row.local)?
             {
                 row.add(&more.breaches);
             }
@@ -90,7 +90,7 @@ fn each_page<E: From<DatabaseError>>(
         }
     }
     while let Db::Sqlite(conn) = db
-        && let Some(account) = runs.next(conn)?
+        && let Some(account) = others.next(conn)?
     {
         visit(db, AccountRow::of_run(account, domain.to_owned()))?;
     }

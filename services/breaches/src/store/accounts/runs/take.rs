@@ -8,7 +8,7 @@ use super::list;
 use super::run_account::{RunAccount, merge_duplicates};
 use super::stored::{self, StoredBlock};
 use crate::model::id_list;
-use crate::store::new_account::NewAccount;
+use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run};
 
 /// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. The

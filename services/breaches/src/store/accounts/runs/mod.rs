@@ -34,5 +34,5 @@ pub use merge::merge_two;
 pub use read::{between, from};
 pub use run_account::RunAccount;
 pub use take::{strip, take};
-pub use view::{RunFilters, RunView, with_view};
+pub use view::{AccountFilters, AccountView, with_view};
 pub use write::RunWriter;

@@ -1,0 +1,160 @@
+//! Short reads on the worker threads of a server.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::transaction::{begin_reading, end_reading};
+use crate::{Backend, DatabaseError, Db, Pools};
+
+/// What a service remembers on each worker's connection, such as rows that it reads for every request.
+pub trait ReaderCache: Default + 'static {
+    /// What all connections share.
+    type Shared: 'static;
+
+    /// Brings the cache up to date. Called at the start of each read transaction.
+    ///
+    /// # Errors
+    /// Those of the database.
+    fn refresh(&mut self, db: &mut Db, shared: &Self::Shared) -> Result<(), DatabaseError>;
+}
+
+/// Runs short reads where they cost least.
+///
+/// On SQLite, a few point reads are cheaper than a change of threads: they run on a read-only connection
+/// of the worker thread. Requests that are ready together share one read transaction, because SQLite
+/// locks its file for each transaction, and because one statement keeps the cache up to date. The
+/// transaction ends before the thread looks for further requests, so these see all earlier commits.
+/// PostgreSQL reads through the pool, without a cache.
+///
+/// Clones share everything. The worker threads must run a [`LocalSet`](tokio::task::LocalSet), as
+/// those of actix do.
+pub struct WorkerReader<C: ReaderCache> {
+    inner: Arc<Inner<C::Shared>>,
+}
+
+struct Inner<S> {
+    /// Distinguishes the readers of one process.
+    id: u64,
+    pools: Pools,
+    shared: S,
+}
+
+/// The connection of a worker thread.
+struct Connection {
+    /// The reader that opened it.
+    reader: u64,
+    db: Db,
+    cache: Box<dyn Any>,
+    /// True while a read transaction is open.
+    open: bool,
+}
+
+thread_local! {
+    static CONNECTION: RefCell<Option<Box<Connection>>> = const { RefCell::new(None) };
+}
+
+impl<C: ReaderCache> Clone for WorkerReader<C> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<C: ReaderCache> WorkerReader<C> {
+    /// A reader with its own connections.
+    pub fn new(pools: Pools, shared: C::Shared) -> Self {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let id = COUNTER.fetch_add(1, Ordering::Relaxed);
+        Self { inner: Arc::new(Inner { id, pools, shared }) }
+    }
+
+    /// What all connections share.
+    pub fn shared(&self) -> &C::Shared {
+        &self.inner.shared
+    }
+
+    /// Runs all database work of a request on one connection. Only `short` work, a few point reads, stays
+    /// on the worker thread; it is done when this function returns, before the future is awaited.
+    ///
+    /// # Errors
+    /// What `work` returns; those of [`Pools::read`].
+    pub fn read<T, E, W>(
+        &self,
+        short: bool,
+        work: W,
+    ) -> impl Future<Output = Result<T, E>> + use<C, T, E, W>
+    where
+        W: FnOnce(&mut Db, Option<&mut C>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
+        let Inner { id, pools, shared } = self.inner.as_ref();
+        let read = if short && pools.backend() == Backend::Sqlite {
+            let own = CONNECTION.with_borrow_mut(Option::take).filter(|own| own.reader == *id);
+            let own = own.map_or_else(|| Connection::open::<C>(*id, pools), Ok);
+            let done = match own.and_then(|own| own.begin::<C>(shared)) {
+                Ok(mut own) => {
+                    let result = work(&mut own.db, own.cache.downcast_mut());
+                    CONNECTION.set(Some(own));
+                    result
+                }
+                Err(error) => Err(error.into()),
+            };
+            Read::Done(done)
+        } else {
+            let pools = pools.clone();
+            // Boxed, so that short reads do not carry the size of this future.
+            Read::Pooled(Box::pin(async move { pools.read(|db| work(db, None)).await }))
+        };
+        async move {
+            match read {
+                Read::Done(result) => result,
+                Read::Pooled(pooled) => pooled.await,
+            }
+        }
+    }
+}
+
+enum Read<T> {
+    Done(T),
+    Pooled(Pin<Box<dyn Future<Output = T> + Send>>),
+}
+
+impl Connection {
+    fn open<C: ReaderCache>(reader: u64, pools: &Pools) -> Result<Box<Self>, DatabaseError> {
+        let (db, cache) = (pools.connect_reader()?, Box::new(C::default()));
+        Ok(Box::new(Self { reader, db, cache, open: false }))
+    }
+
+    /// Begins a read transaction unless one is open. A connection on which that fails is closed.
+    fn begin<C: ReaderCache>(
+        mut self: Box<Self>,
+        shared: &C::Shared,
+    ) -> Result<Box<Self>, DatabaseError> {
+        if self.open {
+            return Ok(self);
+        }
+        begin_reading(&mut self.db)?;
+        if let Some(cache) = self.cache.downcast_mut::<C>() {
+            cache.refresh(&mut self.db, shared)?;
+        }
+        self.open = true;
+        // Runs after the requests that are ready now and before all that arrive later.
+        tokio::task::spawn_local(async { end() });
+        Ok(self)
+    }
+}
+
+/// Ends the read transaction. A connection on which that fails is closed.
+fn end() {
+    CONNECTION.with_borrow_mut(|own| {
+        let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };
+        connection.open = false;
+        if let Err(error) = end_reading(&mut connection.db) {
+            log::warn!("the read transaction of a worker could not be ended: {error}");
+            *own = None;
+        }
+    });
+}

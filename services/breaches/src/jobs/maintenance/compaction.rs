@@ -1,0 +1,25 @@
+//! Moves accounts that loads appended into the table of accounts.
+
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::retry::RetryingConnection;
+use crate::store::{accounts, load_connections};
+
+/// Compacts the accounts after a load: at most twice as many as the load had, so that each load does its
+/// share of this work.
+pub fn compact(context: &JobContext, loaded: i64) -> Result<(), JobError> {
+    if context.pools.read_blocking(accounts::is_compact)? {
+        return Ok(());
+    }
+    let mut connection = RetryingConnection::open(&context.pools)?;
+    let memory = context.settings.load_memory_mb;
+    load_connections::set_cache(connection.db(), (memory * 1_024 / 2).max(2_048))?;
+    while connection.transaction(|db| Ok(accounts::join_two(db, memory)?))? {}
+    let mut left = loaded.saturating_mul(2);
+    while left > 0
+        && let Some(moved) = connection.transaction(|db| Ok(accounts::move_some(db)?))?
+    {
+        left -= moved;
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Where the accounts of a load go, and how those beside the table go into it.
+
+use database::{DatabaseError, Db};
+
+use super::runs::{self, Weights};
+use crate::store::{account_links, versions};
+
+/// A load is appended if the table has at least this number of times its accounts: it would touch every
+/// page of the table.
+const TIMES: i64 = 4;
+/// Appended accounts beyond which some go into the table, whatever its size: their filters take 2.25 bytes
+/// of memory each.
+const MAX_IN_RUNS: i64 = 32 << 20;
+/// Maximum accounts of a merged run per MiB of a load's memory.
+const PER_MIB: usize = 16_384;
+/// Accounts moved to the table in one transaction.
+const PIECE: i64 = 100_000;
+/// The key up to which accounts went into the table.
+const MERGED_TO: &str = "runs_merged_to";
+
+/// Where a load writes its accounts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// Into the table.
+    #[default]
+    Table,
+    /// Beside the table; SQLite only.
+    Appended,
+}
+
+fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => runs::weights(conn).map(Some),
+        Db::Pg(_) => Ok(None),
+    }
+}
+
+/// Chooses where a load with this number of accounts goes.
+pub fn placement(db: &mut Db, accounts: i64) -> Result<Placement, DatabaseError> {
+    let small = |found: Weights| accounts.saturating_mul(TIMES) <= found.table + found.runs;
+    Ok(if weights(db)?.is_some_and(small) { Placement::Appended } else { Placement::Table })
+}
+
+/// Returns whether all accounts are in the table.
+pub fn is_compact(db: &mut Db) -> Result<bool, DatabaseError> {
+    Ok(weights(db)?.is_none_or(|found| found.runs == 0))
+}
+
+/// Joins two runs into one, in a writing transaction. Returns false if there are few, or none that fit
+/// into the memory of a load, in MiB.
+pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
+    let most = i64::try_from(memory_mb * PER_MIB).unwrap_or(i64::MAX);
+    match db {
+        Db::Sqlite(conn) => runs::merge_two(conn, most),
+        Db::Pg(_) => Ok(false),
+    }
+}
+
+/// Moves appended accounts with the next range of keys into the table, in a writing transaction. Returns
+/// how many accounts that is worth of work, or `None` if few accounts are beside the table.
+pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
+    let Some(found) = weights(db)? else { return Ok(None) };
+    if found.runs <= MAX_IN_RUNS.min(found.table / 2) {
+        return Ok(None);
+    }
+    versions::lock_accounts(db)?;
+    let low = versions::get(db, MERGED_TO)?.unwrap_or(i64::MIN);
+    // Keys are evenly distributed.
+    let width = u64::MAX / u64::try_from(found.runs / PIECE).unwrap_or(0).max(1);
+    let high = low.checked_add_unsigned(width).unwrap_or(i64::MAX);
+    let moved = account_links::merge_between(db, low, high)?;
+    let next = high.checked_add(1).unwrap_or(i64::MIN);
+    versions::set(db, MERGED_TO, next)?;
+    Ok(Some(i64::try_from(moved).unwrap_or(i64::MAX).max(PIECE / 10)))
+}
+
+/// Removes the links to a breach from one run, in a writing transaction. Returns their number, or `None`
+/// if no run has any.
+pub fn strip_some(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
+    let Some(run) = runs::first_with(db, breach)? else { return Ok(None) };
+    runs::strip(db, run, breach).map(Some)
+}
+
+/// Returns whether a domain has accounts beside the table.
+pub fn are_outside_table(db: &mut Db, domain_id: i32) -> Result<bool, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => Ok(runs::at_domain(conn, domain_id)?.next(conn)?.is_some()),
+        Db::Pg(_) => Ok(false),
+    }
+}

@@ -1,0 +1,22 @@
+//! Accounts: reading them by key, by range and by domain, and writing those of loads.
+//!
+//! On SQLite a small load is appended beside the table, in a *run*: see `runs`, which only this folder
+//! knows.
+
+mod batches;
+mod compaction;
+pub mod domain_walk;
+mod new_account;
+mod read;
+mod runs;
+mod writer;
+
+pub use batches::{Linked, merge};
+pub use compaction::{
+    Placement, are_outside_table, is_compact, join_two, move_some, placement, strip_some,
+};
+pub use domain_walk::in_one_snapshot;
+pub use new_account::NewAccount;
+pub use read::*;
+pub use runs::{AccountFilters, AccountView, faults, with_view};
+pub use writer::AccountWriter;

@@ -1,0 +1,50 @@
+//! Writing the accounts of a load, to the table or to a run beside it.
+
+use database::{DatabaseError, Db};
+
+use super::batches::{self, Linked};
+use super::compaction::Placement;
+use super::new_account::NewAccount;
+use super::runs::RunWriter;
+use crate::store::domain_accounts;
+
+/// Writes the accounts of one transaction, in the order of their keys.
+pub struct AccountWriter {
+    run: Option<RunWriter>,
+    has_links: bool,
+}
+
+impl AccountWriter {
+    /// Begins to write. `has_links` is false if no address is linked to any of the breaches yet; nothing
+    /// has to be read then to append.
+    pub fn new(db: &mut Db, placement: Placement, has_links: bool) -> Result<Self, DatabaseError> {
+        let run = match (placement, db) {
+            (Placement::Appended, Db::Sqlite(conn)) => Some(RunWriter::new(conn)?),
+            _ => None,
+        };
+        Ok(Self { run, has_links })
+    }
+
+    /// Links accounts to their breaches, and adds what changed to `linked`.
+    pub fn write(
+        &mut self,
+        db: &mut Db,
+        new: &[NewAccount<'_>],
+        linked: &mut Linked,
+    ) -> Result<(), DatabaseError> {
+        match (&mut self.run, db) {
+            (Some(run), Db::Sqlite(conn)) => {
+                batches::append(conn, new, self.has_links, run, linked)
+            }
+            (_, db) => batches::link(db, new, linked),
+        }
+    }
+
+    /// Writes what is left.
+    pub fn finish(self, db: &mut Db, linked: &mut Linked) -> Result<(), DatabaseError> {
+        match (self.run, db) {
+            (Some(run), Db::Sqlite(conn)) => run.finish(conn),
+            (_, db) => domain_accounts::add(db, &mut linked.filings),
+        }
+    }
+}

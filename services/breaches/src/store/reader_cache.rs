@@ -1,0 +1,28 @@
+//! What each worker's connection remembers between requests.
+
+use std::sync::Arc;
+
+use database::{DatabaseError, Db};
+
+use super::accounts::{AccountFilters, AccountView};
+use super::key_holders::KnownKeys;
+
+/// The keys that a connection looked up, and the accounts as of its transaction.
+#[derive(Debug, Default)]
+pub struct ReaderCache {
+    /// Keys that were looked up before.
+    pub known_keys: KnownKeys,
+    /// The accounts as of the transaction; `None` before the first one.
+    pub view: Option<Arc<AccountView>>,
+}
+
+impl database::ReaderCache for ReaderCache {
+    type Shared = AccountFilters;
+
+    fn refresh(&mut self, db: &mut Db, filters: &AccountFilters) -> Result<(), DatabaseError> {
+        if self.known_keys.renew(db)? || self.view.is_none() {
+            self.view = Some(Arc::new(AccountView::read(db, filters)?));
+        }
+        Ok(())
+    }
+}
