@@ -1,4 +1,4 @@
-//! How connections are made and set up.
+//! Opens and configures connections.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,30 +15,30 @@ use crate::sqlite_hook::set_up_connections;
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// A PostgreSQL connection idle for longer is asked whether it still lives before it is used.
+/// PostgreSQL connections that were idle for longer are checked before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
-/// The longest a pooled PostgreSQL statement may run, in milliseconds.
+/// The statement timeout of pooled PostgreSQL connections in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
-/// Bytes that the WAL of SQLite keeps once its content is in the database.
+/// The size to which the WAL of SQLite is truncated after a checkpoint, in bytes.
 const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
-/// How long to leave a SQLite file to others that set it up. Two that change its journal at once
-/// would wait for each other, so SQLite refuses one at once instead of waiting its `busy_timeout`.
+/// The wait before another attempt to configure a SQLite file. Two connections that change the journal mode
+/// would deadlock, so that SQLite refuses one immediately, regardless of `busy_timeout`.
 const LOCKED_RETRY: Duration = Duration::from_millis(10);
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Pooled, refuses to write.
+    /// Pooled and read-only.
     Reader,
     /// Pooled, for short transactions.
     Writer,
-    /// Owned by one job; statements may take as long as they need.
+    /// For one job, without a statement timeout.
     Job,
 }
 
-/// Makes connections to one database.
+/// Opens connections to one database.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub target: Target,
@@ -46,7 +46,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Opens and sets up one connection; the error is a sentence that holds no secret.
+    /// Opens and configures a connection. The error text contains no secrets.
     pub fn connect(&self, role: Role) -> Result<Db, DatabaseError> {
         match &self.target {
             Target::Sqlite(path) => self.open_file(path, role),
@@ -61,10 +61,10 @@ impl Connector {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
         }
-        // Nobody else may read it, whatever the umask; its journals get the mode of the file. SQLite
-        // itself says what is wrong when this cannot be done.
+        // Only the owner may read it, with any umask. SQLite gives its journals the same mode, and reports
+        // an error if the file cannot be created.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        // A leading `./` keeps SQLite from reading `file:` or `:memory:` into a name.
+        // With a leading `./`, SQLite does not interpret `file:` or `:memory:` in a name.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         set_up_connections();
@@ -83,8 +83,8 @@ impl Connector {
         Ok(Db::Sqlite(conn))
     }
 
-    /// The statements that set up a SQLite connection; the time to wait for locks comes first,
-    /// because the later ones may already meet one.
+    /// Returns the statements that configure a SQLite connection. The timeout for locks is first, because
+    /// the others may need it.
     fn pragmas(&self, role: Role) -> String {
         let mut sql = format!("PRAGMA busy_timeout = {};", wait_ms(role));
         if role != Role::Reader {
@@ -105,7 +105,7 @@ impl Connector {
     }
 }
 
-/// The longest a SQLite connection waits for a lock, in milliseconds.
+/// Returns the longest wait of a SQLite connection for a lock in milliseconds.
 const fn wait_ms(role: Role) -> u64 {
     match role {
         Role::Reader | Role::Writer => 5_000,
@@ -113,20 +113,24 @@ const fn wait_ms(role: Role) -> u64 {
     }
 }
 
+/// Creates the error of a connection to PostgreSQL, without the password.
+pub(crate) fn server_error(url: &str, text: &str) -> DatabaseError {
+    let text = one_line(&redact(text, url));
+    DatabaseError::Setup(format!("cannot connect to PostgreSQL: {text}"))
+}
+
 fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
-    let setup = |what: String| {
-        DatabaseError::Setup(format!(
-            "cannot connect to PostgreSQL: {}",
-            one_line(&redact(&what, url))
-        ))
-    };
+    let setup = |what: String| server_error(url, &what);
     let mut conn = PgConnection::establish(&with_network_limits(url)).map_err(|error| {
         setup(match error {
             ConnectionError::BadConnection(text) => text,
             other => other.to_string(),
         })
     })?;
-    let mut sql = String::from("SET TIME ZONE 'UTC'; SET client_min_messages = warning;");
+    let mut sql = String::from(
+        "SET TIME ZONE 'UTC'; SET client_min_messages = warning;
+         SET default_transaction_isolation = 'read committed';",
+    );
     if role != Role::Job {
         sql += &format!("SET statement_timeout = {STATEMENT_MS};");
     }
@@ -137,9 +141,8 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
     Ok(Db::Pg(conn))
 }
 
-/// Limits of the network, in the units of libpq: without them it waits for ever. An unused connection is
-/// probed after 5 s and given up when 3 probes, 2 s apart, are lost; sent data must be acknowledged
-/// within 10 s.
+/// Network timeouts in the units of libpq, which waits forever without them. An idle connection is probed
+/// after 5 s and closed if 3 probes, 2 s apart, are lost. Sent data must be acknowledged within 10 s.
 const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("connect_timeout", 5),
     ("keepalives_idle", 5),
@@ -148,8 +151,8 @@ const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Adds the limits that a URL does not name itself.
-fn with_network_limits(url: &str) -> String {
+/// Adds the timeouts that a URL does not set itself.
+pub(crate) fn with_network_limits(url: &str) -> String {
     let mut limited = url.to_owned();
     for (name, value) in NETWORK_LIMITS {
         if !url.contains(&format!("{name}=")) {
@@ -160,7 +163,7 @@ fn with_network_limits(url: &str) -> String {
     limited
 }
 
-/// Keeps parts of the URL, and so the password, out of a message.
+/// Removes parts of the URL, including the password, from a message.
 fn redact(message: &str, url: &str) -> String {
     let parse_fault =
         ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
@@ -179,8 +182,8 @@ fn redact(message: &str, url: &str) -> String {
     }
 }
 
-/// A message with `***` for a word. Inside other words it stays, since a short password would
-/// eat the text, and what is left would show where it stood.
+/// Masks a word in a message with `***`. Occurrences inside other words stay, because a short password
+/// would garble the text, and the gaps would reveal it.
 fn without_word(message: &str, word: &str) -> String {
     let mut shown = String::with_capacity(message.len());
     let mut rest = message;
@@ -201,7 +204,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A pooled connection and what is known of its health.
+/// A pooled connection with the state of its health.
 pub(crate) struct Pooled {
     pub db: Db,
     used: Instant,
@@ -209,11 +212,11 @@ pub(crate) struct Pooled {
     dead: bool,
 }
 
-/// Makes and judges the connections of one pool.
+/// Opens and checks the connections of one pool.
 pub(crate) struct Manager {
     connector: Connector,
     role: Role,
-    /// Grows each time a connection breaks: older ones are then suspect.
+    /// Incremented when a connection breaks. Older connections are then suspect.
     epoch: Arc<AtomicU64>,
 }
 
@@ -223,10 +226,10 @@ impl Manager {
     }
 }
 
-/// Whether a connection taken from the pool can be used.
+/// Returns whether a connection from the pool can be used.
 ///
-/// A ping costs a round trip, so only PostgreSQL connections that idled or that are older than the
-/// last break are asked.
+/// A ping costs a round trip, so that only PostgreSQL connections are checked that were idle or are older
+/// than the last break.
 pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
     let now = epoch.load(Ordering::Relaxed);
     if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)
@@ -265,7 +268,7 @@ impl r2d2::ManageConnection for Manager {
     }
 }
 
-/// Logs failed connection attempts of a pool; those who wait get `Busy`.
+/// Logs failed connection attempts of a pool. Waiting requests get `Busy`.
 #[derive(Debug)]
 pub(crate) struct LogAttempts;
 
@@ -280,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_stay_out_of_messages() {
+    fn passwords_are_removed_from_messages() {
         let url = "postgres://u:geheim@h/d";
         assert_eq!(redact("login geheim failed", url), "login *** failed");
         assert_eq!(redact("no user geheim, \"geheim\"", url), "no user ***, \"***\"");
@@ -288,14 +291,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_password_does_not_eat_the_text() {
+    fn a_short_password_does_not_garble_the_text() {
         let url = "postgres://u:a@h/d";
         assert_eq!(redact("a database was at hand: a", url), "*** database was at hand: ***");
         assert_eq!(redact("password \"e\"", "postgres://u:e@h/d"), "password \"***\"");
     }
 
     #[test]
-    fn waiting_for_a_server_has_limits() {
+    fn urls_get_network_timeouts() {
         let others = "keepalives_idle=5&keepalives_interval=2&keepalives_count=3";
         assert_eq!(
             with_network_limits("postgres://h/d"),

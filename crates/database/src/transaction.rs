@@ -1,4 +1,4 @@
-//! Transactions that write, and reads as of one moment.
+//! Writing transactions, and consistent reads.
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
@@ -8,11 +8,14 @@ use diesel::{RunQueryDsl, SqliteConnection};
 
 use crate::{DatabaseError, Db};
 
-/// Runs `work` in a transaction that takes the write lock at once; an error rolls it back.
+/// Runs `work` in a transaction that takes the write lock at once. An error rolls it back.
 ///
-/// SQLite's own `BEGIN` takes the lock only at the first write and then fails when another
-/// connection wrote in between, however long it would have waited; `BEGIN IMMEDIATE` waits.
-/// Inside a running transaction this becomes a savepoint.
+/// SQLite's plain `BEGIN` takes the lock at the first write, and fails without waiting if another
+/// connection has written in between. `BEGIN IMMEDIATE` waits. Inside a running transaction this is a
+/// savepoint.
+///
+/// On PostgreSQL the isolation level is READ COMMITTED, regardless of the default of the server. A
+/// transaction that first waits for an advisory lock must see the commits of the previous holder.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -24,7 +27,7 @@ use crate::{DatabaseError, Db};
 /// ```
 ///
 /// # Errors
-/// What `work` returns, after a rollback; [`DatabaseError::Busy`] when the lock is not free in time.
+/// The error of `work`, after a rollback; [`DatabaseError::Busy`] if the lock is not free in time.
 pub fn transaction<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -37,7 +40,10 @@ where
 pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
     let begun = match db {
         Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN IMMEDIATE"),
-        Db::Pg(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN READ WRITE"),
+        Db::Pg(conn) => AnsiTransactionManager::begin_transaction_sql(
+            conn,
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+        ),
     };
     match begun {
         Err(Error::AlreadyInTransaction) => <Db as TransactionManager<Db>>::begin_transaction(db),
@@ -57,7 +63,7 @@ where
         }
         Err(error) => {
             if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-                // The loss of a connection was logged already, and its pool drops it.
+                // The loss of a connection is already logged, and the pool drops the connection.
                 let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
                 log::log!(level, "a transaction could not be rolled back: {failed}");
             }
@@ -66,7 +72,7 @@ where
     }
 }
 
-/// Whether a rollback failed because there is no connection any more, or none that can be used.
+/// Returns whether a rollback failed because the connection is lost.
 fn is_loss(failed: &Error) -> bool {
     use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};
     matches!(
@@ -76,10 +82,10 @@ fn is_loss(failed: &Error) -> bool {
     )
 }
 
-/// Begins reads as of one moment, until [`end_reading`]; none of them may begin a transaction.
+/// Begins consistent reads until [`end_reading`]. They must not begin a transaction.
 ///
-/// SQLite locks its file anew for each statement that stands alone: many short reads in one
-/// transaction cost a fraction of the system calls. On PostgreSQL each statement stands alone still.
+/// SQLite locks its file for each statement outside of a transaction. Many short reads in one transaction
+/// need a fraction of the system calls. On PostgreSQL this does nothing.
 ///
 /// # Errors
 /// Those of the database.
@@ -90,7 +96,7 @@ pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Ends reads as of one moment; after an error the connection should be dropped.
+/// Ends consistent reads. Drop the connection after an error.
 ///
 /// # Errors
 /// Those of the database.
@@ -104,7 +110,7 @@ pub fn end_reading(db: &mut Db) -> Result<(), DatabaseError> {
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
 
-/// A statement without values, prepared once for each connection.
+/// A statement without parameters, prepared once per connection.
 struct Fixed<const STATEMENT: usize>;
 
 impl<const STATEMENT: usize> QueryId for Fixed<STATEMENT> {

@@ -1,4 +1,4 @@
-//! Readers, writers and those who wait.
+//! Readers, writers and waiting requests.
 
 use std::sync::mpsc;
 use std::task::{Context, Waker};
@@ -16,7 +16,7 @@ fn impatient(database: &Database) -> Pools {
     settings.open(database.folder(), "test", &[&NOTES]).unwrap()
 }
 
-/// Forty writers in two processes.
+/// Runs forty writers in two processes.
 async fn write_forty_times(
     database: &Database,
     work: impl Fn(&mut Db) -> Result<(), DatabaseError> + Copy + Send + 'static,
@@ -34,7 +34,7 @@ async fn write_forty_times(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writers_of_two_processes_lose_nothing() {
+async fn writers_of_two_processes_lose_no_update() {
     write_forty_times(&Database::new(), |db| {
         diesel::update(crate::counter::table.find("hits"))
             .set(crate::counter::value.eq(crate::counter::value + 1))
@@ -54,7 +54,7 @@ async fn sqlite_writers_that_read_first_do_not_collide() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn write_is_busy_when_its_turn_does_not_come() {
+async fn write_is_busy_when_no_connection_is_free() {
     let database = Database::new();
     let pools = impatient(&database);
     let (began, begun) = mpsc::channel();
@@ -73,14 +73,14 @@ async fn write_is_busy_when_its_turn_does_not_come() {
     tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
     let refused = pools.write(|db| set_hits(db, 2)).await;
     assert!(matches!(refused, Err(DatabaseError::Busy)), "{refused:?}");
-    assert_eq!(pools.read(hits).await.unwrap(), 0, "readers go on");
+    assert_eq!(pools.read(hits).await.unwrap(), 0, "readers are not blocked");
     release.send(()).unwrap();
     holding.await.unwrap().unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn long_reads_take_turns_and_leave_other_reads_alone() {
+async fn long_reads_share_their_lane_and_do_not_delay_other_reads() {
     let database = Database::new();
     let pools = impatient(&database);
     let (began, begun) = mpsc::channel();
@@ -100,7 +100,7 @@ async fn long_reads_take_turns_and_leave_other_reads_alone() {
     pools.ready().await.unwrap();
     let mut next = Box::pin(pools.read_long(hits));
     let mut context = Context::from_waker(Waker::noop());
-    assert!(next.as_mut().poll(&mut context).is_pending(), "the lane has one turn");
+    assert!(next.as_mut().poll(&mut context).is_pending(), "the lane has one connection");
     release.send(()).unwrap();
     assert_eq!(next.await.unwrap(), 0);
     assert_eq!(holding.await.unwrap().unwrap(), 0);
@@ -127,8 +127,45 @@ async fn job_that_holds_the_writer_makes_requests_busy() {
     running.join().unwrap().unwrap();
 }
 
+#[test]
+fn transactions_see_commits_made_while_they_wait_with_any_server_default() {
+    let (database, pools) = Database::new().open_kept();
+    if pools.backend() == Backend::Sqlite {
+        return;
+    }
+    let mut other = pools.connect().unwrap();
+    for level in ["repeatable read", "serializable"] {
+        let default = format!("SET default_transaction_isolation = '{level}'");
+        // New connections get it from the server; behind a pooler, an old one may have been changed.
+        let name = database.url().rsplit('/').next().unwrap();
+        diesel::sql_query(format!("ALTER DATABASE {name} {default}")).execute(&mut other).unwrap();
+        let new = pools.connect().unwrap();
+        let mut changed = pools.connect().unwrap();
+        diesel::sql_query(default).execute(&mut changed).unwrap();
+        for mut waiting in [new, changed] {
+            let seen = transaction(&mut waiting, |db| {
+                // With another isolation, the statement that waits for the lock takes the snapshot.
+                diesel::sql_query("SELECT pg_advisory_xact_lock(1)").execute(db)?;
+                let before = hits(db)?;
+                set_hits(&mut other, before + 1)?;
+                Ok::<_, DatabaseError>((before, hits(db)?))
+            });
+            let (before, after) = seen.unwrap();
+            assert_eq!(after, before + 1, "{level}");
+        }
+        // Statements outside of transactions, and transactions of diesel itself, use the default.
+        let mut alone = pools.connect().unwrap();
+        let isolation: String = diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>(
+            "current_setting('transaction_isolation')",
+        ))
+        .get_result(&mut alone)
+        .unwrap();
+        assert_eq!(isolation, "read committed");
+    }
+}
+
 #[tokio::test]
-async fn failed_write_leaves_nothing() {
+async fn failed_write_is_rolled_back() {
     let (_database, pools) = Database::new().open_kept();
     let failed = pools
         .write(|db| {
@@ -170,7 +207,7 @@ async fn readers_refuse_to_write() {
 }
 
 #[test]
-fn reads_at_one_moment_of_sqlite_see_no_later_commit() {
+fn consistent_reads_of_sqlite_see_no_later_commit() {
     let (_database, pools) = Database::new().open_kept();
     let (mut reader, mut writer) = (pools.connect().unwrap(), pools.connect().unwrap());
     let sees_commits = pools.backend() == Backend::Postgres;
@@ -204,7 +241,7 @@ fn job_commits_batches_and_nested_transactions_are_savepoints() {
 }
 
 #[tokio::test]
-async fn connections_cut_by_the_server_are_replaced_unseen() {
+async fn connections_closed_by_the_server_are_replaced_transparently() {
     let (database, pools) = Database::new().open_kept();
     if pools.backend() == Backend::Sqlite {
         return;
@@ -218,8 +255,8 @@ async fn connections_cut_by_the_server_are_replaced_unseen() {
     )
     .execute(&mut db)
     .unwrap();
-    // The writer's BEGIN meets the cut and moves to a new connection; that makes the idle reader
-    // suspect, so it is asked and replaced.
+    // The writer's BEGIN fails and is retried on a new connection. This makes the idle reader suspect, so
+    // that it is checked and replaced.
     pools.write(|db| set_hits(db, 5)).await.unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 5);
 }
