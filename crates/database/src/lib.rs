@@ -10,6 +10,7 @@ mod metrics;
 mod migrate;
 mod off_worker;
 mod pools;
+mod probe;
 mod pulse;
 mod settings;
 mod sql;

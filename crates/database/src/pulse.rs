@@ -1,8 +1,8 @@
-//! Whether the database answers at all, asked on a connection of its own.
+//! Checks on a connection of its own whether the database answers at all.
 //!
-//! The library of PostgreSQL waits for an answer without a limit. A server that was stopped, or a
-//! frozen machine, still acknowledges what it receives, so that no option of TCP helps. So the
-//! requests that wait look whether the server answers somebody else; where it does not, they give up.
+//! libpq waits for an answer without a limit. A stopped server or a frozen machine still acknowledges
+//! what it receives, so that no TCP option helps. Requests that wait therefore look from time to time
+//! whether the server answers another connection. If it does not, they give up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,29 +13,35 @@ use diesel::sql_types::Bool;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
-use crate::connect::{Connector, Role};
+use crate::connect::{Connector, Role, server_error, with_network_limits};
 use crate::off_worker::off_worker;
+use crate::probe::Probe;
+use crate::target::Target;
 use crate::writability::Writability;
 use crate::{DatabaseError, Db};
 
-/// How long a request waits for PostgreSQL before it looks whether the server answers at all.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest that an answer may take.
+/// How long a request waits for PostgreSQL before it checks whether the server answers at all.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// The longest time to answer.
 const ANSWER: Duration = Duration::from_secs(2);
-/// A question without an answer for so long is given up; the next one gets a new connection.
+/// PostgreSQL: a question without an answer after this time is given up with its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// A sign of life counts for so long where several requests look at once.
+/// How long an answer counts when several requests look at once.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// Why a server that answers cannot be written.
+/// The reason why a server that answers cannot be written.
 const STANDBY: &str = "the database is read-only: the server is a standby";
 
 /// The signs of life of one database.
+///
+/// At most one thread asks at a time. A question to PostgreSQL ends after [`GIVE_UP`]. One to SQLite
+/// lasts as long as its disk hangs.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
-    /// The turn of those who try to write. A disk that hangs keeps one of them, and never more.
+    give_up: Duration,
+    /// Held while something is tried to be written. A disk that hangs keeps one thread, never more.
     trials: Arc<tokio::sync::Mutex<()>>,
     /// Set while the database does not answer.
     hangs: AtomicBool,
@@ -45,10 +51,15 @@ pub(crate) struct Pulse {
 #[derive(Default)]
 struct State {
     /// The connection between two questions.
-    db: Option<Db>,
-    /// The question that has no answer yet.
-    open: Option<Question>,
+    connection: Option<Connection>,
+    /// The last question.
+    last: Option<Question>,
     answered: Option<Instant>,
+}
+
+enum Connection {
+    File(Db),
+    Server(Probe),
 }
 
 #[derive(Clone)]
@@ -57,14 +68,14 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// Whether the database answered and, where it did, whether it only follows another server.
+/// The answer to a question: whether the server is a standby, or why there is no answer.
 type Answer = Result<bool, String>;
 
-/// Why there is no sign of life.
-enum Silence {
-    /// No answer came in time.
+/// The reason why the database did not answer.
+enum NoAnswer {
+    /// The question timed out.
     Hangs,
-    /// The attempt failed at once, as for a server that is away.
+    /// The question failed, as with a server that is unavailable.
     Refused(String),
 }
 
@@ -78,10 +89,11 @@ impl Pulse {
     pub fn new(connector: Connector) -> Arc<Self> {
         let writability = Writability::new(&connector);
         let (hangs, state) = (AtomicBool::new(false), Mutex::default());
-        Arc::new(Self { connector, writability, trials: Arc::default(), hangs, state })
+        let trials = Arc::default();
+        Arc::new(Self { connector, writability, give_up: GIVE_UP, trials, hangs, state })
     }
 
-    /// What is known of writing.
+    /// Returns the state of writing.
     pub fn writability(&self) -> &Writability {
         &self.writability
     }
@@ -94,32 +106,32 @@ impl Pulse {
         self.ask(Duration::ZERO).await.map(drop).map_err(|_| DatabaseError::Busy)
     }
 
-    /// Returns once the database has stopped answering; looks from time to time.
+    /// Returns when the database no longer answers. Checks from time to time.
     pub async fn lost(self: &Arc<Self>) {
         loop {
-            tokio::time::sleep(PATIENCE).await;
-            // A server that refuses connections may still finish the work at hand.
-            if matches!(self.ask(FRESH).await, Err(Silence::Hangs)) {
+            tokio::time::sleep(CHECK_EVERY).await;
+            // A server that refuses connections may still finish running statements.
+            if matches!(self.ask(FRESH).await, Err(NoAnswer::Hangs)) {
                 return;
             }
         }
     }
 
-    /// Whether the database answers and can be written.
+    /// Checks whether the database answers and can be written.
     pub async fn ready(self: &Arc<Self>) -> Result<(), DatabaseError> {
         match self.ask(Duration::ZERO).await {
             Ok(false) => self.writable().await,
             Ok(true) => Err(DatabaseError::Storage(STANDBY.to_owned())),
-            Err(Silence::Hangs) => Err(DatabaseError::Busy),
-            Err(Silence::Refused(cause)) => {
+            Err(NoAnswer::Hangs) => Err(DatabaseError::Busy),
+            Err(NoAnswer::Refused(cause)) => {
                 log::debug!("the database is not ready: {cause}");
                 Err(DatabaseError::Busy)
             }
         }
     }
 
-    /// Whether something can be written. Apart from the question whether the database answers: a disk
-    /// that takes long is no reason to give up requests.
+    /// Checks whether the database can be written. This is separate from whether it answers, because a slow
+    /// disk must not end requests.
     async fn writable(self: &Arc<Self>) -> Result<(), DatabaseError> {
         let pulse = Arc::clone(self);
         let trial = async move {
@@ -136,25 +148,25 @@ impl Pulse {
         }
     }
 
-    /// Notes that the database does not answer. Returns whether this is news.
+    /// Records that the database does not answer. Returns whether it answered before.
     pub fn note_hang(&self) -> bool {
         !self.hangs.swap(true, Ordering::Relaxed)
     }
 
-    /// Asks, or waits for the answer to the question that is open, or takes one that is no older than
-    /// `fresh`.
-    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, Silence> {
+    /// Asks a question, or waits for the answer to the open one. Uses a previous answer that is not older
+    /// than `fresh`.
+    async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
         let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
         let answered = answer.wait_for(Option::is_some);
         match tokio::time::timeout_at((asked + ANSWER).into(), answered).await {
             Ok(Ok(answer)) => match answer.clone() {
                 Some(Ok(is_standby)) => Ok(is_standby),
-                Some(Err(cause)) => Err(Silence::Refused(cause)),
-                None => Err(Silence::Hangs),
+                Some(Err(cause)) => Err(NoAnswer::Refused(cause)),
+                None => Err(NoAnswer::Hangs),
             },
-            // The thread ended without an answer: it panicked.
-            Ok(Err(_)) => Err(Silence::Refused("the question was lost".to_owned())),
-            Err(_) => Err(Silence::Hangs),
+            // The thread panicked, or could not be started.
+            Ok(Err(_)) => Err(NoAnswer::Refused("the question was lost".to_owned())),
+            Err(_) => Err(NoAnswer::Hangs),
         }
     }
 
@@ -163,42 +175,37 @@ impl Pulse {
         if state.answered.is_some_and(|at| at.elapsed() < fresh) {
             return None;
         }
-        if let Some(open) = state.open.as_ref().filter(|open| open.asked.elapsed() < GIVE_UP) {
+        if let Some(open) = state.last.as_ref().filter(|last| last.is_open()) {
             return Some(open.clone());
         }
         let (sender, answer) = watch::channel(None);
         let question = Question { asked: Instant::now(), answer };
-        state.open = Some(question.clone());
-        let (db, pulse, asked) = (state.db.take(), Arc::clone(self), question.asked);
+        state.last = Some(question.clone());
+        let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // A thread of its own: it may wait long, and nothing has to wait for it.
+        // A thread of its own, because it may wait long and is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
-            let answer = pulse.answer(db, asked);
+            let answer = pulse.answer(connection);
+            drop(pulse);
             sender.send_replace(Some(answer));
         });
         if let Err(error) = spawned {
-            log::warn!("the database cannot be asked for a sign of life: {error}");
+            log::warn!("cannot start a thread to check the database: {error}");
         }
         Some(question)
     }
 
-    /// Waits for the answer to the question that was asked at a moment.
-    fn answer(&self, db: Option<Db>, asked: Instant) -> Answer {
-        let answered = self.living(db);
-        let mut state = self.state();
-        let is_open = state.open.as_ref().is_some_and(|open| open.asked == asked);
-        if is_open {
-            state.open = None;
-        }
-        let (db, is_standby) = match answered {
-            Ok(answered) => answered,
-            Err(error) => return Err(error.to_string()),
+    /// Asks on the previous connection or on a new one, and waits for the answer.
+    fn answer(&self, connection: Option<Connection>) -> Answer {
+        let asked = match &self.connector.target {
+            Target::Sqlite(_) => self.ask_file(connection),
+            Target::Postgres(url) => self.ask_server(url, connection),
         };
+        let (connection, is_standby) = asked.map_err(|error| error.to_string())?;
+        let mut state = self.state();
         state.answered = Some(Instant::now());
-        if is_open {
-            state.db = Some(db);
-        }
+        state.connection = Some(connection);
         drop(state);
         if self.hangs.swap(false, Ordering::Relaxed) {
             log::info!("the database answers again");
@@ -206,16 +213,37 @@ impl Pulse {
         Ok(is_standby)
     }
 
-    /// A connection that has just answered, the one from before or a new one, and what it answered.
-    fn living(&self, db: Option<Db>) -> Result<(Db, bool), DatabaseError> {
-        if let Some(mut db) = db
-            && let Ok(is_standby) = answers(&mut db)
+    /// Reads a row, for which SQLite must read its file.
+    fn ask_file(&self, kept: Option<Connection>) -> Result<(Connection, bool), DatabaseError> {
+        let question = || diesel::dsl::sql::<Bool>("(SELECT count(*) < 0 FROM sqlite_master)");
+        if let Some(Connection::File(mut db)) = kept
+            && let Ok(is_standby) = diesel::select(question()).get_result(&mut db)
         {
-            return Ok((db, is_standby));
+            return Ok((Connection::File(db), is_standby));
         }
         let mut db = self.connector.connect(Role::Reader)?;
-        let is_standby = answers(&mut db)?;
-        Ok((db, is_standby))
+        let is_standby = diesel::select(question()).get_result(&mut db)?;
+        Ok((Connection::File(db), is_standby))
+    }
+
+    /// Asks the server whether it is a standby.
+    fn ask_server(
+        &self,
+        url: &str,
+        kept: Option<Connection>,
+    ) -> Result<(Connection, bool), DatabaseError> {
+        let deadline = Instant::now() + self.give_up;
+        if let Some(Connection::Server(mut probe)) = kept
+            && let Ok(is_standby) = probe.is_standby(deadline)
+        {
+            return Ok((Connection::Server(probe), is_standby));
+        }
+        // If the previous connection broke immediately, there is time for another one.
+        let asked = Probe::connect(&with_network_limits(url), deadline).and_then(|mut probe| {
+            let is_standby = probe.is_standby(deadline)?;
+            Ok((Connection::Server(probe), is_standby))
+        });
+        asked.map_err(|text| server_error(url, &text))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -223,12 +251,64 @@ impl Pulse {
     }
 }
 
-/// Asks for a row, which says whether the server only follows another one; SQLite, which never does, has
-/// to look into its file for it.
-fn answers(db: &mut Db) -> Result<bool, DatabaseError> {
-    let text = match db {
-        Db::Sqlite(_) => "(SELECT count(*) < 0 FROM sqlite_master)",
-        Db::Pg(_) => "pg_is_in_recovery()",
-    };
-    Ok(diesel::select(diesel::dsl::sql::<Bool>(text)).get_result(db)?)
+impl Question {
+    /// Returns whether a thread still waits for the answer. The thread drops the sender when it ends.
+    fn is_open(&self) -> bool {
+        self.answer.has_changed().is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::SqliteOptions;
+
+    /// Ends a test if a question hangs.
+    const TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// A peer that accepts connections and at most answers the login, like a pooler with a server that hangs.
+    fn silent_peer(answers_login: bool) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let mut open = Vec::new();
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                if answers_login {
+                    let mut startup = [0; 1_000];
+                    let _ = stream.read(&mut startup);
+                    // AuthenticationOk and ReadyForQuery.
+                    let _ = stream.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I");
+                }
+                open.push(stream);
+            }
+        });
+        port
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_peer_that_never_answers_keeps_one_thread_at_most() {
+        for answers_login in [false, true] {
+            let port = silent_peer(answers_login);
+            let url = format!("postgres://u@127.0.0.1:{port}/d?sslmode=disable");
+            let target = Target::Postgres(url);
+            let connector = Connector { target, sqlite: SqliteOptions::default() };
+            let pulse = Pulse::new(connector);
+            let give_up = Duration::from_millis(5);
+            let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });
+            for _ in 0..50 {
+                let Some(mut question) = pulse.question(Duration::ZERO) else { continue };
+                // The thread of a question has a handle of the pulse until it answers.
+                assert!(Arc::strong_count(&pulse) <= 2, "{}", Arc::strong_count(&pulse));
+                let answer = question.answer.wait_for(Option::is_some);
+                let answer = tokio::time::timeout(TIMEOUT, answer).await.unwrap().unwrap().clone();
+                assert!(answer.unwrap().unwrap_err().contains("no answer came in time"));
+                while question.is_open() {
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
 }
