@@ -1,20 +1,24 @@
-//! Which receiver gets the next slot: in turn, and slow receivers in slots of their own.
+//! Decides which receiver gets the next slot: in turn, and with slots apart for slow and new receivers.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::delivery::Limits;
 
-/// Messages under way at the most. Attempts that turn out to be slow leave the quick slots, so there
-/// can be more of them than slow slots.
-const MOST: usize = 64;
+/// The most messages under way. Attempts that turn out to be slow leave the quick slots, so there can be
+/// more of them than slow slots.
+const MOST: usize = 128;
 
-/// Receivers that are remembered; beyond this those without a message under way are forgotten.
+/// The most receivers that are remembered. Beyond this, those without a message under way are forgotten.
 const REMEMBERED: usize = 10_000;
 
-/// The slots of one kind of receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A kind of receiver, and the slots for its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
+    /// No attempt has ended yet. At most half of the quick slots are for these, because any number of
+    /// them may hang.
+    #[default]
+    New,
     Quick,
     Slow,
 }
@@ -22,50 +26,71 @@ pub(crate) enum Lane {
 #[derive(Debug, Default)]
 struct Receiver {
     under_way: usize,
-    is_slow: bool,
+    lane: Lane,
     /// When it was served last, counted in messages.
     served: u64,
 }
 
-/// What is under way, by receiver.
+/// The messages under way, by receiver.
 #[derive(Debug)]
 pub(crate) struct Lanes<R> {
     limits: Limits,
     receivers: HashMap<R, Receiver>,
+    new: usize,
     quick: usize,
     slow: usize,
     served: u64,
 }
 
+/// Free slots.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Room {
+    new: usize,
+    quick: usize,
+    slow: usize,
+}
+
+impl Room {
+    /// Takes a slot, if one is free.
+    fn take(&mut self, lane: Lane) -> bool {
+        let Self { new, quick, slow } = *self;
+        match lane {
+            Lane::New if new > 0 && quick > 0 => {
+                *self = Self { new: new - 1, quick: quick - 1, slow }
+            }
+            Lane::Quick if quick > 0 => self.quick -= 1,
+            Lane::Slow if slow > 0 => self.slow -= 1,
+            _ => return false,
+        }
+        true
+    }
+}
+
 impl<R: Clone + Eq + Hash> Lanes<R> {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, receivers: HashMap::new(), quick: 0, slow: 0, served: 0 }
+        Self { limits, receivers: HashMap::new(), new: 0, quick: 0, slow: 0, served: 0 }
     }
 
-    /// How many messages each receiver may get now; those who were served longest ago come first and
-    /// one message each goes around until there is no room.
+    /// Returns the number of messages that each receiver may get now. Receivers get one message each in
+    /// turn, the one served longest ago first, until there is no room.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
-        let Limits { quick, slow, each, each_slow } = self.limits;
-        let all = MOST.saturating_sub(self.quick + self.slow);
-        let mut quick = quick.saturating_sub(self.quick).min(all);
-        let mut slow = slow.saturating_sub(self.slow).min(all);
+        let Limits { each, each_slow, .. } = self.limits;
+        let mut room = self.room();
         let unknown = Receiver::default();
         let state = |receiver: &R| self.receivers.get(receiver).unwrap_or(&unknown);
         let mut order: Vec<&R> = due.iter().collect();
         order.sort_by_key(|receiver| state(receiver).served);
         let mut shares: Vec<(&R, usize)> = order.into_iter().map(|one| (one, 0)).collect();
         loop {
-            let before = (quick, slow);
+            let before = room;
             for (receiver, share) in &mut shares {
-                let Receiver { under_way, is_slow, .. } = state(receiver);
-                let (room, most) =
-                    if *is_slow { (&mut slow, each_slow) } else { (&mut quick, each) };
-                if *room > 0 && under_way + *share < most {
+                let Receiver { under_way, lane, .. } = state(receiver);
+                let most = if *lane == Lane::Slow { each_slow } else { each };
+                if under_way + *share < most && room.take(*lane) {
                     *share += 1;
-                    *room -= 1;
                 }
             }
-            if before == (quick, slow) {
+            if before == room {
                 break;
             }
         }
@@ -73,7 +98,19 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         given.map(|(receiver, share)| (receiver.clone(), share)).collect()
     }
 
-    /// A message goes to a receiver now; returns its lane.
+    fn room(&self) -> Room {
+        let Limits { quick, slow, .. } = self.limits;
+        let all = MOST.saturating_sub(self.new + self.quick + self.slow);
+        // New receivers that hang become slow: they leave room for those that are known to be quick.
+        let unproved = MOST.saturating_sub(quick + self.new + self.slow);
+        Room {
+            new: (quick / 2).max(1).saturating_sub(self.new).min(unproved),
+            quick: quick.saturating_sub(self.new + self.quick).min(all),
+            slow: slow.saturating_sub(self.slow).min(all),
+        }
+    }
+
+    /// Records that a message goes to a receiver now. Returns its lane.
     pub(crate) fn begin(&mut self, receiver: &R) -> Lane {
         if self.receivers.len() >= REMEMBERED {
             self.receivers.retain(|_, state| state.under_way > 0);
@@ -82,36 +119,37 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         let state = self.receivers.entry(receiver.clone()).or_default();
         state.under_way += 1;
         state.served = self.served;
-        let lane = if state.is_slow { Lane::Slow } else { Lane::Quick };
+        let lane = state.lane;
         *self.count(lane) += 1;
         lane
     }
 
-    /// An attempt turns out to be slow: it leaves its quick slot.
+    /// Records that an attempt takes long, so that it leaves its slot. Returns its new lane.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
-        self.mark(receiver, true);
+        self.mark(receiver, Lane::Slow);
         *self.count(lane) -= 1;
         *self.count(Lane::Slow) += 1;
         Lane::Slow
     }
 
-    /// An attempt ended.
+    /// Records the end of an attempt.
     pub(crate) fn end(&mut self, receiver: &R, lane: Lane, was_slow: bool) {
-        self.mark(receiver, was_slow);
+        self.mark(receiver, if was_slow { Lane::Slow } else { Lane::Quick });
         *self.count(lane) -= 1;
         if let Some(state) = self.receivers.get_mut(receiver) {
             state.under_way -= 1;
         }
     }
 
-    fn mark(&mut self, receiver: &R, is_slow: bool) {
+    fn mark(&mut self, receiver: &R, lane: Lane) {
         if let Some(state) = self.receivers.get_mut(receiver) {
-            state.is_slow = is_slow;
+            state.lane = lane;
         }
     }
 
     fn count(&mut self, lane: Lane) -> &mut usize {
         match lane {
+            Lane::New => &mut self.new,
             Lane::Quick => &mut self.quick,
             Lane::Slow => &mut self.slow,
         }
@@ -124,9 +162,52 @@ mod tests {
 
     const LIMITS: Limits = Limits { quick: 6, slow: 2, each: 4, each_slow: 1 };
 
+    /// Lanes where some receivers have answered quickly.
+    fn lanes_that_know<const N: usize>(receivers: [&'static str; N]) -> Lanes<&'static str> {
+        let mut lanes = Lanes::new(LIMITS);
+        for receiver in receivers {
+            let lane = lanes.begin(&receiver);
+            lanes.end(&receiver, lane, false);
+        }
+        lanes
+    }
+
+    #[test]
+    fn new_receivers_get_half_of_the_quick_slots() {
+        let mut lanes = lanes_that_know(["known"]);
+        assert_eq!(lanes.shares(&["a", "b"]), [("a", 2), ("b", 1)]);
+        assert_eq!(lanes.shares(&["a", "b", "known"]), [("a", 2), ("b", 1), ("known", 3)]);
+        let lane = lanes.begin(&"a");
+        lanes.end(&"a", lane, false);
+        assert_eq!(lanes.shares(&["a"]), [("a", 4)]);
+    }
+
+    #[test]
+    fn known_receivers_keep_their_slots_beside_any_number_of_new_ones_that_hang() {
+        let mut lanes = lanes_that_know(["known"]);
+        let names: Vec<String> = (0..1_000).map(|number| format!("new {number}")).collect();
+        let mut waiting: Vec<&str> = names.iter().map(String::as_str).collect();
+        loop {
+            let shares = lanes.shares(&waiting);
+            if shares.is_empty() {
+                break;
+            }
+            for (receiver, share) in shares {
+                waiting.retain(|name| *name != receiver);
+                for _ in 0..share {
+                    let lane = lanes.begin(&receiver);
+                    lanes.slow_down(&receiver, lane);
+                }
+            }
+        }
+        assert!(lanes.slow > LIMITS.slow && waiting.len() > 900, "{lanes:?}");
+        waiting.push("known");
+        assert_eq!(lanes.shares(&waiting), [("known", 4)]);
+    }
+
     #[test]
     fn receivers_share_the_slots_and_none_has_more_than_its_own() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = lanes_that_know(["a", "b", "c"]);
         assert_eq!(lanes.shares(&["a"]), [("a", 4)]);
         assert_eq!(lanes.shares(&["a", "b", "c"]), [("a", 2), ("b", 2), ("c", 2)]);
         for _ in 0..4 {
@@ -134,13 +215,13 @@ mod tests {
         }
         assert_eq!(lanes.shares(&["a", "b"]), [("b", 2)]);
         lanes.end(&"a", Lane::Quick, false);
-        // Who was served longest ago comes first.
+        // The receiver served longest ago comes first.
         assert_eq!(lanes.shares(&["a", "b"]), [("b", 2), ("a", 1)]);
     }
 
     #[test]
     fn slow_receivers_have_slots_of_their_own_until_they_are_quick_again() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = lanes_that_know(["d", "e"]);
         for receiver in ["a", "b", "c"] {
             let lane = lanes.begin(&receiver);
             assert_eq!(lanes.slow_down(&receiver, lane), Lane::Slow);
