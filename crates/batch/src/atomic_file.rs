@@ -1,19 +1,18 @@
-//! Files that are there whole or not at all.
+//! Files that appear complete or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What the system's umask leaves of this is the mode of a new file, as with [`File::create`].
+/// The mode of a new file before the umask, as with [`File::create`].
 const MODE: u32 = 0o666;
 
 /// A file that gets its name when it is complete.
 ///
-/// A reader, also one after a power failure, sees the old file or the new one, never a part:
-/// [`Self::commit`] writes the content back to the disk, renames the file, and writes the folder
-/// back. Dropped before that, the file removes itself; what a killed process leaves behind is
-/// named `.….tmp`.
+/// Readers see the old file or the new one, never a part, even after a power failure:
+/// [`Self::commit`] syncs the content, renames the file, and syncs the folder. A file that is dropped
+/// before is removed. A killed process leaves a file named `.….tmp`.
 ///
 /// ```
 /// use std::io::Write;
@@ -35,18 +34,11 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Makes an empty file with a name of its own in `folder`, where the final file will be too:
-    /// a rename does not cross file systems. Several writers do not disturb each other.
+    /// Creates an empty file with a unique name in `folder`. The final file must be in this folder too,
+    /// because a rename does not cross file systems.
     ///
     /// # Errors
     /// The folder cannot be written.
-    ///
-    /// ```
-    /// let folder = tempfile::tempdir()?;
-    /// let file = batch::AtomicFile::create_in(folder.path())?;
-    /// assert!(file.path().exists());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn create_in(folder: &Path) -> io::Result<Self> {
         let mode = Permissions::from_mode(MODE);
         let file = tempfile::Builder::new()
@@ -58,62 +50,31 @@ impl AtomicFile {
         Ok(Self { file, temporary, named: false })
     }
 
-    /// Makes an empty file with a known name, or empties the one that a killed process left: for
-    /// folders that one process at a time writes.
+    /// Creates an empty file with a known name, or truncates the one that a killed process left. Only for
+    /// folders that one process writes at a time.
     ///
     /// # Errors
     /// The file cannot be written.
-    ///
-    /// ```
-    /// let folder = tempfile::tempdir()?;
-    /// let file = batch::AtomicFile::create_as(folder.path().join(".build.tmp"))?;
-    /// assert!(file.path().ends_with(".build.tmp"));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn create_as(temporary: PathBuf) -> io::Result<Self> {
         let file = File::create(&temporary)?;
         Ok(Self { file, temporary, named: false })
     }
 
-    /// Where the file lies until it is complete.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let file = batch::AtomicFile::create_in(folder.path())?;
-    /// assert_eq!(file.path().parent(), Some(folder.path()));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// The path of the file until it is committed.
     pub fn path(&self) -> &Path {
         &self.temporary
     }
 
     /// The open file, for positioned writes and its length.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let file = batch::AtomicFile::create_in(folder.path())?;
-    /// file.file().set_len(4096)?;
-    /// assert_eq!(file.file().metadata()?.len(), 4096);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Gives the file its name, in place of a file that may have it.
+    /// Syncs the file and renames it to `path`, replacing an existing file.
     ///
     /// # Errors
-    /// The disk is full or failing, or `path` is on another file system; then the file is removed,
-    /// and what was at `path` is as it was. If only the folder could not be written back, the new
-    /// file has its name already.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("CURRENT");
-    /// batch::AtomicFile::create_in(folder.path())?.commit(&path)?;
-    /// assert!(path.exists());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// The disk is full or failing, or `path` is on another file system. The file is then removed, and
+    /// `path` is unchanged. If only the folder could not be synced, the file is already at `path`.
     pub fn commit(mut self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, path)?;
@@ -146,10 +107,10 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Replaces the content of a file, or makes the file, in one step.
+/// Replaces the content of a file, or creates the file, atomically.
 ///
 /// # Errors
-/// The folder cannot be written, or the disk is full; the old file is as it was.
+/// The folder cannot be written, or the disk is full. The old file is then unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -166,10 +127,10 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit(path)
 }
 
-/// Copies a file so that the copy is there whole or not at all.
+/// Copies a file atomically: the copy appears complete or not at all.
 ///
 /// # Errors
-/// `from` cannot be read, or the folder of `to` cannot be written; what was at `to` is as it was.
+/// `from` cannot be read, or the folder of `to` cannot be written. `to` is then unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -186,22 +147,15 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copy.commit(to)
 }
 
-/// Writes a folder back to the disk, so that a rename in it survives a power failure.
+/// Syncs a folder, so that a rename in it survives a power failure.
 ///
 /// # Errors
-/// The folder cannot be opened or written back.
-///
-/// ```
-/// let folder = tempfile::tempdir()?;
-/// std::fs::write(folder.path().join("new"), "x")?;
-/// batch::sync_folder(folder.path())?;
-/// # Ok::<(), std::io::Error>(())
-/// ```
+/// The folder cannot be opened or synced.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// A path without a folder lies in the current one.
+/// Returns the folder of a path, which is the current one if the path has none.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -219,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_dropped_removes_itself_and_leaves_the_old_one() {
+    fn a_dropped_file_is_removed_and_the_old_one_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("kept");
         write_atomically(&path, b"old").unwrap();
@@ -233,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_fails_removes_the_file() {
+    fn a_failed_commit_removes_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = AtomicFile::create_in(folder.path()).unwrap();
         assert!(file.commit(&folder.path().join("missing/file")).is_err());
@@ -241,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_name_takes_the_place_of_what_a_crash_left() {
+    fn a_known_name_replaces_the_file_that_a_crash_left() {
         let folder = tempfile::tempdir().unwrap();
         let temporary = folder.path().join(".x.tmp");
         fs::write(&temporary, "left by a crash").unwrap();
@@ -254,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_are_those_of_other_new_files() {
+    fn new_files_have_the_mode_that_the_umask_leaves() {
         let folder = tempfile::tempdir().unwrap();
         let (ours, other) = (folder.path().join("a"), folder.path().join("b"));
         write_atomically(&ours, b"x").unwrap();
@@ -264,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_nothing_leaves_nothing() {
+    fn a_failed_copy_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let to = folder.path().join("to");
         assert!(copy_atomically(&folder.path().join("from"), &to).is_err());

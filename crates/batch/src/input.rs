@@ -1,4 +1,4 @@
-//! What a command reads: files, pipes, folders, standard input.
+//! Inputs of a command: files, pipes, folders, standard input.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Name of standard input on a command line.
 const STDIN: &str = "-";
 
-/// An input that a command line names, looked at but not opened.
+/// An input on a command line, classified but not opened.
 ///
 /// ```
 /// use std::io::Read;
@@ -32,21 +32,21 @@ pub enum Input {
     Stdin,
     /// A regular file.
     File(PathBuf),
-    /// A pipe or a device, which can be read once.
+    /// A pipe or a device, which can be read only once.
     Stream(PathBuf),
     /// A folder.
     Folder(PathBuf),
 }
 
-/// The state of an input; see [`Input::stamp`].
+/// The state of an input, see [`Input::stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputStamp(Option<(u64, u64, u64, (i64, i64))>);
 
 impl Input {
-    /// Finds out what a path on a command line is.
+    /// Classifies a path on a command line.
     ///
     /// # Errors
-    /// There is nothing at the path, or it may not be looked at.
+    /// The path does not exist or is not accessible.
     ///
     /// ```
     /// use std::path::Path;
@@ -72,11 +72,7 @@ impl Input {
         })
     }
 
-    /// The path; none for standard input.
-    ///
-    /// ```
-    /// assert_eq!(batch::Input::Stdin.path(), None);
-    /// ```
+    /// The path; `None` for standard input.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdin => None,
@@ -84,11 +80,7 @@ impl Input {
         }
     }
 
-    /// The bytes of a file; none where they are not known beforehand.
-    ///
-    /// ```
-    /// assert_eq!(batch::Input::Stdin.length(), None);
-    /// ```
+    /// The length of a file in bytes; `None` for other inputs.
     pub fn length(&self) -> Option<u64> {
         match self {
             Self::File(path) => fs::metadata(path).ok().map(|data| data.len()),
@@ -96,21 +88,18 @@ impl Input {
         }
     }
 
-    /// Whether the input can be read twice.
-    ///
-    /// ```
-    /// assert!(!batch::Input::Stdin.is_rereadable());
-    /// ```
+    /// Returns whether the input can be read twice.
     pub fn is_rereadable(&self) -> bool {
         matches!(self, Self::File(_) | Self::Folder(_))
     }
 
-    /// What tells whether a file is written while it is read; nothing is known of other inputs.
+    /// Returns a stamp of a file that changes when the file is written. Stamps of other inputs are equal.
     ///
-    /// A list that a download or another program still writes ends early, and looks whole.
+    /// A list that is still being downloaded ends early and looks complete. Compare the stamps before and
+    /// after reading.
     ///
     /// # Errors
-    /// The file may not be looked at.
+    /// The file is not accessible.
     ///
     /// ```
     /// let file = tempfile::NamedTempFile::new()?;
@@ -128,7 +117,8 @@ impl Input {
         Ok(InputStamp(Some((found.dev(), found.ino(), found.len(), changed))))
     }
 
-    /// Opens the input, without a buffer. An empty file that is named as compressed is cut, and an error.
+    /// Opens the input without a buffer. An empty file with the ending of a compressed one is an error,
+    /// because it was truncated.
     ///
     /// # Errors
     /// It cannot be opened, or is a folder.
@@ -146,7 +136,6 @@ impl Input {
             Self::File(path) | Self::Stream(path) => {
                 let file = File::open(path)?;
                 let found = file.metadata()?;
-                // A compressed file has at least a header: this one was cut before its first byte.
                 if found.is_file() && found.len() == 0 && is_named_as_compressed(path) {
                     return Err(io::Error::new(
                         io::ErrorKind::UnexpectedEof,

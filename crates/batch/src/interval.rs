@@ -1,11 +1,10 @@
-//! Work that is due now and then.
+//! Work that recurs in a loop.
 
 use std::time::{Duration, Instant};
 
-/// Tells when something that recurs is due again.
+/// A timer that a loop polls.
 ///
-/// Loaders note their progress in a row, flush or commit every few seconds; they ask in a loop
-/// whether it is time to, which costs one look at the clock.
+/// Loaders record their progress, flush or commit every few seconds. A poll reads the clock once.
 ///
 /// ```
 /// use std::time::Duration;
@@ -22,22 +21,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// An interval that begins now.
-    ///
-    /// ```
-    /// let hourly = batch::Interval::new(std::time::Duration::from_secs(3600));
-    /// # let _ = hourly;
-    /// ```
+    /// Starts an interval now.
     pub fn new(every: Duration) -> Self {
         Self { every, last: Instant::now() }
     }
 
-    /// Whether the interval has passed; if so, the next one begins.
-    ///
-    /// ```
-    /// let mut interval = batch::Interval::new(std::time::Duration::from_secs(3600));
-    /// assert!(!interval.is_due());
-    /// ```
+    /// Returns whether the interval has passed. If so, the next one starts.
     pub fn is_due(&mut self) -> bool {
         let due = self.last.elapsed() >= self.every;
         if due {
@@ -46,13 +35,7 @@ impl Interval {
         due
     }
 
-    /// Begins the interval anew, because the work was done for another reason.
-    ///
-    /// ```
-    /// let mut checkpoint = batch::Interval::new(std::time::Duration::from_secs(60));
-    /// checkpoint.restart();
-    /// assert!(!checkpoint.is_due());
-    /// ```
+    /// Restarts the interval, because the work was done for another reason.
     pub fn restart(&mut self) {
         self.last = Instant::now();
     }

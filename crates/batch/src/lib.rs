@@ -2,7 +2,6 @@
 #![warn(missing_docs)]
 
 mod atomic_file;
-mod context;
 mod input;
 mod interval;
 mod lines;
@@ -15,7 +14,6 @@ mod sort;
 mod temporary_folder;
 
 pub use atomic_file::{AtomicFile, copy_atomically, sync_folder, write_atomically};
-pub use context::{Interrupted, Interruption, JobContext};
 pub use input::{Input, InputStamp};
 pub use interval::Interval;
 pub use lines::{BoundedLines, Line, LineError};

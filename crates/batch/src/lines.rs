@@ -4,14 +4,14 @@ use std::io::{self, BufRead};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Reads lines without ever holding more than a limit.
+/// Reads lines in memory bounded by a limit.
 ///
-/// Input comes from strangers: a file of one endless line must not take all memory. A line within
-/// the limit is given without its end (`\n` or `\r\n`, which do not count); of a longer one the
-/// start is given and the rest is read and dropped. A byte order mark at the start of the input is
-/// dropped. Lines are numbered from 1.
+/// The input is untrusted: a file of one endless line must not exhaust the memory. A line within the
+/// limit is returned without its end (`\n` or `\r\n`, which do not count). Of a longer line the start is
+/// returned and the rest is skipped. A byte order mark at the start of the input is dropped. Lines are
+/// numbered from 1.
 ///
-/// A line that lies within the buffer of the input is not copied.
+/// A line within the buffer of the input is not copied.
 ///
 /// ```
 /// use batch::{BoundedLines, Line};
@@ -27,9 +27,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct BoundedLines<R> {
     input: R,
     limit: usize,
-    /// A line that does not lie in one piece in the buffer of the input.
+    /// A line that spans several buffers of the input.
     joined: Vec<u8>,
-    /// Bytes of the input's buffer that were given out and are not consumed yet.
+    /// Bytes of the input's buffer that were returned and are not consumed yet.
     given: usize,
     number: u64,
 }
@@ -37,19 +37,19 @@ pub struct BoundedLines<R> {
 /// A line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// Its bytes.
+    /// A line within the limit.
     Bytes(&'a [u8]),
-    /// It has more bytes than a line may have.
+    /// A line over the limit.
     TooLong {
-        /// As many of its first bytes as a line may have.
+        /// Its first bytes, up to the limit.
         start: &'a [u8],
     },
 }
 
-/// Why a line is no usable text.
+/// The reason why a line is not usable as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// It has more bytes than a line may have.
+    /// The line is longer than the limit.
     #[error("the line is too long")]
     TooLong,
     /// Its bytes are not UTF-8.
@@ -78,9 +78,9 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Where the next line lies.
+/// The location of the next line.
 enum Found {
-    /// In the buffer of the input: its length without the line feed, and with it.
+    /// In the buffer of the input, with its length without and with the line feed.
     InBuffer {
         length: usize,
         with_end: usize,
@@ -92,29 +92,14 @@ enum Found {
 
 impl<R: BufRead> BoundedLines<R> {
     /// Reads lines of at most `limit` bytes from `input`.
-    ///
-    /// ```
-    /// let stdin = std::io::stdin().lock();
-    /// let lines = batch::BoundedLines::new(stdin, 64 * 1024);
-    /// # let _ = lines;
-    /// ```
     pub fn new(input: R, limit: usize) -> Self {
         Self { input, limit, joined: Vec::new(), given: 0, number: 0 }
     }
 
-    /// The next line with its number; none at the end of the input.
+    /// Returns the next line with its number, or `None` at the end of the input.
     ///
     /// # Errors
     /// The input cannot be read.
-    ///
-    /// ```
-    /// # use batch::{BoundedLines, Line};
-    /// let mut lines = BoundedLines::new(&b"a\n\n"[..], 9);
-    /// assert_eq!(lines.next_line()?, Some((1, Line::Bytes(b"a"))));
-    /// assert_eq!(lines.next_line()?, Some((2, Line::Bytes(b""))));
-    /// assert_eq!(lines.next_line()?, None);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn next_line(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         Ok(self.next_with_return()?.map(|(number, line)| match line {
             Line::Bytes(bytes) => (number, Line::Bytes(bytes.strip_suffix(b"\r").unwrap_or(bytes))),
@@ -122,8 +107,8 @@ impl<R: BufRead> BoundedLines<R> {
         }))
     }
 
-    /// The next line as [`Self::next_line`] gives it, with the carriage return that it may end in:
-    /// for formats where a line end may be part of a value.
+    /// Returns the next line like [`Self::next_line`], but keeps a final carriage return. For formats in
+    /// which a line end may be part of a value.
     ///
     /// # Errors
     /// The input cannot be read.

@@ -1,15 +1,15 @@
-//! What a command prints at its end: data on standard output, everything else on standard error.
+//! The result of a command: data on standard output, everything else on standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// In which form a command prints its result.
+/// The form in which a command prints its result.
 ///
-/// With `--json` that is one JSON text on one line; otherwise it is text for people. A result goes
-/// to standard output; what accompanies it goes to standard error, and only in the text form. A
-/// reader that has closed standard output, such as `head`, is no failure.
+/// With `--json` this is one line of JSON, otherwise text for people. The result goes to standard
+/// output. Notes go to standard error, and only in the text form. A reader that closes standard output,
+/// such as `head`, does not cause a failure.
 ///
 /// ```
 /// use batch::Output;
@@ -35,29 +35,20 @@ pub enum Output {
 }
 
 impl Output {
-    /// The form that the flag `--json` asks for.
-    ///
-    /// ```
-    /// assert_eq!(batch::Output::from_json_flag(false), batch::Output::Text);
-    /// ```
+    /// Returns the form that the flag `--json` selects.
     pub const fn from_json_flag(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
     }
 
-    /// Prints a value as JSON, or the text in its place.
+    /// Prints a value as JSON, or `text` instead of it.
     ///
     /// # Errors
     /// Standard output cannot be written, for example because the disk is full.
-    ///
-    /// ```
-    /// batch::Output::Text.print(&[1, 2], "two numbers")?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn print(self, value: &impl Serialize, text: impl Display) -> io::Result<()> {
         unless_closed(self.write(&mut io::stdout().lock(), value, text))
     }
 
-    /// Writes to `out` what [`Self::print`] prints.
+    /// Writes the output of [`Self::print`] to `out`.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -84,15 +75,10 @@ impl Output {
         out.flush()
     }
 
-    /// Prints a JSON array, or a line for each value.
+    /// Prints a JSON array, or one line for each value.
     ///
     /// # Errors
     /// Standard output cannot be written.
-    ///
-    /// ```
-    /// batch::Output::Text.print_list(&["a", "b"], |name| name.to_string())?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn print_list<T: Serialize>(
         self,
         values: &[T],
@@ -101,7 +87,7 @@ impl Output {
         unless_closed(self.write_list(&mut io::stdout().lock(), values, line))
     }
 
-    /// Writes to `out` what [`Self::print_list`] prints.
+    /// Writes the output of [`Self::print_list`] to `out`.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -128,12 +114,7 @@ impl Output {
         out.flush()
     }
 
-    /// Tells the operator something beside a result in text form, by the log target `notice`; nothing
-    /// beside JSON.
-    ///
-    /// ```
-    /// batch::Output::Text.note("3 lines were skipped");
-    /// ```
+    /// Logs a note for the operator to the target `notice`. With JSON it does nothing.
     pub fn note(self, text: impl Display) {
         if self == Self::Text {
             log::info!(target: "notice", "{text}");
@@ -148,10 +129,10 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Ends a long output well when its reader has closed it, as `head` does; other failures stay.
+/// Treats an output that its reader has closed, as `head` does, as a success.
 ///
 /// # Errors
-/// What `outcome` holds, unless it is [`io::ErrorKind::BrokenPipe`].
+/// The error of `outcome`, unless it is [`io::ErrorKind::BrokenPipe`].
 ///
 /// ```
 /// use std::io;
@@ -174,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// Fails as a pipe does whose reader is gone, or as a full disk.
+    /// Fails like a pipe without a reader, or like a full disk.
     struct Failing(io::ErrorKind);
 
     impl Write for Failing {
@@ -188,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_output_is_no_failure_and_a_full_disk_is_one() {
+    fn a_closed_output_succeeds_and_a_full_disk_fails() {
         let print = |kind| {
             let mut out = Failing(kind);
             unless_closed(Output::Text.write(&mut out, &1, "one"))

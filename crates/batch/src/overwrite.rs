@@ -5,17 +5,16 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Standard input, as a path that can be looked at.
+/// The path of standard input.
 const STDIN: &str = "/dev/stdin";
 
-/// Fails when a file that a command is about to write is one that it reads.
+/// Fails if a command would write a file that it also reads.
 ///
-/// Files are compared by device and inode, so that links and other spellings of a path make no
-/// difference; `-` among the inputs is standard input. What is not there, and pipes and devices, can
-/// be read and written at once.
+/// Files are compared by device and inode, so that links and other spellings of a path are found. `-`
+/// among the inputs is standard input. Missing files, pipes and devices are never refused.
 ///
 /// # Errors
-/// An output is an input; or one of them is there and may not be looked at.
+/// An output is also an input, or one of the files is not accessible.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -42,13 +41,13 @@ pub fn refuse_overwriting<O: AsRef<Path>, I: AsRef<Path>>(
         let path = if input == Path::new("-") { Path::new(STDIN) } else { input };
         let Some(read) = identity(path)? else { continue };
         if let Some((_, output)) = written.iter().find(|(file, _)| *file == read) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence(output, input)));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message(output, input)));
         }
     }
     Ok(())
 }
 
-fn sentence(output: &Path, input: &Path) -> String {
+fn message(output: &Path, input: &Path) -> String {
     if output == input {
         return format!("{} would be written while it is read", output.display());
     }
@@ -56,7 +55,7 @@ fn sentence(output: &Path, input: &Path) -> String {
     format!("{output} is the same file as {input}: it would be written while it is read")
 }
 
-/// Device and inode of a regular file; `None` for anything else, and where nothing is.
+/// Returns device and inode of a regular file, or `None` for anything else and for missing files.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),
@@ -84,8 +83,8 @@ mod tests {
         let spelled = folder.path().join(".").join("list");
         for output in [at("list"), at("hard"), at("soft"), spelled] {
             let refused = refuse_overwriting(&[at("new"), output], [at("other"), at("list")]);
-            let said = refused.unwrap_err().to_string();
-            assert!(said.ends_with("would be written while it is read"), "{said}");
+            let message = refused.unwrap_err().to_string();
+            assert!(message.ends_with("would be written while it is read"), "{message}");
         }
         for output in [at("other"), at("new"), at("dangling"), "/dev/null".into()] {
             refuse_overwriting(&[output], [at("list"), "/dev/null".into()]).unwrap();

@@ -1,4 +1,4 @@
-//! Sizes and counts as people read and write them.
+//! Sizes and counts in the form that people read and write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use indicatif::{HumanBytes, HumanCount};
 
 /// A number of bytes.
 ///
-/// Settings and flags give it as a number with `K`, `M` or `G` (powers of 1024, either case), or
-/// without a letter in bytes. It is printed with the unit that fits.
+/// Settings and flags give it in bytes, or with `K`, `M` or `G` (powers of 1024, either case). It is
+/// printed with a fitting unit.
 ///
 /// ```
 /// use batch::ByteSize;
@@ -25,22 +25,12 @@ pub struct ByteSize(
 );
 
 impl ByteSize {
-    /// A number of mebibytes, as settings named `…_MB` give it; the largest size if there are more
-    /// bytes than a `u64` counts.
-    ///
-    /// ```
-    /// assert_eq!(batch::ByteSize::mib(256).0, 268_435_456);
-    /// ```
+    /// Converts mebibytes, the unit of settings named `…_MB`. Saturates at the largest size.
     pub const fn mib(mebibytes: u64) -> Self {
         Self(mebibytes.saturating_mul(1 << 20))
     }
 
-    /// The number as an amount of memory; as much as can be addressed if it is more.
-    ///
-    /// ```
-    /// let buffer: Vec<u8> = Vec::with_capacity(batch::ByteSize::mib(1).in_memory());
-    /// assert!(buffer.capacity() >= 1 << 20);
-    /// ```
+    /// Converts to `usize`. Saturates at the largest size.
     pub fn in_memory(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -52,13 +42,13 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// Why a text is no size.
+/// The reason why a text is not a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// Something else than digits and a letter.
-    #[error("expected a number of bytes, or one with K, M or G behind it")]
+    /// It is not digits followed by at most one letter.
+    #[error("expected a number of bytes, optionally followed by K, M or G")]
     Malformed,
-    /// More bytes than a `u64` counts.
+    /// The number of bytes exceeds a `u64`.
     #[error("the number is too large")]
     TooLarge,
 }
@@ -66,7 +56,7 @@ pub enum SizeError {
 impl FromStr for ByteSize {
     type Err = SizeError;
 
-    /// Reads digits and at most one of `K`, `M` and `G`.
+    /// Parses digits followed by at most one of `K`, `M` and `G`.
     ///
     /// # Errors
     /// The text is malformed, or the number does not fit into 64 bits.
@@ -85,7 +75,7 @@ impl FromStr for ByteSize {
     }
 }
 
-/// A count that is printed with a comma between groups of three digits.
+/// A count that is printed with commas between groups of three digits.
 ///
 /// ```
 /// assert_eq!(batch::Count(1_234_567).to_string(), "1,234,567");
@@ -116,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_sizes() {
+    fn other_texts_are_refused() {
         for wrong in ["", "G", "1T", "-1G", "+1", "1 G", "1GB", "0x1", "1é"] {
             assert_eq!(wrong.parse::<ByteSize>(), Err(SizeError::Malformed), "{wrong}");
         }

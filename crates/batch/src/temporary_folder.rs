@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const LOCK_SUFFIX: &str = ".lock";
 
-/// A folder that is removed with what is in it when the command ends.
+/// A folder that is removed with its content when the command ends.
 ///
-/// A killed process removes nothing; so the next one that makes a folder with the same prefix
-/// below the same base removes the folders whose process is gone, as [`Self::remove_abandoned`]
-/// does alone. Each folder has a locked file beside it, which the system unlocks whatever way the
-/// process ends. Nothing else below the base is touched, so that several users can share one.
+/// A killed process leaves its folder. The next process that creates a folder with the same prefix and
+/// base removes it, as [`Self::remove_abandoned`] does. Each folder has a lock file next to it, which
+/// the system unlocks when the process ends in any way. Other files in the base are not touched, so
+/// that several users can share it.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -34,18 +34,11 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Makes a folder below `base`, which is made if it is not there, and removes those of
-    /// processes that are gone.
+    /// Creates a folder in `base`, which is created if it is missing. Removes the folders of processes
+    /// that have ended.
     ///
     /// # Errors
     /// `base` cannot be written.
-    ///
-    /// ```
-    /// # let base = tempfile::tempdir()?;
-    /// let folder = batch::TemporaryFolder::create(&base.path().join("tmp"), "build")?;
-    /// assert!(folder.path().is_dir());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn create(base: &Path, prefix: &str) -> io::Result<Self> {
         fs::create_dir_all(base)?;
         Self::remove_abandoned(base, prefix)?;
@@ -58,20 +51,10 @@ impl TemporaryFolder {
         Ok(Self { path, lock_path, _lock: lock })
     }
 
-    /// Removes the folders of processes that are gone; those of other users stay.
+    /// Removes the folders of processes that have ended. Those of other users stay.
     ///
     /// # Errors
     /// `base` cannot be read, or a folder cannot be removed.
-    ///
-    /// ```
-    /// let base = tempfile::tempdir()?;
-    /// let abandoned = base.path().join("build-1-0");
-    /// std::fs::create_dir(&abandoned)?;
-    /// std::fs::write(base.path().join("build-1-0.lock"), "")?;
-    /// batch::TemporaryFolder::remove_abandoned(base.path(), "build")?;
-    /// assert!(!abandoned.exists());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn remove_abandoned(base: &Path, prefix: &str) -> io::Result<()> {
         let entries = match fs::read_dir(base) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -81,7 +64,7 @@ impl TemporaryFolder {
             let entry = entry?;
             let name = entry.file_name();
             let ours = name.to_str().is_some_and(|name| is_lock_name(name, prefix));
-            // A pipe of this name would be waited for.
+            // Opening a pipe would block.
             if ours && entry.file_type()?.is_file() {
                 remove_if_abandoned(&entry.path()).or_else(unless_foreign)?;
             }
@@ -89,14 +72,7 @@ impl TemporaryFolder {
         Ok(())
     }
 
-    /// Where the folder lies.
-    ///
-    /// ```
-    /// # let base = tempfile::tempdir()?;
-    /// let folder = batch::TemporaryFolder::create(base.path(), "build")?;
-    /// assert_eq!(folder.path().parent(), Some(base.path()));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -108,26 +84,26 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// Makes and locks a file of a new name.
+/// Creates and locks a file with a new name.
 fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("{prefix}-{}-{number}{LOCK_SUFFIX}", std::process::id()));
         let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // Of a process with the same number in another container.
+            // A process in another container has the same id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             file => file?,
         };
         file.lock()?;
-        // Before it was locked, it could be taken for abandoned and removed.
+        // Another process may have removed it as abandoned before it was locked.
         if is_still_at(&file, &path)? {
             return Ok((path, file));
         }
     }
 }
 
-/// Whether a file is called `PREFIX-PROCESS-NUMBER.lock`.
+/// Returns whether a name has the form `PREFIX-PROCESS-NUMBER.lock`.
 fn is_lock_name(name: &str, prefix: &str) -> bool {
     let numbers = || {
         let rest = name.strip_suffix(LOCK_SUFFIX)?.strip_prefix(prefix)?.strip_prefix('-')?;
@@ -154,8 +130,8 @@ fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
     remove(lock_path)
 }
 
-/// Removes a folder, then its lock file: by that the next command finds a folder that could not be
-/// removed.
+/// Removes a folder, then its lock file. If the folder cannot be removed, the next command finds it by
+/// its lock file.
 fn remove(lock_path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(lock_path.with_extension("")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -163,7 +139,7 @@ fn remove(lock_path: &Path) -> io::Result<()> {
     }
 }
 
-/// What another user made, or another process has just removed, is no failure.
+/// Ignores files of other users and files that another process has just removed.
 fn unless_foreign(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(()),
@@ -176,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_dead_processes_are_removed_and_live_ones_stay() {
+    fn folders_of_dead_processes_are_removed_and_those_of_live_ones_stay() {
         let base = tempfile::tempdir().unwrap();
         let dead = base.path().join("build-1-0");
         fs::create_dir(&dead).unwrap();
@@ -200,7 +176,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let folder = TemporaryFolder::create(base.path(), "build").unwrap();
         let path = folder.path().to_owned();
-        // A file cannot be removed as a folder.
+        // `remove_dir_all` fails on a file.
         fs::remove_dir(&path).unwrap();
         fs::write(&path, "").unwrap();
         drop(folder);
@@ -211,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_keep_in_the_base_stays_as_it_is() {
+    fn other_files_in_the_base_are_unchanged() {
         let base = tempfile::tempdir().unwrap();
         let ours = format!("build-{}-0.lock", std::process::id());
         for name in [".guard", "build-7-0", "build.lock", "build-cache.lock", &ours] {
@@ -227,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn many_threads_make_and_remove_at_once() {
+    fn threads_create_and_remove_folders_concurrently() {
         let base = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..4 {

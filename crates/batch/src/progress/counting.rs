@@ -1,10 +1,10 @@
-//! Counts what is read from an input.
+//! Counts the bytes read from an input.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number of bytes that a reader adds to and others look at; clones share it.
+/// A shared count of bytes. Clones share the value.
 ///
 /// ```
 /// let bytes = batch::ByteCounter::default();
@@ -16,22 +16,11 @@ pub struct ByteCounter(Arc<AtomicU64>);
 
 impl ByteCounter {
     /// Adds bytes.
-    ///
-    /// ```
-    /// let bytes = batch::ByteCounter::default();
-    /// bytes.add(1);
-    /// bytes.add(2);
-    /// assert_eq!(bytes.get(), 3);
-    /// ```
     pub fn add(&self, bytes: u64) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The bytes so far.
-    ///
-    /// ```
-    /// assert_eq!(batch::ByteCounter::default().get(), 0);
-    /// ```
+    /// Returns the bytes so far.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -39,8 +28,7 @@ impl ByteCounter {
 
 /// Counts the bytes that are read through it.
 ///
-/// It stands below buffers and decompression, where bytes are those of the file: so they compare
-/// with its length.
+/// Put it below buffers and decompression, so that the count is comparable with the length of the file.
 ///
 /// ```
 /// use std::io::Read;
@@ -60,14 +48,7 @@ pub struct CountingReader<R> {
 }
 
 impl<R> CountingReader<R> {
-    /// Reads from `inner` and adds to `bytes`.
-    ///
-    /// ```
-    /// use batch::{ByteCounter, CountingReader};
-    ///
-    /// let reader = CountingReader::new(std::io::stdin(), ByteCounter::default());
-    /// # let _ = reader;
-    /// ```
+    /// Creates a reader that reads from `inner` and adds to `bytes`.
     pub fn new(inner: R, bytes: ByteCounter) -> Self {
         Self { inner, bytes }
     }

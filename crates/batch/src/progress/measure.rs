@@ -1,4 +1,4 @@
-//! Rates and times, and the line that says them.
+//! Rates and remaining times, and the lines that report them.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use indicatif::FormattedDuration;
 
 use crate::sizes::{ByteSize, Count};
 
-/// What is counted.
+/// The unit of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Bytes, printed as KiB, MiB and so on.
+    /// Bytes, printed in KiB, MiB and so on.
     Bytes,
-    /// Anything else, by its name in the plural.
+    /// Anything else, named in the plural.
     Items(&'static str),
 }
 
@@ -23,7 +23,7 @@ impl Unit {
         }
     }
 
-    /// The amount with its unit.
+    /// Formats an amount with its unit.
     fn with_name(self, number: u64) -> String {
         match self {
             Self::Bytes => self.amount(number),
@@ -32,7 +32,7 @@ impl Unit {
     }
 }
 
-/// How much of something is done after some time.
+/// The progress of work after some time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,33 +46,25 @@ impl Unit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is done, work of an earlier run included.
+    /// The work done, including that of an earlier run.
     pub done: u64,
-    /// What an earlier run had done already; rates leave it out.
+    /// The work of an earlier run, which does not count for rates.
     pub resumed_from: u64,
-    /// All that is to be done, if that is known.
+    /// The total work, if known.
     pub total: Option<u64>,
     /// Time since the start of this run.
     pub elapsed: Duration,
 }
 
 impl Progress {
-    /// What is done in a second on average; none as long as that cannot be said.
-    ///
-    /// ```
-    /// # use batch::Progress;
-    /// # use std::time::Duration;
-    /// let begun = Progress { done: 0, resumed_from: 0, total: None, elapsed: Duration::ZERO };
-    /// assert_eq!(begun.per_second(), None);
-    /// ```
+    /// Returns the average rate; `None` while nothing was done.
     pub fn per_second(self) -> Option<f64> {
         let done = self.done.saturating_sub(self.resumed_from);
         let known = done > 0 && !self.elapsed.is_zero();
         known.then(|| done as f64 / self.elapsed.as_secs_f64())
     }
 
-    /// The time until all is done, in whole seconds and at this rate; none where that cannot be
-    /// said.
+    /// Returns the remaining time at this rate in whole seconds; `None` without a rate or a total.
     ///
     /// ```
     /// # use batch::Progress;
@@ -87,26 +79,18 @@ impl Progress {
         Some(Duration::from_secs(seconds.ceil() as u64))
     }
 
-    /// The part that is done, in whole percent and at most 100; none without a total.
-    ///
-    /// ```
-    /// # use batch::Progress;
-    /// # use std::time::Duration;
-    /// let elapsed = Duration::from_secs(1);
-    /// let grown = Progress { done: 20, resumed_from: 0, total: Some(9), elapsed };
-    /// assert_eq!(grown.percent(), Some(100));
-    /// ```
+    /// Returns the percentage done, at most 100; `None` without a total.
     pub fn percent(self) -> Option<u64> {
         let total = u128::from(self.known_total()?);
         u64::try_from((u128::from(self.done) * 100 / total).min(100)).ok()
     }
 
-    /// A total of 0 says that nobody knows it.
+    /// The total; 0 means unknown.
     fn known_total(self) -> Option<u64> {
         self.total.filter(|total| *total > 0)
     }
 
-    /// How much is done, how fast, and how long it will take.
+    /// Formats the work done, the rate and the remaining time.
     pub(super) fn running(self, unit: Unit) -> String {
         let mut text = match (self.known_total(), self.percent()) {
             (Some(total), Some(percent)) => {
@@ -121,7 +105,7 @@ impl Progress {
         text
     }
 
-    /// How much was done, how long it took, and how fast.
+    /// Formats the work done, the elapsed time and the rate.
     pub(super) fn finished(self, unit: Unit) -> String {
         let took = FormattedDuration(self.elapsed);
         format!("{} in {took}{}", unit.with_name(self.done), self.rate(unit))
@@ -145,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_how_much_is_done_how_fast_and_how_long_it_will_take() {
+    fn a_running_line_has_amount_rate_and_remaining_time() {
         for (total, done, expected) in [
             (2_000_000, 0, "0 of 2,000,000 accounts (0 %)"),
             (2_000_000, 500_000, "500,000 of 2,000,000 accounts (25 %), 50,000/s, 00:00:30 left"),
@@ -159,7 +143,7 @@ mod tests {
                 1_999_999,
                 "1,999,999 of 2,000,000 accounts (99 %), 200,000/s, 00:00:01 left",
             ),
-            // A file that grew, and one whose size nobody knows.
+            // A file that grew, and one of unknown size.
             (9, 20, "20 of 9 accounts (100 %), 2/s"),
             (0, 12_345, "12,345 accounts, 1,235/s"),
         ] {
@@ -174,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_knows_no_rate() {
+    fn the_first_line_has_no_rate() {
         let first = |total, done| {
             Progress { elapsed: Duration::ZERO, ..after_ten(total, done) }.running(ACCOUNTS)
         };
@@ -184,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_tells_how_long_it_took() {
+    fn the_last_line_has_the_elapsed_time() {
         let expected = "2,000,000 accounts in 00:00:10, 200,000/s";
         assert_eq!(after_ten(2_000_000, 2_000_000).finished(ACCOUNTS), expected);
     }

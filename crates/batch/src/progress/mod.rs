@@ -1,4 +1,4 @@
-//! How far a command is: a bar on a terminal, a line now and then elsewhere.
+//! Progress reports: a bar on a terminal, occasional log lines elsewhere.
 
 mod counting;
 mod measure;

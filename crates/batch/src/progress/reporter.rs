@@ -1,4 +1,4 @@
-//! Shows how far a phase of a command is.
+//! Reports the progress of a phase of a command.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,16 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::measure::{Progress, Unit};
 
-/// Time between two looks of a terminal.
+/// The interval between updates of a terminal.
 const ON_TERMINAL: Duration = Duration::from_secs(1);
-/// Time between two lines elsewhere, unless a service says another.
+/// The default interval between log lines.
 const ELSEWHERE: Duration = Duration::from_secs(10);
 
 /// Reports one phase of a command on standard error.
 ///
-/// On a terminal that is a bar that is drawn anew each second. Elsewhere it is a line of the log
-/// each ten seconds, or as often as [`Self::every`] says. A phase that ends before its first
-/// report stays silent. Threads share a reporter by reference; most calls look at a clock only.
+/// On a terminal it draws a bar each second. Elsewhere it logs a line every ten seconds, or at the
+/// interval of [`Self::every`]. A phase that ends before its first report prints nothing. Threads share
+/// a reporter by reference. Most calls only read the clock.
 ///
 /// ```
 /// use batch::{ProgressReporter, Unit};
@@ -40,9 +40,9 @@ pub struct ProgressReporter {
     done: AtomicU64,
     started: Instant,
     every: Duration,
-    /// When the next report is due, in milliseconds since the start.
+    /// The time of the next report, in milliseconds since the start.
     due: AtomicU64,
-    /// What else the reports say; see [`Self::set_with`].
+    /// Additional text of the reports, see [`Self::set_with`].
     details: Mutex<String>,
     display: Display,
 }
@@ -56,14 +56,7 @@ enum Display {
 }
 
 impl ProgressReporter {
-    /// Begins a phase, named in the present participle, over `total` units if that is known.
-    ///
-    /// ```
-    /// use batch::{ProgressReporter, Unit};
-    ///
-    /// let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
-    /// progress.add(5_000);
-    /// ```
+    /// Begins a phase, named in the present participle, of `total` units if that is known.
     pub fn new(phase: impl Into<String>, unit: Unit, total: Option<u64>) -> Self {
         let phase = phase.into();
         let (display, every) = if io::stderr().is_terminal() {
@@ -95,17 +88,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Sets the time between two lines where there is no terminal.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use batch::{ProgressReporter, Unit};
-    ///
-    /// let progress = ProgressReporter::new("loading", Unit::Items("accounts"), Some(2_000_000))
-    ///     .every(Duration::from_secs(2));
-    /// progress.set(4_096);
-    /// ```
+    /// Sets the interval between log lines. Has no effect on a terminal.
     #[must_use]
     pub fn every(self, time: Duration) -> Self {
         match self.display {
@@ -114,7 +97,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Begins with what an earlier run had done, which counts as done and not for the rate.
+    /// Adds the work of an earlier run, which counts as done but not for the rate.
     ///
     /// ```
     /// use batch::{ProgressReporter, Unit};
@@ -129,7 +112,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Adds what was done since the last call, and reports if that is due.
+    /// Adds the work done since the last call, and reports if a report is due.
     ///
     /// ```
     /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
@@ -147,14 +130,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets what is done in all, and reports if that is due.
-    ///
-    /// ```
-    /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
-    /// progress.set(10);
-    /// progress.set(20);
-    /// assert_eq!(progress.progress().done, 20);
-    /// ```
+    /// Sets the total work done, and reports if a report is due.
     pub fn set(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -162,14 +138,8 @@ impl ProgressReporter {
         }
     }
 
-    /// As [`Self::set`], with further words for the report, which are made only when it is due and
-    /// stay until others are set.
-    ///
-    /// ```
-    /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
-    /// let (accepted, skipped) = (1_000, 3);
-    /// progress.set_with(65_536, || format!("{accepted} accepted, {skipped} skipped"));
-    /// ```
+    /// Like [`Self::set`], with additional text for this and later reports. `details` is called only if a
+    /// report is due.
     pub fn set_with(&self, done: u64, details: impl FnOnce() -> String) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -178,24 +148,12 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the further words of reports without making one: for the last line.
-    ///
-    /// ```
-    /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
-    /// progress.set_details("1,000 accepted, 3 skipped");
-    /// progress.finish();
-    /// ```
+    /// Sets the additional text without a report, for the last line.
     pub fn set_details(&self, details: impl Into<String>) {
         *self.details() = details.into();
     }
 
-    /// How far the phase is now.
-    ///
-    /// ```
-    /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, Some(10));
-    /// progress.add(5);
-    /// assert_eq!(progress.progress().percent(), Some(50));
-    /// ```
+    /// Returns the current progress.
     pub fn progress(&self) -> Progress {
         Progress {
             done: self.done.load(Ordering::Relaxed),
@@ -205,14 +163,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Ends the phase: a last line says how long it took, if any was reported before. A reporter
-    /// that is dropped instead, because of an error, says nothing.
-    ///
-    /// ```
-    /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
-    /// progress.add(5);
-    /// progress.finish();
-    /// ```
+    /// Ends the phase. Prints the elapsed time if there was a report before. A reporter that is dropped
+    /// instead, because of an error, prints nothing.
     pub fn finish(self) {
         if self.due.load(Ordering::Relaxed) <= milliseconds(self.every) {
             return;
@@ -221,7 +173,7 @@ impl ProgressReporter {
         match &self.display {
             Display::Terminal(bar) => {
                 bar.finish_and_clear();
-                // A terminal that has gone away does not end the work.
+                // A closed terminal does not end the work.
                 let _ = writeln!(io::stderr(), "{line}");
             }
             Display::Log => log::info!("{line}"),
@@ -230,8 +182,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Whether a report is due; then the next one is due after the interval. Only one of several
-    /// threads is told so.
+    /// Returns whether a report is due, and then schedules the next one. Returns true to only one of
+    /// several threads.
     fn becomes_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         let elapsed = self.started.elapsed();
@@ -312,14 +264,14 @@ mod tests {
         lines.lock().clone()
     }
 
-    /// Lets the reporter have begun `time` ago.
+    /// Moves the start of a reporter back by `time`.
     fn after(mut progress: ProgressReporter, time: Duration) -> ProgressReporter {
         progress.started = Instant::now().checked_sub(time).unwrap();
         progress
     }
 
     #[test]
-    fn nothing_is_reported_before_its_time() {
+    fn reports_wait_for_their_interval() {
         let progress = kept(Duration::from_secs(100));
         progress.set(5);
         assert_eq!(lines(&progress), [""; 0]);
@@ -331,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_several_threads_reports() {
+    fn only_one_of_several_threads_reports() {
         let progress = after(kept(Duration::from_secs(50)), Duration::from_secs(60));
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -342,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_without_pause_is_made_each_time() {
+    fn an_interval_of_zero_reports_each_call() {
         let progress = kept(Duration::ZERO);
         progress.add(1);
         let progress = after(progress, Duration::from_secs(60));
@@ -351,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resumed_phase_counts_its_rate_from_its_own_start() {
+    fn the_rate_of_a_resumed_phase_counts_from_its_own_start() {
         let progress = after(kept(Duration::from_secs(1)), Duration::from_secs(10));
         let progress = progress.resumed_from(1_000);
         progress.add(100);

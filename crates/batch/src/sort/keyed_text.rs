@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use super::record::Record;
 
-/// A text under a key, as it lies in a run: key, length in two bytes, text.
+/// A text under a key. In a run: the key, the length in two bytes, the text.
 ///
 /// ```
 /// use batch::{KeyedText, Record};
@@ -15,9 +15,9 @@ use super::record::Record;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyedText {
-    /// The key, which orders first.
+    /// The key, which is compared first.
     pub key: i64,
-    /// The text, which orders what has the same key; at most 65535 bytes.
+    /// The text, which orders records of the same key; at most 65535 bytes.
     pub text: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Record for KeyedText {
     }
 }
 
-/// Writes a record whose text lies elsewhere.
+/// Writes a record from a borrowed text.
 pub(super) fn write(out: &mut impl Write, key: i64, text: &[u8]) -> io::Result<()> {
     out.write_all(&key.to_le_bytes())?;
     out.write_all(&u16::try_from(text.len()).map_err(io::Error::other)?.to_le_bytes())?;

@@ -1,4 +1,4 @@
-//! One ordered sequence of several.
+//! Merges ordered sequences into one.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,10 +8,10 @@ use std::io;
 
 use super::record::{Record, Source};
 
-/// The records of several ordered sources in one order, read as they are needed.
+/// Merges the records of several ordered sources, which are read on demand.
 ///
-/// Of equal records that of the source named first comes first. Memory is a record a source and
-/// one more, beside the buffers of the sources.
+/// Equal records are returned in the order of their sources. Memory use is one record per source and
+/// one more, in addition to the buffers of the sources.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -45,7 +45,7 @@ pub struct Merge<S: Source> {
     begun: bool,
 }
 
-/// A source with its first record that is not given out yet.
+/// A source with its next record.
 struct Head<S: Source> {
     record: S::Record,
     number: usize,
@@ -57,8 +57,6 @@ impl<S: Source> Merge<S> {
     ///
     /// # Errors
     /// A source cannot be read.
-    ///
-    /// See the example of the type.
     pub fn new(sources: impl IntoIterator<Item = S>) -> io::Result<Self> {
         let mut heads = BinaryHeap::new();
         for (number, mut source) in sources.into_iter().enumerate() {
@@ -70,19 +68,17 @@ impl<S: Source> Merge<S> {
         Ok(Self { heads, current: S::Record::default(), begun: false })
     }
 
-    /// The next record and the number of its source, counted from 0; none at the end.
+    /// Returns the next record and the index of its source, or `None` at the end.
     ///
     /// # Errors
     /// A source cannot be read.
-    ///
-    /// See the example of the type.
     #[allow(clippy::should_implement_trait, reason = "the record is lent until the next call")]
     pub fn next(&mut self) -> io::Result<Option<(&S::Record, usize)>> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let number = head.number;
         self.begun = true;
         std::mem::swap(&mut self.current, &mut head.record);
-        // The heap is put in order when the changed head is let go.
+        // Dropping the changed head restores the order of the heap.
         let Head { record, source, .. } = &mut *head;
         if !source.next(record)? {
             PeekMut::pop(head);
@@ -90,7 +86,7 @@ impl<S: Source> Merge<S> {
         Ok(Some((&self.current, number)))
     }
 
-    /// The next record that differs in order from the one given last; none at the end.
+    /// Returns the next record that differs from the last one, or `None` at the end.
     ///
     /// # Errors
     /// A source cannot be read.
@@ -128,7 +124,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// The record that [`Self::next`] will give.
+    /// Returns the record that [`Self::next`] returns next.
     ///
     /// ```
     /// # use batch::{Merge, Record, RunWriter};
@@ -151,13 +147,7 @@ impl<S: Source> Merge<S> {
         self.heads.peek().map(|head| &head.record)
     }
 
-    /// How many sources are not at their end.
-    ///
-    /// ```
-    /// let merge = batch::Merge::new([] as [batch::RunReader<batch::KeyedText>; 0])?;
-    /// assert_eq!(merge.sources(), 0);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// Returns the number of sources that are not at their end.
     pub fn sources(&self) -> usize {
         self.heads.len()
     }
@@ -170,7 +160,7 @@ impl<S: Source> fmt::Debug for Merge<S> {
 }
 
 impl<S: Source> Ord for Head<S> {
-    /// The first record is the greatest head: a heap gives the greatest first.
+    /// Reversed, because the heap returns the greatest element first.
     fn cmp(&self, other: &Self) -> Ordering {
         other.record.compare(&self.record).then_with(|| other.number.cmp(&self.number))
     }

@@ -1,4 +1,4 @@
-//! Sorting more records than memory holds: sorted runs on disk, merged as they are read.
+//! External sorting: sorted runs on disk, merged while they are read.
 
 mod keyed_text;
 mod merge;

@@ -1,11 +1,11 @@
-//! What is sorted, and where it comes from.
+//! Records and their sources.
 
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 
-/// What is sorted: how it is ordered, and how it lies in a file.
+/// A record that can be sorted: its order and its form in a file.
 ///
-/// Records may have a fixed length or begin with their length; the file has no other structure.
+/// Records have a fixed length or begin with their length. The file has no other structure.
 ///
 /// ```
 /// use std::cmp::Ordering;
@@ -32,7 +32,7 @@ use std::io::{self, Read, Write};
 /// }
 /// ```
 pub trait Record: Default {
-    /// The order of two records; equal ones may be told apart otherwise.
+    /// Compares two records. Equal ones may still differ.
     fn compare(&self, other: &Self) -> Ordering;
 
     /// Appends the record to a file.
@@ -41,14 +41,14 @@ pub trait Record: Default {
     /// The file cannot be written.
     fn write_to(&self, out: &mut impl Write) -> io::Result<()>;
 
-    /// Reads the next record of a file in place of this one, whose memory it may use.
+    /// Replaces this record with the next one of a file, reusing its memory.
     ///
     /// # Errors
     /// The file cannot be read or ends within the record.
     fn read_from(&mut self, input: &mut impl Read) -> io::Result<()>;
 }
 
-/// Gives records in order.
+/// An ordered source of records.
 ///
 /// ```
 /// use batch::{Record, Source};
@@ -66,10 +66,10 @@ pub trait Record: Default {
 /// }
 /// ```
 pub trait Source {
-    /// What it gives.
+    /// The type of the records.
     type Record: Record;
 
-    /// Puts the next record in place of `record`, or leaves it and returns false at the end.
+    /// Replaces `record` with the next one. Returns false at the end and leaves `record` unchanged.
     ///
     /// # Errors
     /// The records cannot be read.

@@ -1,4 +1,4 @@
-//! Records in order in an unnamed file.
+//! Sorted records in an unnamed file.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek};
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::record::{Record, Source};
 
-/// Writes a run: records that come in order.
+/// Writes a run, which is a file of sorted records.
 ///
-/// The file has no name, so it vanishes with the process, however that ends.
+/// The file has no name, so that it is gone when the process ends in any way.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -33,32 +33,28 @@ use super::record::{Record, Source};
 pub struct RunWriter<R> {
     out: BufWriter<File>,
     records: u64,
-    of: PhantomData<fn(&R)>,
+    record: PhantomData<fn(&R)>,
 }
 
 impl<R: Record> RunWriter<R> {
-    /// Makes an unnamed file in `folder` with a buffer of `buffer` bytes in front of it.
+    /// Creates an unnamed file in `folder`, with a buffer of `buffer` bytes.
     ///
     /// # Errors
     /// The folder cannot be written.
-    ///
-    /// See the example of the type.
     pub fn create_in(folder: &Path, buffer: usize) -> io::Result<Self> {
         let out = BufWriter::with_capacity(buffer, tempfile::tempfile_in(folder)?);
-        Ok(Self { out, records: 0, of: PhantomData })
+        Ok(Self { out, records: 0, record: PhantomData })
     }
 
-    /// Appends a record, which must not come before the last one.
+    /// Appends a record, which must not be less than the last one.
     ///
     /// # Errors
     /// The disk is full or failing.
-    ///
-    /// See the example of the type.
     pub fn push(&mut self, record: &R) -> io::Result<()> {
         self.push_with(|out| record.write_to(out))
     }
 
-    /// Appends a record that is not in one piece.
+    /// Appends a record that `write` writes.
     pub(super) fn push_with(
         &mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -71,33 +67,31 @@ impl<R: Record> RunWriter<R> {
     ///
     /// # Errors
     /// The disk is full or failing.
-    ///
-    /// See the example of the type.
     pub fn finish(self) -> io::Result<Run<R>> {
         let mut file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.rewind()?;
-        Ok(Run { file, records: self.records, of: PhantomData })
+        Ok(Run { file, records: self.records, record: PhantomData })
     }
 }
 
-/// A run on disk that nobody reads yet: it takes a file handle and no memory.
+/// A run on disk. It takes a file handle and no memory until it is read.
 #[derive(Debug)]
 pub struct Run<R> {
     file: File,
     records: u64,
-    of: PhantomData<fn() -> R>,
+    record: PhantomData<fn() -> R>,
 }
 
 impl<R: Record> Run<R> {
-    /// How many records it has; see [`RunWriter`] for an example.
+    /// The number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Begins to read with a buffer of `buffer` bytes; see `Merge` for an example.
+    /// Reads the run with a buffer of `buffer` bytes.
     pub fn read(self, buffer: usize) -> RunReader<R> {
         let input = BufReader::with_capacity(buffer, self.file);
-        RunReader { input, left: self.records, of: PhantomData }
+        RunReader { input, left: self.records, record: PhantomData }
     }
 }
 
@@ -106,7 +100,7 @@ impl<R: Record> Run<R> {
 pub struct RunReader<R> {
     input: BufReader<File>,
     left: u64,
-    of: PhantomData<fn() -> R>,
+    record: PhantomData<fn() -> R>,
 }
 
 impl<R: Record> Source for RunReader<R> {

@@ -1,4 +1,4 @@
-//! Texts under keys, in order and without repetitions, in bounded memory.
+//! Sorts texts under keys and removes duplicates, in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,26 +9,25 @@ use super::record::Source;
 use super::run::{Run, RunReader, RunWriter};
 use crate::sizes::ByteSize;
 
-/// Bytes of a buffer in front of a file, where memory allows.
+/// The largest buffer of a file in bytes.
 const BUFFER: usize = 256 * 1024;
-/// Runs that are merged at once, and so how many files of a size are open.
+/// The number of runs merged at once, which bounds the open files.
 const WIDTH: usize = 64;
-/// The least budget that makes sense.
+/// The smallest budget in bytes.
 const LEAST_BUDGET: usize = 64 * 1024;
 
-/// A record in memory: its key and where its text lies.
+/// A record in memory: its key and the offset of its text.
 #[derive(Clone, Copy)]
 struct Entry {
     key: i64,
     at: u32,
 }
 
-/// Collects texts under keys and gives them back by key, then by text, each once.
+/// Collects texts under keys and returns them by key, then by text, without duplicates.
 ///
-/// Loaders give hashes as keys, so that walking a table in key order touches each page once. Up to
-/// a budget the records stay in memory; beyond that sorted runs go to unnamed files, of which at
-/// most 64 are merged at once. Texts lie in one piece of memory and are compared only where keys
-/// are equal.
+/// Loaders use hashes as keys, so that a table in key order is walked page by page. Records stay in
+/// memory up to a budget. Beyond it, sorted runs go to unnamed files, of which at most 64 are merged at
+/// once. Texts are in one buffer and are compared only if their keys are equal.
 ///
 /// ```
 /// use batch::{ByteSize, Sorter};
@@ -50,19 +49,14 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// Runs on disk with how often they were merged; from first to last this number never
-    /// increases.
+    /// Runs on disk with the number of times they were merged, which never increases from first to
+    /// last.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
 impl Sorter {
-    /// Keeps about `budget` in memory, at least 64 KiB and at most 4 GiB, and the rest in unnamed
+    /// Creates a sorter that keeps about `budget` in memory, 64 KiB to 4 GiB, and the rest in unnamed
     /// files in `folder`.
-    ///
-    /// ```
-    /// let sorter = batch::Sorter::new(std::env::temp_dir(), batch::ByteSize::mib(256));
-    /// # let _ = sorter;
-    /// ```
     pub fn new(folder: PathBuf, budget: ByteSize) -> Self {
         let budget = budget.in_memory().clamp(LEAST_BUDGET, u32::MAX as usize);
         Self { folder, budget, texts: Vec::new(), entries: Vec::new(), runs: Vec::new() }
@@ -72,13 +66,6 @@ impl Sorter {
     ///
     /// # Errors
     /// The text has more than 65535 bytes, or the disk is full or failing.
-    ///
-    /// ```
-    /// let mut sorter = batch::Sorter::new(std::env::temp_dir(), batch::ByteSize::mib(1));
-    /// sorter.push(1, b"text")?;
-    /// assert!(sorter.push(1, &[0; 65_536]).is_err());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn push(&mut self, key: i64, text: &[u8]) -> io::Result<()> {
         let size = u16::try_from(text.len()).map_err(io::Error::other)?;
         let entry = size_of::<Entry>();
@@ -86,7 +73,7 @@ impl Sorter {
             self.spill()?;
         }
         if self.texts.capacity() == 0 {
-            // Reserved once: growing by doubling would pass the budget.
+            // Doubling would exceed the budget.
             self.texts.reserve_exact(self.budget * 3 / 5);
             self.entries.reserve_exact(self.budget * 2 / 5 / entry);
         }
@@ -102,16 +89,10 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends collecting; memory is given back unless everything fitted into it.
+    /// Ends collecting. Frees the memory unless all records are in it.
     ///
     /// # Errors
     /// The disk is full or failing.
-    ///
-    /// ```
-    /// let sorter = batch::Sorter::new(std::env::temp_dir(), batch::ByteSize::mib(1));
-    /// assert_eq!(sorter.finish()?.next_record()?, None);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.runs.is_empty() {
             self.sort();
@@ -122,8 +103,8 @@ impl Sorter {
         self.spill()?;
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         while self.runs.len() > WIDTH {
-            // The last runs are the smallest: merges as few of them as leave `WIDTH`, at most
-            // `WIDTH` at once.
+            // The last runs are the smallest. Merge as few of them as possible to leave `WIDTH` runs,
+            // at most `WIDTH` at once.
             self.merge_from((self.runs.len() - WIDTH).max(WIDTH - 1))?;
         }
         let runs = std::mem::take(&mut self.runs);
@@ -132,7 +113,7 @@ impl Sorter {
 
     fn sort(&mut self) {
         let texts = &self.texts;
-        // Keys are hashes and nearly always differ: sorting by them alone touches no text.
+        // Keys are hashes and nearly always differ, so that sorting by key rarely reads a text.
         self.entries.sort_unstable_by_key(|entry| entry.key);
         for same_key in self.entries.chunk_by_mut(|a, b| a.key == b.key) {
             if same_key.len() > 1 {
@@ -160,7 +141,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Makes one run of the last ones, with buffers in the place of the records in memory.
+    /// Merges the last runs into one. Their buffers use the budget of the records in memory.
     fn merge_from(&mut self, start: usize) -> io::Result<()> {
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         let runs = self.runs.split_off(start);
@@ -182,8 +163,7 @@ impl Sorter {
         RunWriter::create_in(&self.folder, self.buffer())
     }
 
-    /// The share of a file: as many as are merged and the one that is written take the budget at
-    /// most.
+    /// The size of a file buffer. The files that are merged and the one that is written share the budget.
     fn buffer(&self) -> usize {
         (self.budget / (WIDTH + 1)).min(BUFFER)
     }
@@ -224,36 +204,23 @@ impl Source for Texts {
     }
 }
 
-/// What a [`Sorter`] collected, by key, then by text, each once.
+/// The records of a [`Sorter`] by key, then by text, without duplicates.
 pub struct Sorted {
     merge: Merge<Texts>,
     in_memory: bool,
 }
 
 impl Sorted {
-    /// The next key and text; none at the end.
+    /// Returns the next key and text, or `None` at the end.
     ///
     /// # Errors
     /// The disk is failing.
-    ///
-    /// ```
-    /// let mut sorter = batch::Sorter::new(std::env::temp_dir(), batch::ByteSize::mib(1));
-    /// sorter.push(1, b"text")?;
-    /// assert_eq!(sorter.finish()?.next_record()?, Some((1, &b"text"[..])));
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
     pub fn next_record(&mut self) -> io::Result<Option<(i64, &[u8])>> {
         let record = self.merge.next_distinct()?;
         Ok(record.map(|record| (record.key, record.text.as_slice())))
     }
 
-    /// Whether the records lie in memory rather than on disk.
-    ///
-    /// ```
-    /// let sorter = batch::Sorter::new(std::env::temp_dir(), batch::ByteSize::mib(1));
-    /// assert!(sorter.finish()?.is_in_memory());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
+    /// Returns whether the records are in memory rather than on disk.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }
@@ -287,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn many_runs_give_what_memory_gives() {
+    fn sorting_on_disk_and_in_memory_agree() {
         let records: Vec<_> = (0..40_000_i64)
             .map(|n| (n.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 20, n.to_string().into_bytes()))
             .chain((0..100).map(|n| (n, b"twice".to_vec())))
@@ -299,14 +266,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_record_may_equal_a_default_one() {
+    fn a_first_record_equal_to_the_default_is_kept() {
         let records = [(0, Vec::new()), (0, Vec::new()), (0, b"a".to_vec())];
         assert_eq!(sorted(&records, ByteSize(0)), distinct(&records));
     }
 
     #[test]
     fn thousands_of_runs_keep_few_files_open_and_buffers_within_the_budget() {
-        // Records so large that each is a run.
+        // Each record is large enough to be a run.
         let record = |n: i64| (n.wrapping_mul(0x5851_F42D_4C95_7F2D), [n as u8; 600]);
         let count = i64::try_from(WIDTH * (WIDTH + 2) + 5).unwrap();
         let mut sorter = Sorter::new(std::env::temp_dir(), ByteSize(0));
@@ -330,7 +297,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sorter_is_an_ordered_set(
+        fn a_sorter_behaves_like_an_ordered_set(
             records in proptest::collection::vec(
                 (-3_i64..3, proptest::collection::vec(any::<u8>(), 0..3)),
                 0..50,
