@@ -1,31 +1,31 @@
-//! Where the time comes from, so that tests can hold it still.
+//! Clocks: that of the machine, and one that tests set.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-/// Tells the current instant.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// The current instant.
+    /// Returns the current instant.
     fn now(&self) -> Timestamp;
 
-    /// The current instant in whole Unix seconds, as databases hold it.
+    /// Returns the current instant in whole Unix seconds, the form in databases.
     fn unix(&self) -> i64 {
         self.now().as_second()
     }
 
-    /// A reading for measuring spans, from a start that means nothing.
+    /// Returns a monotonic time for measuring spans. Its origin is arbitrary.
     ///
-    /// The machine's clock may be set back while a service runs; this reading never goes back, so
-    /// that a quota does not block its callers until the old time comes round again.
+    /// The wall clock may be set back while a service runs. A quota that used it would block its callers
+    /// until the old time was reached again.
     fn steady(&self) -> Duration {
         Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)
     }
 }
 
-/// A clock that many owners share.
+/// A shared clock.
 pub type SharedClock = Arc<dyn Clock>;
 
 /// The clock of the machine.
@@ -33,7 +33,7 @@ pub type SharedClock = Arc<dyn Clock>;
 pub struct SystemClock;
 
 impl SystemClock {
-    /// The machine's clock as a shared one.
+    /// Returns the clock of the machine as a shared clock.
     ///
     /// ```
     /// let clock = domain::SystemClock::shared();
@@ -60,7 +60,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when it is told to.
+/// A clock that only moves when a test moves it.
 ///
 /// ```
 /// use domain::{Clock, ManualClock};
@@ -76,20 +76,14 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that stands at `start`; years 1678 to 2261.
+    /// Creates a clock that shows `start`, in the years 1678 to 2261.
     pub fn new(start: Timestamp) -> Self {
         Self { nanos: Arc::new(AtomicI64::new(nanoseconds(start))) }
     }
 
     /// Moves the clock forward by whole seconds.
     pub fn advance(&self, seconds: i64) {
-        self.advance_by(SignedDuration::from_secs(seconds));
-    }
-
-    /// Moves the clock by any span.
-    pub fn advance_by(&self, span: SignedDuration) {
-        let nanos = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
-        self.nanos.fetch_add(nanos, Ordering::SeqCst);
+        self.nanos.fetch_add(seconds.saturating_mul(1_000_000_000), Ordering::SeqCst);
     }
 
     /// Sets the clock.
@@ -97,7 +91,7 @@ impl ManualClock {
         self.nanos.store(nanoseconds(instant), Ordering::SeqCst);
     }
 
-    /// The same clock as a shared one; moving either moves both.
+    /// Returns the same clock as a shared clock. Moving either moves both.
     pub fn shared(&self) -> SharedClock {
         Arc::new(self.clone())
     }

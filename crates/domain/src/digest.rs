@@ -20,7 +20,7 @@ impl Sha1Digest {
         Self(Sha1::digest(bytes.as_ref()).into())
     }
 
-    /// Digests texts as if they were one.
+    /// Digests the concatenation of `texts`.
     ///
     /// ```
     /// use domain::Sha1Digest;

@@ -2,22 +2,22 @@
 
 use std::fmt;
 
-/// Why a text is no domain name.
+/// The reason why a text is not a domain name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
-    /// No text at all.
+    /// The text is empty.
     #[error("the domain name is empty")]
     Empty,
-    /// More than 253 characters, or a label of more than 63.
+    /// It has more than 253 characters, or a label of more than 63.
     #[error("the domain name is too long")]
     TooLong,
-    /// Only one label.
+    /// It has only one label.
     #[error("the domain name has fewer than two labels")]
     SingleLabel,
-    /// A label with another character than `a-z`, `0-9`, `-`, or with `-` at an end, or empty.
+    /// A label is empty, begins or ends with `-`, or has a character outside of `a-z`, `0-9` and `-`.
     #[error("the domain name has an invalid label")]
     InvalidLabel,
-    /// The last label consists of digits, as in an address.
+    /// The last label consists of digits, as in an IP address.
     #[error("the domain name ends in a number")]
     NumericTop,
 }
@@ -29,7 +29,7 @@ pub enum DomainError {
 pub struct DomainName(String);
 
 impl DomainName {
-    /// Reads a domain name; surrounding blanks and one final dot are dropped.
+    /// Parses a domain name. Surrounding blanks and one final dot are dropped.
     ///
     /// ```
     /// use domain::DomainName;
@@ -61,7 +61,7 @@ impl DomainName {
         &self.0
     }
 
-    /// Whether `name`, in lower case, is this domain or below it.
+    /// Returns whether `name`, in lower case, is this domain or a subdomain of it.
     ///
     /// ```
     /// # use domain::DomainName;
@@ -81,7 +81,7 @@ fn check(name: &str) -> Result<(), DomainError> {
     }
     let mut labels = 0;
     let mut last = &b""[..];
-    // Bytes, because loads check some hundred million names.
+    // Bytes are faster than characters: loads check some hundred million names.
     for label in name.as_bytes().split(|byte| *byte == b'.') {
         if label.len() > 63 {
             return Err(DomainError::TooLong);

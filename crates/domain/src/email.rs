@@ -1,44 +1,43 @@
-//! E-mail addresses in the one form that is compared, hashed and stored.
+//! E-mail addresses in the normalised form that is compared, hashed and stored.
 
 use std::fmt;
 
 use crate::Sha1Digest;
 
-/// Why a text is no e-mail address.
+/// The reason why a text is not an e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
-    /// Fewer than 3 or more than 254 bytes.
+    /// It has fewer than 3 or more than 254 bytes.
     #[error("the address must have 3 to 254 bytes")]
     Length,
-    /// No `@`.
+    /// It has no `@`.
     #[error("the address has no @")]
     NoAt,
     /// The part before the last `@` is empty, over 64 bytes, or has blanks or control characters.
     #[error("the part before the @ is invalid")]
     Local,
-    /// The part behind the last `@` has no dot, or a label that is empty or over 63 bytes.
+    /// The part after the last `@` has no dot, or a label that is empty or over 63 bytes.
     #[error("the part behind the @ is invalid")]
     Domain,
 }
 
 /// A normalised e-mail address: trimmed and in Unicode lower case.
 ///
-/// Aliases (`user+tag`, dots) are kept as they are: two addresses are equal only if their texts
-/// are. The domain is not held to the rules of host names: leaked addresses have `_` in it, or are
-/// at numbers, and are looked up as they were leaked. The text keeps an internationalised domain
-/// as it was written, since that text is what is hashed; [`EmailAddress::domain`] has its A-label
-/// form.
+/// Aliases (`user+tag`, dots) are kept: two addresses are equal only if their texts are. The domain
+/// need not be a valid host name, because leaked addresses contain `_` or IP addresses there. An
+/// internationalised domain is kept as written, because this text is hashed.
+/// [`EmailAddress::domain`] returns its A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
     at: usize,
-    /// The domain as A-labels where the text has it otherwise. Most have none, and a load of
-    /// millions then keeps one text for each.
+    /// The A-labels of an internationalised domain; `None` for an ASCII domain, which saves memory in
+    /// loads of millions.
     a_labels: Option<String>,
 }
 
 impl EmailAddress {
-    /// Reads and normalises an address.
+    /// Parses and normalises an address.
     ///
     /// ```
     /// use domain::EmailAddress;
@@ -85,7 +84,7 @@ impl EmailAddress {
         &self.text[..self.at]
     }
 
-    /// The part behind the last `@`, as A-labels.
+    /// The part after the last `@`, as A-labels.
     pub fn domain(&self) -> &str {
         self.a_labels.as_deref().unwrap_or(&self.text[self.at + 1..])
     }
@@ -102,8 +101,8 @@ impl EmailAddress {
     }
 }
 
-/// Whether a text has at least two labels of 1 to 63 visible ASCII characters. An `@` can come in
-/// by the mapping of another character.
+/// Returns whether a text has at least two labels of 1 to 63 visible ASCII characters. IDNA maps some
+/// characters to `@`, which is refused as well.
 fn is_mail_domain(text: &str) -> bool {
     let mut labels = 0;
     for label in text.as_bytes().split(|byte| *byte == b'.') {

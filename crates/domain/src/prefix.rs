@@ -1,14 +1,14 @@
-//! The part of a digest that a range query gives away.
+//! The part of a digest that a range query reveals.
 
 use std::fmt;
 
-/// Why a text is no prefix.
+/// The reason why a text is not a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// Not exactly 5 bytes.
+    /// It has not exactly 5 bytes.
     #[error("the prefix must have exactly 5 characters")]
     Length,
-    /// Five bytes, but not all hexadecimal.
+    /// It has five bytes, but not all are hexadecimal.
     #[error("the prefix must be hexadecimal")]
     NotHexadecimal,
 }
@@ -18,10 +18,10 @@ pub enum PrefixError {
 pub struct HashPrefix(u32);
 
 impl HashPrefix {
-    /// How many prefixes there are.
+    /// The number of prefixes.
     pub const COUNT: u32 = 1 << 20;
 
-    /// Reads 5 hexadecimal characters of either case.
+    /// Parses 5 hexadecimal characters of either case.
     ///
     /// ```
     /// use domain::{HashPrefix, PrefixError};
@@ -47,7 +47,7 @@ impl HashPrefix {
         Ok(Self(value))
     }
 
-    /// The prefix with this value, if it is below 2^20.
+    /// Returns the prefix with this value, if it is below 2^20.
     pub fn from_value(value: u32) -> Option<Self> {
         (value < Self::COUNT).then_some(Self(value))
     }
