@@ -1,4 +1,4 @@
-//! Who calls.
+//! The caller of a request.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use crate::{Key, Remaining};
 
 /// The caller of a request that passed the [`Gate`](crate::Gate) in the app data.
 ///
-/// As an extractor it answers 401 and 429 in the error format of the service. A request is charged
-/// once, however often its caller is asked for.
+/// As an extractor it answers 401 and 429 in the error format of the service. A request is charged once,
+/// even if its caller is extracted several times.
 ///
-/// The extractors of a handler run side by side: while the key is looked up, a faulty query would
-/// be answered first. Wrap what must come later in [`After`](crate::After).
+/// The extractors of a handler run concurrently: an invalid query would be answered while the key is
+/// looked up. Wrap the other extractors in [`After`](crate::After).
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The key; none for an anonymous caller.
+    /// The key; `None` for an anonymous caller.
     pub key: Option<Arc<Key>>,
-    /// What is left of the quota; none where the request cost nothing.
+    /// The rest of the quota; `None` if the request was free.
     pub remaining: Option<Remaining>,
 }

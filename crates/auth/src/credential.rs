@@ -1,4 +1,4 @@
-//! Where keys stand in a request.
+//! Reads keys from requests.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{self, HeaderName};
@@ -8,17 +8,12 @@ use shell::Credentials;
 
 use crate::AuthError;
 
-/// The key that a request presents, as it was sent.
-///
-/// ```
-/// let credential = auth::Credential::from("00112233445566778899aabbccddeeff");
-/// assert_eq!(credential.login, None);
-/// ```
+/// The key of a request, before any check.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// Text of the key.
+    /// The text of the key.
     pub key: String,
-    /// Login that was sent with it; a key of another owner is refused.
+    /// The login that was sent with it. A key of another owner is refused.
     pub login: Option<String>,
 }
 
@@ -28,7 +23,7 @@ impl<T: Into<String>> From<T> for Credential {
     }
 }
 
-/// Shows no key.
+/// Omits the key.
 impl std::fmt::Debug for Credential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Credential").field("login", &self.login).finish_non_exhaustive()
@@ -39,7 +34,7 @@ fn malformed() -> AuthError {
     AuthError::Credentials(Credentials::Malformed)
 }
 
-/// The text of a header that may stand once; absent and empty are none.
+/// Reads a header that must not be repeated; `None` if it is absent or empty.
 fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r str>, AuthError> {
     let mut lines = request.headers().get_all(name);
     let Some(line) = lines.next() else { return Ok(None) };
@@ -50,7 +45,7 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
-/// The key in a header of its own; absent and empty are none.
+/// Reads the key from a header of its own; `None` if it is absent or empty.
 ///
 /// ```
 /// use actix_web::http::header::HeaderName;
@@ -64,7 +59,7 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
 /// ```
 ///
 /// # Errors
-/// `Several` when the header stands on more than one line, `Malformed` when it is not ASCII.
+/// `Several` if the header is repeated, `Malformed` if it is not ASCII.
 pub fn header_key(
     request: &HttpRequest,
     name: &HeaderName,
@@ -72,7 +67,7 @@ pub fn header_key(
     Ok(text(request, name)?.map(Credential::from))
 }
 
-/// The key in `Authorization: Bearer KEY`, the scheme in any case; another scheme is none.
+/// Reads the key from `Authorization: Bearer KEY`, with the scheme in any case; `None` for other schemes.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -83,7 +78,7 @@ pub fn header_key(
 /// ```
 ///
 /// # Errors
-/// `Several` when the header stands on more than one line, `Malformed` when it is not ASCII.
+/// `Several` if the header is repeated, `Malformed` if it is not ASCII.
 pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
     let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     Ok(text
@@ -94,10 +89,9 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
         .map(Credential::from))
 }
 
-/// The key in `Authorization`: `Bearer KEY`, or `Basic` with login and key.
+/// Reads the key from `Authorization`: `Bearer KEY`, or `Basic` with login and key.
 ///
-/// Blanks inside the key of `Basic` are dropped, because people type it as it is shown to them, in
-/// groups.
+/// Blanks inside the key of `Basic` are dropped, because the key is displayed in groups.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -111,8 +105,8 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
 /// ```
 ///
 /// # Errors
-/// `Several` when the header stands on more than one line; `Malformed` for another scheme and for
-/// a `Basic` that cannot be decoded.
+/// `Several` if the header is repeated; `Malformed` for other schemes and for a `Basic` value that
+/// cannot be decoded.
 pub fn authorization_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
     let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     let (scheme, value) = text.split_once(' ').ok_or_else(malformed)?;

@@ -1,11 +1,11 @@
-//! What can go wrong with a caller or a key.
+//! Errors of callers and keys.
 
 use database::DatabaseError;
 use shell::{Credentials, Fault};
 
 use crate::TooMany;
 
-/// Why a request is not let through.
+/// The reason why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// The credentials are missing or wrong.
@@ -14,7 +14,7 @@ pub enum AuthError {
     /// The quota is used up.
     #[error("the quota is used up")]
     TooMany(TooMany),
-    /// The keys cannot be looked up now.
+    /// The keys cannot be looked up.
     #[error(transparent)]
     Store(#[from] DatabaseError),
 }
@@ -32,16 +32,16 @@ impl From<AuthError> for Fault {
     }
 }
 
-/// Why a key or plan could not be made or changed; each is a sentence for the operator.
+/// The reason why a key or plan could not be created or changed, as a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// No plan has this code.
+    /// There is no plan with this code.
     #[error("there is no plan {0}")]
     NoPlan(String),
-    /// The plan is not offered any more.
+    /// The plan is no longer offered.
     #[error("the plan {0} is hidden: it is not offered for new keys")]
     HiddenPlan(String),
-    /// No key has this id.
+    /// There is no key with this id.
     #[error("there is no key {0}")]
     NoKey(i64),
     /// The key is revoked or expired, so it cannot be renewed.
@@ -49,13 +49,13 @@ pub enum KeyError {
     Dead(i64),
     /// Another transaction changed the key at the same moment.
     #[error(
-        "the key {0} was renewed or revoked by another command at this moment: nothing was changed"
+        "the key {0} was renewed or revoked by another command at the same time: nothing was changed"
     )]
     Changed(i64),
-    /// Too many keys were made for the owner.
-    #[error("too many keys were made for this owner: try again in {retry_after} s")]
+    /// Too many keys were created for the owner.
+    #[error("too many keys were issued for this owner: try again in {retry_after} s")]
     TooManyKeys {
-        /// Seconds until another may be made.
+        /// The number of seconds until another key may be created.
         retry_after: i64,
     },
     /// The text is not a key.
@@ -65,7 +65,7 @@ pub enum KeyError {
     #[error("{0}")]
     Invalid(String),
     /// The source of random bits failed.
-    #[error("the system gives no random bits: {0}")]
+    #[error("the operating system provides no random bits: {0}")]
     Random(String),
     /// The database failed.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Callers as arguments of handlers.
+//! Extractors for handlers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use shell::Fault;
 
 use crate::{Caller, Gate};
 
-/// An extractor that runs after the caller was let through, so that 401 and 429 come before faults
-/// in path, query and body. Tuples of extractors go in as one.
+/// An extractor that runs after the caller was admitted, so that 401 and 429 come before faults in path,
+/// query and body. A tuple of extractors counts as one.
 ///
 /// ```
 /// use actix_web::web::Query;

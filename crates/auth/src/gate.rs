@@ -1,4 +1,4 @@
-//! The check that every request of a service with keys passes.
+//! The check of every request to a service with keys.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,32 +13,30 @@ use crate::{
     is_well_formed,
 };
 
-/// Decides who calls and whether they still may, in this order:
+/// Identifies the caller and checks the quota, in this order:
 ///
-/// 1. **Form.** What stands in the key's place and is no key is charged to the client address and
-///    refused with 401. No key at all: the address pays where the policy grants that, else 401.
+/// 1. **Form.** A malformed key is charged to the client address and refused with 401. Without a key, the
+///    address pays if the policy allows it, else the answer is 401.
 /// 2. **Look-up.** By this crate, or by the service together with its data.
-/// 3. **Refused keys**, unknown, revoked, expired or of another owner than the login that was sent,
-///    are charged to the address and refused with 401; once the address has used that up, with 429.
-///    A refused key never turns into an anonymous call.
-/// 4. **Quota.** A live key pays from its own bucket or that of its owner, whatever the address; 429
-///    when it cannot.
+/// 3. **Refused keys** (unknown, revoked, expired, or of another owner than the login sent) are charged to
+///    the address and refused with 401, or with 429 if the address cannot pay. A refused key is never
+///    treated as an anonymous call.
+/// 4. **Quota.** A live key pays from its own bucket or that of its owner, from any address. If it cannot,
+///    the answer is 429.
 ///
-/// # Two ways through
+/// [`admit`](Self::admit) and the [`Caller`] extractor do all four steps and store the caller in the
+/// request. [`present_key`](Self::present_key) does the first step and returns a [`Presented`] for the
+/// closure that reads the database, which does the others.
 ///
-/// [`admit`](Self::admit), and the [`Caller`] extractor, do all of it and keep the caller with the
-/// request. [`present_key`](Self::present_key) does the first step and gives a [`Presented`], which
-/// goes into the closure that reads the database; the rest follows there, synchronously.
-///
-/// [`admit`](Self::admit) leaves the state of the bucket, as [`Remaining`], in the request's
-/// extensions, also when the request is refused, for services whose every answer tells it.
+/// [`admit`](Self::admit) stores the state of the bucket as [`Remaining`] in the extensions of the
+/// request, even if it is refused, for services that report it in every answer.
 #[derive(Clone)]
 pub struct Gate {
     ledger: Arc<Ledger>,
     policy: Arc<dyn Policy>,
 }
 
-/// The caller of one request: extractors ask for it side by side, and all but one wait.
+/// The caller of one request. Concurrent extractors wait for the one that computes it.
 type Decision = Rc<OnceCell<Caller>>;
 
 fn decision(request: &HttpRequest) -> Decision {
@@ -58,13 +56,13 @@ fn note(request: &HttpRequest, state: Option<Remaining>) {
 }
 
 impl Gate {
-    /// A gate, to be put into the app data as it is or in [`Data`](actix_web::web::Data).
+    /// Creates a gate for the app data, bare or in [`Data`](actix_web::web::Data).
     pub fn new(keys: KeyStore, quotas: Quotas, policy: impl Policy) -> Self {
         Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
-    /// Finds the caller and charges the request, once: asked again for the same request it gives
-    /// the same caller.
+    /// Finds the caller and charges the request. Later calls for the same request return the same caller
+    /// and charge nothing.
     ///
     /// # Errors
     /// [`AuthError`], which is a [`Fault`](shell::Fault) for the client.
@@ -90,12 +88,11 @@ impl Gate {
             .map(|admitted| Caller { key: Some(admitted.holder), remaining: admitted.remaining })
     }
 
-    /// The key that a request presents, for services that look it up themselves; none when it
-    /// presents none.
+    /// Reads the key of a request, for services that look it up themselves; `None` without a key.
     ///
     /// # Errors
-    /// [`AuthError::Credentials`] for what is no key, after it was charged to the address;
-    /// [`AuthError::TooMany`] once the address cannot pay for more of these.
+    /// [`AuthError::Credentials`] for a malformed key, which is charged to the address;
+    /// [`AuthError::TooMany`] if the address cannot pay.
     pub fn present(&self, request: &HttpRequest) -> Result<Option<Presented>, AuthError> {
         match self.policy.credential(request) {
             Ok(None) => Ok(None),
@@ -115,19 +112,18 @@ impl Gate {
         }
     }
 
-    /// The key that a request presents, for operations that need one.
+    /// Reads the key of a request, for operations that need one.
     ///
     /// # Errors
-    /// Those of [`present`](Self::present); `Missing` when there is none, which costs nothing.
+    /// Those of [`present`](Self::present); `Missing` without a key, which is free.
     pub fn present_key(&self, request: &HttpRequest) -> Result<Presented, AuthError> {
         self.present(request)?.ok_or(AuthError::Credentials(Credentials::Missing))
     }
 
-    /// Charges a request to the client address, whether it presents a key or not: operations that
-    /// need none.
+    /// Charges a request to the client address, with or without a key, for operations that need none.
     ///
     /// # Errors
-    /// [`AuthError::TooMany`]; `Missing` when the policy wants a key.
+    /// [`AuthError::TooMany`]; `Missing` if the policy requires a key.
     pub fn admit_anonymous(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
         let charge = self.policy.anonymous(request);
         let charge = charge.ok_or(AuthError::Credentials(Credentials::Missing))?;

@@ -1,4 +1,4 @@
-//! Recognises keys.
+//! Finds keys.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::memory::{Look, Memory};
 use crate::schema::api_key;
 use crate::{Key, KeyState, digest, is_well_formed};
 
-/// Seconds between two writes of when keys were last used.
+/// The number of seconds between two writes of the last uses.
 const FLUSH_EVERY: i64 = 60;
-/// Keys per transaction when their last use is written, so that nobody waits long for the writer.
+/// The number of last uses per transaction, so that other writers do not wait long.
 const BATCH: usize = 200;
 
-/// Finds the keys of callers, and notes when they were last used.
+/// Finds the keys of callers, and records their last use.
 ///
-/// A key that was revoked, by whatever process, is dead at once; what is kept in memory is kept
-/// only where the database tells of every change. A clone is another handle to the same store.
+/// A key that any process revoked stops working at once: keys are cached only if the database reports
+/// every change. Clones share the store.
 #[derive(Clone)]
 pub struct KeyStore {
     inner: Arc<Inner>,
@@ -37,7 +37,7 @@ struct Inner {
 }
 
 impl KeyStore {
-    /// A store over the pools of the service, whose database has [`MIGRATIONS`](crate::MIGRATIONS).
+    /// Creates a store on a database with [`MIGRATIONS`](crate::MIGRATIONS).
     pub fn new(pools: Pools, clock: SharedClock) -> Self {
         let memory = Memory::of(&pools);
         let flushed_at = AtomicI64::new(clock.unix());
@@ -45,11 +45,11 @@ impl KeyStore {
         Self { inner: Arc::new(Inner { pools, clock, memory, used, flushed_at }) }
     }
 
-    /// The live key with this text, in any case of its letters; unknown, revoked, expired and
-    /// malformed ones are none. Notes that it is used now.
+    /// Returns the live key with this text in any case, and records its use. Returns `None` for unknown,
+    /// revoked, expired and malformed keys.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] when the database is.
+    /// [`DatabaseError::Busy`] if the database is busy.
     pub async fn find(&self, text: &str) -> Result<Option<Arc<Key>>, DatabaseError> {
         if !is_well_formed(text) {
             return Ok(None);
@@ -61,7 +61,7 @@ impl KeyStore {
         Ok(key)
     }
 
-    /// The live key with this digest.
+    /// Returns the live key with this digest.
     pub(crate) async fn look_up(
         &self,
         digest: &[u8; 32],
@@ -81,7 +81,7 @@ impl KeyStore {
         Ok(Some(key))
     }
 
-    /// Notes that a key is used now.
+    /// Records that a key is used now.
     pub(crate) fn note_use(&self, id: i64) {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);
@@ -96,17 +96,17 @@ impl KeyStore {
             let store = self.clone();
             runtime.spawn(async move {
                 if let Err(error) = store.flush().await {
-                    log::warn!("the last use of keys could not be noted: {error}");
+                    log::warn!("the last use of keys could not be recorded: {error}");
                 }
             });
         }
     }
 
-    /// Writes when keys were last used. Happens by itself at most once a minute; a service may
-    /// call it once more when it stops.
+    /// Writes the last uses of keys. This happens automatically at most once a minute. A service may call
+    /// it when it stops.
     ///
     /// # Errors
-    /// Those of the database; what was not written is lost, as it is of no consequence.
+    /// Those of the database. The uses that were not written are lost.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
         let used: Vec<(i64, i64)> = self.used().drain().collect();
         for batch in used.chunks(BATCH) {
@@ -121,7 +121,7 @@ impl KeyStore {
     }
 }
 
-/// Another replica may have noted a later use already.
+/// Writes last uses, unless another replica has already written a later one.
 fn note_all(db: &mut Db, used: &[(i64, i64)]) -> Result<(), DatabaseError> {
     transaction(db, |db| {
         for (id, at) in used {

@@ -1,22 +1,22 @@
-//! Keys in the database: made, renewed, ended, listed, found.
+//! Keys in the database: issue, rotate, revoke, list, find.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
-use crate::key::hint;
+use crate::key::{hint, new_key};
 use crate::plan::offered;
 use crate::schema::{api_key, plan};
 use crate::turn::take_turn;
-use crate::{Key, KeyError, KeyState, Plan, digest, is_well_formed, new_key};
+use crate::{Key, KeyError, KeyState, Plan, digest, is_well_formed};
 
-/// A row with its plan, as the join gives it.
+/// A joined row of a key and its plan.
 type Row = (i64, String, String, i64, Option<i64>, Option<i64>, Option<i64>, Option<Plan>);
 
 fn key((id, owner, hint, created_at, expires_at, revoked_at, last_used_at, plan): Row) -> Key {
     Key { id, owner, plan, hint, created_at, expires_at, revoked_at, last_used_at }
 }
 
-/// The columns of [`Row`]; a macro, because their type fills pages.
+/// The columns of [`Row`]. A macro, because their type is very long.
 macro_rules! rows {
     () => {
         api_key::table.left_join(plan::table).select((
@@ -32,7 +32,7 @@ macro_rules! rows {
     };
 }
 
-/// Finds the live key with a digest; unknown, expired and revoked ones are none.
+/// Returns the live key with a digest; `None` if it is unknown, expired or revoked.
 pub(crate) fn find_digest(
     db: &mut Db,
     digest: &[u8],
@@ -42,7 +42,7 @@ pub(crate) fn find_digest(
     Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
 }
 
-/// Makes a key and returns it with its text, which can be shown this once only.
+/// Creates a key and returns it with its text, which cannot be shown again.
 ///
 /// # Errors
 /// [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] for a plan that is not offered.
@@ -58,11 +58,11 @@ pub fn issue(
     Ok((key, text))
 }
 
-/// Makes the only live key of an owner: the older ones are revoked. Returns it with its text and how
-/// many were revoked.
+/// Creates the only live key of an owner and revokes the older ones. Returns it with its text and the
+/// number of revoked keys.
 ///
-/// Of two transactions that do this at once, the second waits for the first. Where the last
-/// `limit` seconds already saw as many keys as it allows, nothing changes.
+/// Of two concurrent transactions, the second waits for the first. If the period of `limit` already has
+/// its number of keys, nothing changes.
 ///
 /// # Errors
 /// Those of [`issue`]; [`KeyError::TooManyKeys`].
@@ -91,16 +91,16 @@ pub fn issue_only(
     Ok((key, text, revoked))
 }
 
-/// How many keys may be made for one owner within a period.
+/// The number of keys that may be created for one owner within a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
     /// The number of keys, at least 1.
     pub most: i64,
-    /// Length of the period.
+    /// The length of the period.
     pub seconds: i64,
 }
 
-/// Whether a text is a key that works.
+/// Returns whether a text is a live key.
 ///
 /// # Errors
 /// Those of the database.
@@ -108,10 +108,10 @@ pub fn is_live(db: &mut Db, text: &str, now: i64) -> Result<bool, DatabaseError>
     Ok(find_digest(db, &digest(text), now)?.is_some())
 }
 
-/// Files a key with a given text, as for the first administrator of a service.
+/// Stores a key with a given text, such as that of the first administrator of a service.
 ///
 /// # Errors
-/// Those of [`issue`]; [`KeyError::Malformed`]; [`DatabaseError::Conflict`] when it is on file.
+/// Those of [`issue`]; [`KeyError::Malformed`]; [`DatabaseError::Conflict`] if it is already stored.
 pub fn issue_with_text(
     db: &mut Db,
     text: &str,
@@ -147,11 +147,11 @@ pub fn issue_with_text(
     })
 }
 
-/// Gives a key a new text: id, owner, plan, end date and quota stay, the old text is dead at once.
+/// Gives a key a new text. Id, owner, plan, end date and quota stay. The old text stops working at once.
 ///
 /// # Errors
-/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a key that works no more; [`KeyError::Changed`] when
-/// another transaction renewed or revoked it at the same moment.
+/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a revoked or expired key; [`KeyError::Changed`] if another
+/// transaction renewed or revoked it at the same time.
 pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError> {
     let old = by_id(db, id)?.ok_or(KeyError::NoKey(id))?;
     if old.state(now) != KeyState::Live {
@@ -160,7 +160,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     let digest_before: Vec<u8> =
         api_key::table.find(id).select(api_key::digest).first(db).optional()?.unwrap_or_default();
     let text = new_key()?;
-    // PostgreSQL waits for another transaction that changes the row, and looks at it again.
+    // PostgreSQL waits for a concurrent change of the row, and then checks the filter again.
     let unchanged = api_key::table
         .find(id)
         .filter(api_key::digest.eq(digest_before).and(api_key::revoked_at.is_null()));
@@ -179,7 +179,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     Ok((key, text))
 }
 
-/// Ends a key at once. Says whether it was not revoked before.
+/// Revokes a key at once. Returns false if it was already revoked.
 ///
 /// # Errors
 /// [`KeyError::NoKey`].
@@ -191,7 +191,7 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     by_id(db, id)?.map(|_| false).ok_or(KeyError::NoKey(id))
 }
 
-/// Ends all keys of an owner at once and says how many worked until now or had expired.
+/// Revokes all keys of an owner at once. Returns the number of keys that were not revoked before.
 ///
 /// # Errors
 /// Those of the database.
@@ -200,7 +200,7 @@ pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, Databas
     Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
 }
 
-/// All keys, dead ones too, oldest first.
+/// Returns all keys, oldest first, including expired and revoked ones.
 ///
 /// # Errors
 /// Those of the database.

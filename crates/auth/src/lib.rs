@@ -28,7 +28,7 @@ pub use credential::{Credential, authorization_key, bearer_key, header_key};
 pub use error::{AuthError, KeyError};
 pub use extract::After;
 pub use gate::Gate;
-pub use key::{Key, KeyState, digest, is_well_formed, new_key};
+pub use key::{Key, KeyState, digest, is_well_formed};
 pub use key_store::KeyStore;
 pub use keys::{
     KeyLimit, is_live, issue, issue_only, issue_with_text, list_keys, revoke, revoke_owner, rotate,
@@ -42,7 +42,7 @@ pub use settings::ServiceSettings;
 
 use database::Migrations;
 
-/// The tables of keys and plans; first in the list that a service gives to
+/// The tables of keys and plans. They must be first in the list that a service passes to
 /// [`DatabaseSettings::open`](database::DatabaseSettings::open).
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),

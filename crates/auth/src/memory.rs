@@ -1,4 +1,4 @@
-//! Keys kept in memory as long as the database stands still.
+//! A cache of keys that is valid until the database changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
-/// More keys than this are not kept; a service with so many has PostgreSQL.
+/// The most cached keys. A service with more uses PostgreSQL.
 const MOST: usize = 100_000;
 
-/// Keys that were found in a SQLite file, forgotten at each change of the file.
+/// A cache of the keys in a SQLite file, cleared at each change of the file.
 ///
-/// A key that another process revokes must be dead at once. SQLite tells a connection by
-/// `PRAGMA data_version` whether any other connection, in whatever process, has committed since it
-/// last asked. The answer comes from shared memory, so it costs far less than a query on another
-/// thread. PostgreSQL has nothing like it, so there each lookup is a query.
+/// A key that another process revokes must stop working at once. `PRAGMA data_version` reports to a
+/// SQLite connection whether any other connection of any process has committed since the last call. It
+/// reads shared memory, and is therefore much cheaper than a query on another thread. PostgreSQL has
+/// no equivalent, so that each look-up there is a query.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }
@@ -30,11 +30,11 @@ struct Kept {
     keys: HashMap<[u8; 32], Arc<Key>>,
 }
 
-/// What memory says about a digest.
+/// The answer of the cache for a digest.
 pub(crate) enum Look {
-    /// The key is on file with this content.
+    /// The key is stored with this content.
     Known(Arc<Key>),
-    /// The database must be asked; the version belongs to [`Memory::keep`].
+    /// The database must be queried. The version is for [`Memory::keep`].
     Ask(Option<i64>),
 }
 
@@ -45,7 +45,7 @@ struct Version {
 }
 
 impl Memory {
-    /// A memory for a SQLite file; none for PostgreSQL.
+    /// Creates a cache for a SQLite file; `None` for PostgreSQL.
     pub fn of(pools: &Pools) -> Option<Self> {
         if pools.backend() != Backend::Sqlite {
             return None;
@@ -58,13 +58,13 @@ impl Memory {
         match open() {
             Ok(kept) => Some(Self { kept: Mutex::new(kept) }),
             Err(error) => {
-                log::warn!("keys are not kept in memory: {error}");
+                log::warn!("keys are not cached: {error}");
                 None
             }
         }
     }
 
-    /// Looks a digest up, after forgetting everything if the file changed.
+    /// Looks up a digest, after clearing the cache if the file has changed.
     pub fn look(&self, digest: &[u8; 32]) -> Look {
         let mut kept = self.kept();
         let Ok(version) = version(&mut kept.db) else {
@@ -81,7 +81,7 @@ impl Memory {
         }
     }
 
-    /// Keeps a key that the database gave, unless the file changed since it was asked for.
+    /// Caches a key from the database, unless the file has changed since the query.
     pub fn keep(&self, digest: [u8; 32], key: Arc<Key>, asked_at: i64) {
         let mut kept = self.kept();
         if kept.version == asked_at && kept.keys.len() < MOST {

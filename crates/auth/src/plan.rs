@@ -1,4 +1,4 @@
-//! Plans: rows that the service seeds and the operator changes.
+//! Plans, which the service seeds and the operator changes.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -7,36 +7,31 @@ use crate::schema::plan;
 use crate::turn::take_turn;
 use crate::{KeyError, Quota};
 
-/// What the keys of a plan may do.
+/// A plan: the limits of its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Plan {
-    /// Short name for commands and other tables.
+    /// The short name for commands and other tables.
     pub code: String,
-    /// Name for people.
+    /// The display name.
     pub name: String,
-    /// Requests that a key regains each minute.
+    /// The number of requests that a key regains each minute.
     #[diesel(deserialize_as = i64)]
     pub per_minute: u32,
-    /// Requests that a key with a full quota may make at once.
+    /// The number of requests that a key with a full quota may make at once.
     #[diesel(deserialize_as = i64)]
     pub burst: u32,
-    /// Place in lists.
+    /// The position in lists.
     #[diesel(deserialize_as = i64)]
     pub position: u32,
-    /// Not offered any more; its keys keep working.
+    /// True if it is no longer offered. Its keys keep working.
     pub hidden: bool,
 }
 
 impl Plan {
-    /// The most that `per_minute` and `burst` may be; the table refuses more as well.
+    /// The maximum of `per_minute` and `burst`, which the table also enforces.
     pub const MOST: u32 = 10_000_000;
 
-    /// A plan to be seeded. Its place comes from [`seed_plans`].
-    ///
-    /// ```
-    /// let plan = auth::Plan::new("standard", "Standard", 600, 300);
-    /// assert_eq!(plan.quota(), auth::Quota { per_minute: 600, burst: 300 });
-    /// ```
+    /// Creates a plan for [`seed_plans`], which sets its position.
     pub fn new(code: &str, name: &str, per_minute: u32, burst: u32) -> Self {
         Self {
             code: code.to_owned(),
@@ -48,31 +43,31 @@ impl Plan {
         }
     }
 
-    /// The bucket of each key of this plan.
+    /// Returns the quota of each key of this plan.
     pub fn quota(&self) -> Quota {
         Quota { per_minute: self.per_minute, burst: self.burst }
     }
 }
 
-/// What `plans set` changes; a field that is none stays.
+/// The changes of `plans set`. Fields that are `None` stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChange {
-    /// Name for people.
+    /// The display name.
     pub name: Option<String>,
-    /// Requests regained each minute.
+    /// The number of requests regained each minute.
     pub per_minute: Option<u32>,
-    /// Requests at once.
+    /// The number of requests at once.
     pub burst: Option<u32>,
-    /// Place in lists.
+    /// The position in lists.
     pub position: Option<u32>,
-    /// Whether it is offered.
+    /// Whether it is no longer offered.
     pub hidden: Option<bool>,
 }
 
-/// Inserts the plans of a service at its first start: when there is none yet. Says whether it did.
+/// Inserts the plans of a service if there are none yet. Returns whether it did.
 ///
-/// Later starts leave the table alone, so that a plan which the operator changed stays changed.
-/// The order of the slice becomes the order of lists. Call it in a transaction
+/// Later starts do not touch the table, so that changes of the operator persist. Plans are listed in the
+/// order of the slice. Call it in a transaction
 /// ([`Pools::write_blocking`](database::Pools::write_blocking)).
 ///
 /// # Errors
@@ -84,7 +79,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     let mut inserted = 0;
     for (place, seed) in (1_u32..).zip(plans) {
         let row = row(&Plan { position: place, ..seed.clone() });
-        // Another process may seed at the same moment.
+        // Another process may seed at the same time.
         inserted += on_backend!(db, conn => diesel::insert_into(plan::table)
             .values(&row)
             .on_conflict_do_nothing()
@@ -93,7 +88,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     Ok(inserted > 0)
 }
 
-/// All plans, hidden ones too, in their order.
+/// Returns all plans in their order, including hidden ones.
 ///
 /// # Errors
 /// Those of the database.
@@ -101,7 +96,7 @@ pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
     Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
 }
 
-/// The plan with a code, hidden or not.
+/// Returns the plan with a code, hidden or not.
 ///
 /// # Errors
 /// Those of the database.
@@ -109,12 +104,12 @@ pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }
 
-/// Changes a plan, or adds it; a new one needs `per_minute`, takes its burst from it and stands
-/// last unless told otherwise. Says whether it was added.
+/// Changes a plan, or adds it. Returns whether it was added. A new plan needs `per_minute`, which is also
+/// the default of its burst, and is listed last by default.
 ///
 /// # Errors
-/// [`KeyError::Invalid`] for a code that is not made of lower-case letters, digits, `-` and `_`,
-/// for an empty name and for a limit of 0 or beyond [`Plan::MOST`].
+/// [`KeyError::Invalid`] for a code with other characters than lower-case letters, digits, `-` and `_`,
+/// for an empty name, and for a limit of 0 or above [`Plan::MOST`].
 pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bool), KeyError> {
     take_turn(db, "plans")?;
     let old = plan(db, code)?;
@@ -141,7 +136,7 @@ pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bo
     Ok((changed, is_new))
 }
 
-/// Stops offering a plan; its keys keep working.
+/// Hides a plan. Its keys keep working.
 ///
 /// # Errors
 /// [`KeyError::NoPlan`].
@@ -150,7 +145,7 @@ pub fn hide_plan(db: &mut Db, code: &str) -> Result<(), KeyError> {
     if hidden == 0 { Err(KeyError::NoPlan(code.to_owned())) } else { Ok(()) }
 }
 
-/// The plan for a new key.
+/// Returns the plan for a new key.
 pub(crate) fn offered(db: &mut Db, code: &str) -> Result<Plan, KeyError> {
     match plan(db, code)? {
         None => Err(KeyError::NoPlan(code.to_owned())),

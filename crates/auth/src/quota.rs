@@ -1,29 +1,25 @@
-//! How often something may happen, and to whom it is charged.
+//! Token buckets and their holders.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-/// A token bucket: `burst` tokens, refilled at `per_minute`. A quota of 0 per minute is no limit.
+/// A token bucket: `burst` tokens, refilled at `per_minute`. A quota of 0 per minute is unlimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
-    /// Tokens regained each minute; 0 for no limit at all.
+    /// The number of tokens regained each minute; 0 for unlimited.
     pub per_minute: u32,
-    /// Tokens of a full bucket; at least 1 is taken for 0.
+    /// The number of tokens of a full bucket; 0 counts as 1.
     pub burst: u32,
 }
 
 impl Quota {
-    /// A quota whose burst is what a minute regains.
-    ///
-    /// ```
-    /// assert_eq!(auth::Quota::per_minute(50), auth::Quota { per_minute: 50, burst: 50 });
-    /// ```
+    /// Creates a quota whose burst equals the refill of a minute.
     pub fn per_minute(requests: u32) -> Self {
         Self { per_minute: requests, burst: requests }
     }
 
-    /// The share of one of several replicas: the refill is divided, the burst stays, so that it
-    /// passes on any of them.
+    /// Returns the share of one of several replicas. The refill is divided, the burst stays, so that a
+    /// burst passes on any of them.
     ///
     /// ```
     /// let rate = auth::Quota::per_minute(10).shared_by(2);
@@ -34,20 +30,20 @@ impl Quota {
     }
 }
 
-/// A token bucket by the time that one token takes, for limits that are not per minute.
+/// A token bucket defined by the refill time of one token, for limits that are not per minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// Time in which one token is regained; zero for no limit at all.
+    /// The time in which one token is regained; zero for unlimited.
     pub every: Duration,
-    /// Tokens of a full bucket; at least 1 is taken for 0.
+    /// The number of tokens of a full bucket; 0 counts as 1.
     pub burst: u32,
 }
 
 impl Rate {
-    /// No limit at all.
+    /// No limit.
     pub const UNLIMITED: Self = Self { every: Duration::ZERO, burst: 0 };
 
-    /// So many in a period, all of them at once if need be; 0 for no limit at all.
+    /// Allows `count` in a period, even all at once; 0 for unlimited.
     ///
     /// ```
     /// use std::time::Duration;
@@ -59,7 +55,7 @@ impl Rate {
         Self { every: period.checked_div(count).unwrap_or(Duration::ZERO), burst: count }
     }
 
-    /// The share of one of several replicas, see [`Quota::shared_by`].
+    /// Returns the share of one of several replicas, see [`Quota::shared_by`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -80,51 +76,38 @@ impl From<Quota> for Rate {
     }
 }
 
-/// Whose bucket is charged.
+/// The holder of a bucket.
 ///
-/// Two limits that happen to be equal share their buckets unless [`purpose`](Self::purpose) keeps
-/// them apart.
+/// Two limits of the same rate share their buckets, unless they have a different
+/// [`purpose`](Self::purpose).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum QuotaId {
-    /// A key, by its row.
+    /// A key, by the id of its row.
     Key(i64),
-    /// An owner of keys, by the service's own number: a new key does not come with a full bucket.
+    /// An owner of keys, by an id of the service: a new key does not refill the bucket.
     Owner(i64),
-    /// A client address; IPv6 counts by its /64, which one subscriber owns whole.
+    /// A client address. IPv6 addresses count by their /64, which belongs to one subscriber.
     Address(IpAddr),
-    /// One of these for a purpose of its own.
+    /// A holder with a purpose.
     For(&'static str, Box<QuotaId>),
-    /// One of these for a name of its own, such as a domain.
+    /// A holder with a name, such as a domain.
     Part(Box<QuotaId>, String),
 }
 
 impl QuotaId {
-    /// The same holder with a bucket of its own for a purpose; an empty purpose changes nothing.
-    ///
-    /// ```
-    /// use auth::QuotaId;
-    ///
-    /// assert_ne!(QuotaId::Key(7).purpose("write"), QuotaId::Key(7).purpose("read"));
-    /// ```
+    /// Returns the holder of a separate bucket for a purpose. An empty purpose changes nothing.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         if purpose.is_empty() { self } else { Self::For(purpose, Box::new(self)) }
     }
 
-    /// The same holder with a bucket of its own for a name.
-    ///
-    /// ```
-    /// use auth::QuotaId;
-    ///
-    /// let domain = |name: &str| QuotaId::Key(7).part(name);
-    /// assert_ne!(domain("example.org"), domain("example.net"));
-    /// ```
+    /// Returns the holder of a separate bucket for a name.
     #[must_use]
     pub fn part(self, name: impl Into<String>) -> Self {
         Self::Part(Box::new(self), name.into())
     }
 
-    /// The holder as it is counted.
+    /// Replaces addresses by their network, which is counted.
     pub(crate) fn counted(self) -> Self {
         match self {
             Self::Address(address) => Self::Address(subscriber(address)),
@@ -135,7 +118,7 @@ impl QuotaId {
     }
 }
 
-/// The address that stands for all addresses of one subscriber.
+/// Returns the first of all addresses of a subscriber.
 fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -143,31 +126,31 @@ fn subscriber(address: IpAddr) -> IpAddr {
     }
 }
 
-/// What is left in a bucket after a request was charged.
+/// The state of a bucket after a request was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remaining {
-    /// Tokens of the full bucket.
+    /// The number of tokens of the full bucket.
     pub limit: u32,
-    /// Tokens that are left.
+    /// The number of tokens left.
     pub remaining: u32,
-    /// Whole seconds until the bucket is full again.
+    /// The seconds until the bucket is full again.
     pub reset: u64,
 }
 
-/// A refusal: the bucket does not hold enough.
+/// The refusal of a request: the bucket has too few tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests, try again in {retry_after} s")]
 pub struct TooMany {
-    /// Whole seconds, at least 1, after which the same request passes if nothing else is charged.
+    /// The seconds, at least 1, after which the request passes if nothing else is charged.
     pub retry_after: u64,
-    /// Tokens of the full bucket.
+    /// The number of tokens of the full bucket.
     pub limit: u32,
-    /// Whole seconds until the bucket is full again.
+    /// The seconds until the bucket is full again.
     pub reset: u64,
 }
 
 impl TooMany {
-    /// The state of the bucket, for headers that every answer carries.
+    /// Returns the state of the bucket, for headers of every answer.
     pub fn remaining(self) -> Remaining {
         Remaining { limit: self.limit, remaining: 0, reset: self.reset }
     }

@@ -1,4 +1,4 @@
-//! All buckets of a service, in memory.
+//! The buckets of a service, in memory.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -15,13 +15,13 @@ use parking_lot::RwLock;
 
 use crate::{QuotaId, Rate, Remaining, TooMany};
 
-/// How often full buckets are dropped.
+/// The interval at which full buckets are dropped.
 const TIDY_EVERY: Duration = Duration::from_secs(60);
 
 type Limiter =
     RateLimiter<QuotaId, DefaultKeyedStateStore<QuotaId>, Steady, StateInformationMiddleware>;
 
-/// Lets governor read the shared clock, so that a test can hold it still.
+/// Makes governor read the shared clock, which tests can set.
 #[derive(Clone)]
 struct Steady(SharedClock);
 
@@ -33,11 +33,11 @@ impl governor::clock::Clock for Steady {
     }
 }
 
-/// Counts what keys and addresses use. A clone is another handle to the same buckets.
+/// Counts the requests of keys and addresses. Clones share the buckets.
 ///
-/// A limiter of governor has one rate for all its holders, so there is one for each distinct rate.
-/// Buckets that are full again are dropped about once a minute; what remains in memory is bounded
-/// by who called lately.
+/// A limiter of governor has one rate for all its holders, so that there is one for each distinct rate.
+/// Buckets that are full again are dropped about once a minute. Memory is bounded by the number of recent
+/// callers.
 ///
 /// ```
 /// use auth::{Quota, QuotaId, Quotas};
@@ -62,12 +62,12 @@ pub struct Quotas {
 struct Inner {
     clock: Steady,
     limiters: RwLock<HashMap<Rate, Arc<Limiter>>>,
-    /// Steady reading, in nanoseconds, at which the buckets are tidied next.
+    /// The monotonic time of the next clean-up in nanoseconds.
     tidy_at: AtomicU64,
 }
 
 impl Quotas {
-    /// Buckets that are all full.
+    /// Creates full buckets.
     pub fn new(clock: SharedClock) -> Self {
         let clock = Steady(clock);
         let tidy_at = AtomicU64::new(nanos(clock.now() + TIDY_EVERY));
@@ -76,11 +76,11 @@ impl Quotas {
 
     /// Takes `cost` tokens from the bucket of `id`, all or none.
     ///
-    /// A cost beyond the burst is taken as the whole burst, for otherwise it could never pass;
-    /// a cost of 0 as 1. A rate without a limit always passes.
+    /// A cost above the burst counts as the whole burst, because otherwise it could never pass. A cost of 0
+    /// counts as 1. An unlimited rate always passes.
     ///
     /// # Errors
-    /// [`TooMany`] when the bucket holds less.
+    /// [`TooMany`] if the bucket has fewer tokens.
     pub fn check(
         &self,
         id: QuotaId,
@@ -111,18 +111,18 @@ impl Quotas {
         }
     }
 
-    /// How many buckets are in memory.
+    /// Returns the number of buckets in memory.
     pub fn len(&self) -> usize {
         let limiters = self.inner.limiters.read();
         limiters.values().map(|limiter| limiter.len()).sum()
     }
 
-    /// Whether no bucket is in memory.
+    /// Returns whether there are no buckets in memory.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Drops the buckets that are full again. Happens by itself about once a minute.
+    /// Drops the buckets that are full again. This happens automatically about once a minute.
     pub fn tidy(&self) {
         self.inner.tidy();
     }
@@ -160,7 +160,7 @@ impl Quotas {
 
     fn new_limiter(&self, rate: Rate) -> Limiter {
         let burst = NonZeroU32::new(rate.burst).unwrap_or(NonZeroU32::MIN);
-        // The library counts nanoseconds in 64 bits: a full bucket must take less than they hold.
+        // The library counts nanoseconds in 64 bits, which must hold the time to fill a bucket.
         let longest = Duration::from_nanos(u64::MAX / 4 / u64::from(burst.get()));
         let quota = governor::Quota::with_period(rate.every.min(longest))
             .unwrap_or_else(|| governor::Quota::per_second(burst))
@@ -179,7 +179,7 @@ impl Inner {
             limiter.retain_recent();
             limiter.shrink_to_fit();
         }
-        // A rate that a changed plan left behind goes too; a request may hold its limiter still.
+        // Drops the rates of changed plans as well, unless a request still uses the limiter.
         let mut known = self.limiters.write();
         known.retain(|_, limiter| !limiter.is_empty() || Arc::strong_count(limiter) > 1);
     }
@@ -195,7 +195,7 @@ fn refusal(rate: Rate, wait: Duration) -> TooMany {
     TooMany { retry_after: whole_seconds(wait).max(1), limit, reset: reset(rate, limit) }
 }
 
-/// Seconds in which a number of tokens is regained.
+/// Returns the seconds in which a number of tokens is regained.
 fn reset(rate: Rate, tokens: u32) -> u64 {
     whole_seconds(rate.every.saturating_mul(tokens))
 }

@@ -5,23 +5,22 @@ use std::process::ExitCode;
 use database::{DatabaseError, DatabaseSettings, MigrateCommand, Migrations, Pools};
 use shell::{ServiceInfo, ShellSettings};
 
-/// Every setting of a service that has keys, and so a database: those of the shell, those of the
-/// database, its own.
+/// All settings of a service with keys: those of the shell, those of the database, its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ServiceSettings<S: clap::Args> {
     /// Listeners, limits, transport.
     #[command(flatten)]
     pub shell: ShellSettings,
-    /// Where the database is and how it is used.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
-    /// What only this service has.
+    /// The service's own settings.
     #[command(flatten)]
     pub service: S,
 }
 
 impl<S: clap::Args> ServiceSettings<S> {
-    /// Opens the database and brings it up to date where the settings say so.
+    /// Opens the database, and migrates it if the settings say so.
     ///
     /// # Errors
     ///

@@ -1,12 +1,11 @@
-//! Turns on PostgreSQL: a transaction that reads and then writes does so alone, as on SQLite, which has
-//! one writer.
+//! Serialises transactions on PostgreSQL that read and then write. SQLite has only one writer.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use sha2::{Digest, Sha256};
 
-/// Makes this transaction the only one that decides about `what`, until it ends.
+/// Makes other transactions on `what` wait until this one ends.
 pub(crate) fn take_turn(db: &mut Db, what: &str) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let digest: [u8; 32] = Sha256::digest(format!("auth {what}")).into();

@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 use super::table::{self, instant, rfc3339};
 use crate::{Key, Owners, issue, issue_only, list_keys, revoke, rotate};
 
-/// The subcommand `keys`: API keys, issued, listed, ended and renewed.
+/// The subcommand `keys`, which issues, lists, revokes and rotates API keys.
 ///
-/// A new key goes to stdout, alone on its line, and is never shown again; what else is worth
-/// telling goes to stderr.
+/// A new key is printed to stdout, alone on its line, and is never shown again. Everything else goes to
+/// stderr.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum KeysCommand {
-    /// Issue a key and print it, this once only
+    /// Issue a key and print it; it cannot be shown again
     Issue {
-        /// Whose key it is
+        /// Owner of the key
         owner: String,
-        /// Plan of the key, where keys have plans
+        /// Plan of the key, if keys have plans
         #[arg(long, value_name = "CODE")]
         plan: Option<String>,
         /// Last day (UTC) on which the key works, or an RFC 3339 instant at which it ends
@@ -33,20 +33,20 @@ pub enum KeysCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List all keys, without the keys themselves
+    /// List all keys, without their texts
     List {
         /// Print a JSON array instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// End a key at once
+    /// Revoke a key at once
     Revoke {
-        /// Id of the key, as `keys list` shows it
+        /// Id of the key, see `keys list`
         id: i64,
     },
     /// Replace a key and print the new one; the old one stops working at once, id, plan and expiry stay
     Rotate {
-        /// Id of the key, as `keys list` shows it
+        /// Id of the key, see `keys list`
         id: i64,
         /// Print a JSON object instead of the bare key
         #[arg(long)]
@@ -76,7 +76,7 @@ impl KeysCommand {
     ) -> anyhow::Result<ExitCode> {
         match self {
             Self::Issue { owner, plan, until, json } => {
-                let order = Order { owner: &owner, plan: plan.as_deref(), until };
+                let order = IssueOrder { owner: &owner, plan: plan.as_deref(), until };
                 let (key, text) = pools.write_blocking(|db| order.issue(db, owners, now))?;
                 print_new(out, &key, &text, json, "issued")?;
             }
@@ -88,7 +88,7 @@ impl KeysCommand {
                 if pools.write_blocking(|db| revoke(db, id, now))? {
                     log::info!(target: "notice", "key {id} is revoked");
                 } else {
-                    log::info!(target: "notice", "key {id} was revoked already");
+                    log::info!(target: "notice", "key {id} was already revoked");
                 }
             }
             Self::Rotate { id, json } => {
@@ -100,20 +100,20 @@ impl KeysCommand {
     }
 }
 
-/// What the operator asked for.
-struct Order<'a> {
+/// The arguments of `keys issue`.
+struct IssueOrder<'a> {
     owner: &'a str,
     plan: Option<&'a str>,
     until: Option<i64>,
 }
 
-impl Order<'_> {
+impl IssueOrder<'_> {
     fn issue(&self, db: &mut Db, owners: &dyn Owners, now: i64) -> anyhow::Result<(Key, String)> {
         if self.until.is_some_and(|end| end <= now) {
-            bail!("--until must lie in the future");
+            bail!("--until must be in the future");
         }
         let plan = match (self.plan, owners.default_plan()) {
-            (Some(_), None) => bail!("keys of this service carry no plan: leave --plan out"),
+            (Some(_), None) => bail!("keys of this service have no plan: omit --plan"),
             (named, default) => named.or(default),
         };
         let owner = owners.canonical(db, self.owner)?;
@@ -128,7 +128,7 @@ impl Order<'_> {
     }
 }
 
-/// Reads a day, which is meant to its end, or an instant.
+/// Parses an instant, or a day, which means the end of that day.
 fn parse_until(text: &str) -> Result<i64, String> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_second());
@@ -147,7 +147,7 @@ fn print_new(
     verb: &str,
 ) -> anyhow::Result<()> {
     let (id, owner) = (key.id, &key.owner);
-    log::info!(target: "notice", "key {id} of {owner} {verb}; it is shown this once only");
+    log::info!(target: "notice", "key {id} of {owner} {verb}; it will not be shown again");
     let written = if json {
         let mut value = as_json(key, key.created_at);
         value["key"] = Value::from(text);

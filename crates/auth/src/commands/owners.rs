@@ -1,36 +1,31 @@
-//! Whose keys a service may issue.
+//! The owners of keys.
 
 use anyhow::bail;
 use database::Db;
 
-/// What a service knows of the owners of keys.
+/// The owners of the keys of a service.
 pub trait Owners {
-    /// The owner as it is written into the key's row.
+    /// Returns the owner in the form of the key's row.
     ///
     /// # Errors
-    /// A sentence for the operator when there is no such owner.
+    /// A sentence for the operator if there is no such owner.
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String>;
 
-    /// The plan of a key for which none was named; none where keys carry no plan.
+    /// Returns the default plan of a key; `None` if keys have no plan.
     fn default_plan(&self) -> Option<&str> {
         None
     }
 
-    /// Whether issuing a key ends the owner's other keys.
+    /// Returns whether issuing a key revokes the owner's other keys.
     fn one_live_key(&self) -> bool {
         false
     }
 }
 
-/// Owners that are free names: any text of 1 to 200 characters on one line.
-///
-/// ```
-/// let owners = auth::AnyOwner { default_plan: Some("standard") };
-/// # let _ = owners;
-/// ```
+/// Owners with any name of 1 to 200 characters on one line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnyOwner {
-    /// The plan of a key for which none was named; none where keys carry no plan.
+    /// The default plan of a key; `None` if keys have no plan.
     pub default_plan: Option<&'static str>,
 }
 

@@ -9,16 +9,16 @@ use serde_json::{Map, Value, json};
 use super::table;
 use crate::{Plan, PlanChange, hide_plan, list_plans, set_plan};
 
-/// The subcommand `plans`, with flags `X` for the columns that the service adds.
+/// The subcommand `plans`, with flags `X` for the service's own columns.
 ///
 /// ```
 /// use auth::PlanColumns;
 /// use database::Db;
 ///
-/// /// Flags of `plans set` beside the common ones.
+/// /// Additional flags of `plans set`.
 /// #[derive(clap::Args, Clone, Debug)]
 /// struct Depth {
-///     /// How many results a search may reach
+///     /// Number of results that a search may reach
 ///     #[arg(long)]
 ///     depth: Option<u32>,
 /// }
@@ -42,17 +42,17 @@ use crate::{Plan, PlanChange, hide_plan, list_plans, set_plan};
 /// ```
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum PlansCommand<X: clap::Args = NoColumns> {
-    /// List all plans, hidden ones too
+    /// List all plans, including hidden ones
     List {
         /// Print a JSON array instead of a table
         #[arg(long)]
         json: bool,
     },
-    /// Change a plan, or add it; what is not named stays
+    /// Change a plan, or add it; values that are not given stay unchanged
     Set {
         /// Code of the plan
         code: String,
-        /// Name for people
+        /// Display name
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
         /// Requests that a key regains each minute, 1 to 10000000
@@ -61,13 +61,13 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
         /// Requests that a key with a full quota may make at once, 1 to 10000000
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Plan::MOST)))]
         burst: Option<u32>,
-        /// Place in lists
+        /// Position in lists
         #[arg(long, value_name = "N")]
         position: Option<u32>,
         /// Offer a hidden plan again
         #[arg(long)]
         offer: bool,
-        /// What the service adds.
+        /// The service's own flags.
         #[command(flatten)]
         further: X,
     },
@@ -78,15 +78,15 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
     },
 }
 
-/// The columns that a service adds to plans, in a table of its own keyed by the plan's code.
+/// A service's own columns of plans, in a table keyed by the plan's code.
 pub trait PlanColumns<X> {
-    /// Writes them after the plan itself was written, in the same transaction. The plan may be new.
+    /// Writes the columns after the plan itself, in the same transaction. The plan may be new.
     ///
     /// # Errors
-    /// A sentence for the operator; nothing is written then.
+    /// A sentence for the operator. The transaction is rolled back.
     fn set(&self, db: &mut Db, code: &str, flags: &X) -> anyhow::Result<()>;
 
-    /// Name and value of each for `plans list`, in the same order for every plan.
+    /// Returns the name and value of each column for `plans list`, in the same order for every plan.
     ///
     /// # Errors
     /// Those of the database.
@@ -96,7 +96,7 @@ pub trait PlanColumns<X> {
     }
 }
 
-/// No columns beyond the common ones, as in the generator.
+/// No columns of its own, as in the generator.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[command(about = None, long_about = None)]
 pub struct NoColumns {}

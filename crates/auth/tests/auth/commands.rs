@@ -1,4 +1,4 @@
-//! The subcommands as an operator types them.
+//! The subcommands `keys` and `plans`.
 
 use anyhow::bail;
 use auth::{AnyOwner, KeysCommand, NoColumns, Owners, Plan, PlanColumns, PlansCommand};
@@ -23,7 +23,7 @@ struct Depth {
     depth: Option<i32>,
 }
 
-/// Keeps its column in a table of its own, as a service does.
+/// Has a column in a table of its own, like a service.
 struct Packages;
 
 diesel::table! { package (plan_code) { plan_code -> Text, depth -> Integer, } }
@@ -91,7 +91,7 @@ fn with_plans() -> (House, Pools) {
 }
 
 #[test]
-fn issued_key_stands_alone_on_stdout_and_works() {
+fn issued_key_is_alone_on_stdout_and_works() {
     let (house, pools) = with_plans();
     let out = run(&house, &pools, &FREE, "keys issue alice --until 2026-03-31").unwrap();
     let text = out.strip_suffix('\n').unwrap();
@@ -153,15 +153,15 @@ fn owner_must_exist_and_has_one_live_key() {
     assert_eq!(states, ["revoked", "live", "live"]);
     let error =
         run(&house, &pools, &Subscribers, "keys issue ann@example.com --plan free").unwrap_err();
-    assert_eq!(error.to_string(), "keys of this service carry no plan: leave --plan out");
+    assert_eq!(error.to_string(), "keys of this service have no plan: omit --plan");
 }
 
 #[test]
-fn impossible_orders_leave_no_key() {
+fn invalid_orders_create_no_key() {
     let (house, pools) = with_plans();
     for (line, text) in [
         ("keys issue alice --plan gold", "there is no plan gold"),
-        ("keys issue alice --until 2025-01-01", "--until must lie in the future"),
+        ("keys issue alice --until 2025-01-01", "--until must be in the future"),
         ("keys issue alice --until soon", "2027-12-31"),
     ] {
         let error = run(&house, &pools, &FREE, line).unwrap_err();
@@ -190,7 +190,7 @@ fn plans_are_listed_with_the_columns_of_the_service() {
 }
 
 #[test]
-fn plan_and_further_columns_are_written_together_or_not_at_all() {
+fn plan_and_own_columns_are_written_in_one_transaction() {
     let (house, pools) = with_plans();
     let error = run(&house, &pools, &FREE, "plans set free --burst 99 --depth=-1").unwrap_err();
     assert_eq!(error.to_string(), "--depth must not be negative");
@@ -198,7 +198,7 @@ fn plan_and_further_columns_are_written_together_or_not_at_all() {
 }
 
 #[test]
-fn plans_without_further_columns_need_no_flags() {
+fn plans_without_own_columns_need_no_flags() {
     #[derive(Parser)]
     enum Plain {
         #[command(subcommand)]
@@ -212,7 +212,7 @@ fn plans_without_further_columns_need_no_flags() {
 }
 
 #[test]
-fn numbers_that_the_table_refuses_are_refused_by_the_command_line() {
+fn limits_beyond_the_table_are_refused_by_the_command_line() {
     let set = |flag: &str, value: &str| {
         Cli::try_parse_from(["test", "plans", "set", "gold", flag, value]).map(|_| ())
     };

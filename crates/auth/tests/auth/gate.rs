@@ -1,4 +1,4 @@
-//! What a request meets before its handler.
+//! Requests before they reach a handler.
 
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ async fn who(first: Caller, again: Caller, request: HttpRequest) -> String {
     let state = request.extensions().get::<Remaining>().copied();
     assert_eq!(first.remaining, again.remaining, "charged once");
     assert_eq!(first.remaining, state.filter(|_| first.remaining.is_some()));
-    let owner = first.key.map_or_else(|| "nobody".to_owned(), |key| key.owner.clone());
+    let owner = first.key.map_or_else(|| "anonymous".to_owned(), |key| key.owner.clone());
     format!("{owner} {:?}", first.remaining.map(|left| left.remaining))
 }
 
@@ -74,7 +74,7 @@ async fn picky(caller: Caller, query: After<web::Query<Picky>>) -> String {
     format!("{} {:?}", query.0.page, caller.remaining.map(|left| left.remaining))
 }
 
-/// Sends requests to an app with a gate: (path, address, keys) each, and gives status and body.
+/// Sends requests (path, address, keys) to an app with a gate. Returns status and body of each.
 async fn send(house: &House, rules: Rules, requests: &[(&str, &str, &[&str])]) -> Vec<String> {
     let clock = house.clock.shared();
     let gate = Gate::new(KeyStore::new(house.pools(), clock.clone()), Quotas::new(clock), rules);
@@ -106,7 +106,7 @@ const HERE: &str = "192.0.2.1";
 const THERE: &str = "192.0.2.2";
 
 #[actix_web::test]
-async fn live_key_has_its_own_bucket_whatever_the_address() {
+async fn live_key_has_one_bucket_for_all_addresses() {
     let house = House::new();
     let (_, key) = house.issue(&house.pools(), "alice");
     let key = [key.as_str()];
@@ -145,7 +145,7 @@ async fn plan_of_the_key_sets_its_bucket() {
 }
 
 #[actix_web::test]
-async fn refused_keys_are_charged_to_the_address_and_never_turn_anonymous() {
+async fn refused_keys_are_charged_to_the_address_and_are_never_anonymous() {
     let house = House::new();
     let pools = house.pools();
     let (_, live) = house.issue(&pools, "alice");
@@ -175,7 +175,7 @@ async fn refused_keys_are_charged_to_the_address_and_never_turn_anonymous() {
             "429 30",
             "401 Malformed",
             "alice Some(4)",
-            "nobody Some(99)"
+            "anonymous Some(99)"
         ]
     );
 }
@@ -185,13 +185,16 @@ async fn anonymous_callers_are_charged_by_address_or_refused() {
     let house = House::new();
     let requests = [("/", HERE, [].as_slice()), ("/", HERE, &[]), ("/", THERE, &[""])];
     let open = Rules { anonymous: Some(Quota::per_minute(1)) };
-    assert_eq!(send(&house, open, &requests).await, ["nobody Some(0)", "429 60", "nobody Some(0)"]);
+    assert_eq!(
+        send(&house, open, &requests).await,
+        ["anonymous Some(0)", "429 60", "anonymous Some(0)"]
+    );
     let closed = send(&house, Rules { anonymous: None }, &requests).await;
     assert_eq!(closed, ["401 Missing"; 3]);
 }
 
 #[actix_web::test]
-async fn several_keys_are_told_apart_from_wrong_ones() {
+async fn repeated_keys_are_distinguished_from_wrong_ones() {
     let house = House::new();
     let answers = send(&house, Rules { anonymous: None }, &[("/", HERE, &["a", "b"])]).await;
     assert_eq!(answers, ["400"]);
@@ -210,7 +213,7 @@ async fn free_operations_cost_nothing() {
 }
 
 #[test]
-fn bearer_is_read_in_any_case_and_other_schemes_are_none() {
+fn bearer_scheme_is_read_in_any_case_and_others_are_ignored() {
     let key = |value: &str| {
         let request = TestRequest::default().insert_header(("authorization", value));
         auth::bearer_key(&request.to_http_request()).unwrap().map(|credential| credential.key)
@@ -222,7 +225,7 @@ fn bearer_is_read_in_any_case_and_other_schemes_are_none() {
 }
 
 #[actix_web::test]
-async fn refusals_come_before_faults_in_the_query() {
+async fn refusals_come_before_errors_in_the_query() {
     let house = House::new();
     let (_, key) = house.issue(&house.pools(), "alice");
     let unknown = "0".repeat(32);
@@ -275,18 +278,18 @@ async fn login_must_be_the_owner_of_the_key() {
     for login in ["bob", "Alice", ""] {
         let refused = gate.admit(&basic(login, &key)).await;
         match (login, refused) {
-            // Two refusals a minute is what the address may have.
+            // The address may have two refusals a minute.
             ("", Err(AuthError::TooMany(_))) => {}
             (_, Err(AuthError::Credentials(Credentials::Refused))) => {}
             other => panic!("{other:?}"),
         }
     }
     let caller = gate.admit(&request("x-api-key", &key)).await.unwrap();
-    assert_eq!(caller.remaining.unwrap().remaining, 3, "the key paid for none of the refusals");
+    assert_eq!(caller.remaining.unwrap().remaining, 3, "refusals cost the key nothing");
 }
 
 #[actix_web::test]
-async fn look_up_of_the_service_is_charged_in_the_same_order() {
+async fn keys_that_the_service_looks_up_are_charged_in_the_same_order() {
     let house = House::new();
     let gate = gate(&house);
     let zero = "0".repeat(32);
@@ -301,10 +304,9 @@ async fn look_up_of_the_service_is_charged_in_the_same_order() {
         charge: Charge::from(Quota::per_minute(2)).purpose("domain").named(name),
         holder: "alice",
     };
-    // On another thread, as in the closure of a database visit.
+    // On another thread, like the closure that reads the database.
     let presented = present();
-    let first =
-        std::thread::spawn(move || presented.admit_with::<_, AuthError>(|_| Ok(live(1, "a"))));
+    let first = std::thread::spawn(move || presented.admit(live(1, "a")));
     let first = first.join().unwrap().unwrap();
     assert_eq!((first.holder, first.remaining.unwrap().remaining), ("alice", 1));
     assert_eq!(present().admit(live(1, "a")).unwrap().remaining.unwrap().remaining, 0);
@@ -316,9 +318,6 @@ async fn look_up_of_the_service_is_charged_in_the_same_order() {
     assert_eq!(present().admit(guest.clone()).unwrap().holder, "guest");
     assert!(matches!(present().admit(guest), Err(AuthError::TooMany(_))));
 
-    let failed =
-        present().admit_with::<(), AuthError>(|_| Err(database::DatabaseError::Busy.into()));
-    assert!(matches!(failed, Err(AuthError::Store(_))), "and nothing is charged");
     let refused = || present().admit::<()>(Finding::Refused).unwrap_err();
     for _ in 0..2 {
         assert!(matches!(refused(), AuthError::Credentials(Credentials::Refused)));
@@ -330,7 +329,7 @@ async fn look_up_of_the_service_is_charged_in_the_same_order() {
 }
 
 #[actix_web::test]
-async fn key_that_is_needed_and_missing_costs_nothing() {
+async fn missing_key_costs_nothing() {
     let house = House::new();
     let gate = gate(&house);
     for _ in 0..5 {

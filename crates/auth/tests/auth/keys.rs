@@ -13,7 +13,7 @@ diesel::table! {
 }
 
 #[tokio::test]
-async fn key_is_found_in_any_case_and_its_text_is_not_on_file() {
+async fn key_is_found_in_any_case_and_its_text_is_not_stored() {
     use diesel::prelude::*;
     let house = House::new();
     let pools = house.pools();
@@ -33,7 +33,7 @@ async fn key_is_found_in_any_case_and_its_text_is_not_on_file() {
 }
 
 #[tokio::test]
-async fn unknown_and_malformed_keys_are_none() {
+async fn unknown_and_malformed_keys_are_not_found() {
     let house = House::new();
     let store = KeyStore::new(house.pools(), house.clock.shared());
     for text in ["", "abc", &"0".repeat(32), &"g".repeat(32), &"é".repeat(16)] {
@@ -42,7 +42,7 @@ async fn unknown_and_malformed_keys_are_none() {
 }
 
 #[tokio::test]
-async fn key_revoked_by_another_process_is_dead_at_once() {
+async fn key_revoked_by_another_process_stops_at_once() {
     let house = House::new();
     let (here, there) = (house.pools(), house.pools());
     let (key, text) = house.issue(&here, "alice");
@@ -59,7 +59,7 @@ async fn key_revoked_by_another_process_is_dead_at_once() {
 }
 
 #[tokio::test]
-async fn rotated_key_keeps_its_row_and_the_old_text_is_dead_at_once() {
+async fn rotated_key_keeps_its_row_and_the_old_text_stops_at_once() {
     let house = House::new();
     let pools = house.pools();
     let now = house.now();
@@ -82,7 +82,7 @@ async fn rotated_key_keeps_its_row_and_the_old_text_is_dead_at_once() {
 }
 
 #[tokio::test]
-async fn key_works_until_its_end_and_not_a_second_longer() {
+async fn key_stops_at_the_second_of_its_end() {
     let house = House::new();
     let pools = house.pools();
     let now = house.now();
@@ -99,7 +99,7 @@ async fn key_works_until_its_end_and_not_a_second_longer() {
 }
 
 #[test]
-fn given_text_is_filed_once_and_must_be_a_key() {
+fn given_text_is_stored_once_and_must_be_a_key() {
     let house = House::new();
     let pools = house.pools();
     let text = "00112233445566778899AABBCCDDEEFF";
@@ -114,7 +114,7 @@ fn given_text_is_filed_once_and_must_be_a_key() {
 }
 
 #[test]
-fn revoking_counts_what_it_ended() {
+fn revoking_an_owner_returns_the_number_of_keys() {
     let house = House::new();
     let pools = house.pools();
     let now = house.now();
@@ -152,7 +152,7 @@ async fn last_use_is_written_when_flushed() {
 }
 
 #[tokio::test]
-async fn last_use_is_written_by_itself_once_a_minute_is_over() {
+async fn last_use_is_written_after_a_minute() {
     let house = House::new();
     let pools = house.pools();
     let (key, text) = house.issue(&pools, "alice");

@@ -1,5 +1,5 @@
 //! Keys, plans, quotas and callers, on SQLite or on the server that `TEST_DATABASE_URL` names.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+#![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod commands;
 mod gate;
@@ -12,7 +12,7 @@ use database::Pools;
 use domain::{Clock, ManualClock};
 use testkit::Database;
 
-/// A database with the tables of this crate, and a clock that stands still.
+/// A database with the tables of this crate, and a clock that tests set.
 struct House {
     database: Database,
     clock: ManualClock,
@@ -32,7 +32,7 @@ impl House {
         self.clock.unix()
     }
 
-    /// The live key with a text.
+    /// Returns the live key with a text.
     fn find(&self, pools: &Pools, text: &str) -> Option<auth::Key> {
         let store = auth::KeyStore::new(pools.clone(), self.clock.shared());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! Plans belong to the operator once they are seeded.
+//! Plans, which the operator changes after they are seeded.
 
 use auth::{KeyError, Plan, PlanChange, hide_plan, list_plans, seed_plans, set_plan};
 
@@ -23,7 +23,7 @@ fn plans_are_seeded_once_in_their_order() {
 }
 
 #[test]
-fn hidden_plan_is_not_offered_and_its_keys_go_on() {
+fn hidden_plan_is_not_offered_and_its_keys_keep_working() {
     let house = House::new();
     let pools = house.pools();
     let now = house.now();
@@ -59,7 +59,7 @@ fn unknown_plan_is_refused_for_keys_and_hiding() {
 }
 
 #[test]
-fn new_plan_stands_last_and_takes_its_burst_from_its_rate() {
+fn new_plan_is_last_and_its_burst_defaults_to_its_rate() {
     let house = House::new();
     let pools = house.pools();
     pools.write_blocking(|db| seed_plans(db, &seeds())).unwrap();

@@ -1,4 +1,4 @@
-//! Token buckets on a clock that stands still.
+//! Token buckets, on a clock that tests set.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn address(text: &str) -> QuotaId {
 }
 
 #[test]
-fn exactly_the_burst_passes_and_retry_after_is_true() {
+fn exactly_the_burst_passes_and_retry_after_is_exact() {
     for per_minute in [1_u32, 7, 10, 50, 100, 500, 1_000, 12_000] {
         let (clock, quotas) = frozen();
         let take = || quotas.check(QuotaId::Key(1), Quota::per_minute(per_minute), 1);
@@ -35,7 +35,7 @@ fn exactly_the_burst_passes_and_retry_after_is_true() {
 }
 
 #[test]
-fn bucket_refills_at_its_rate_and_no_further_than_its_burst() {
+fn bucket_refills_at_its_rate_up_to_its_burst() {
     let (clock, quotas) = frozen();
     let quota = Quota { per_minute: 60, burst: 10 };
     let take = || quotas.check(QuotaId::Key(1), quota, 1);
@@ -48,7 +48,7 @@ fn bucket_refills_at_its_rate_and_no_further_than_its_burst() {
 }
 
 #[test]
-fn cost_is_taken_whole_or_not_at_all() {
+fn cost_is_taken_in_full_or_not_at_all() {
     let (clock, quotas) = frozen();
     let quota = Quota { per_minute: 60, burst: 10 };
     assert_eq!(quotas.check(QuotaId::Key(1), quota, 7).unwrap().remaining, 3);
@@ -60,7 +60,7 @@ fn cost_is_taken_whole_or_not_at_all() {
 }
 
 #[test]
-fn holders_and_purposes_have_buckets_of_their_own() {
+fn holders_and_purposes_have_separate_buckets() {
     let (_, quotas) = frozen();
     let quota = Quota::per_minute(1);
     let ids = [
@@ -109,7 +109,7 @@ fn rates_need_not_be_per_minute() {
 }
 
 #[test]
-fn no_limit_never_refuses_and_keeps_nothing() {
+fn unlimited_rate_never_refuses_and_uses_no_memory() {
     let (_, quotas) = frozen();
     for _ in 0..1_000 {
         quotas.check(address("192.0.2.1"), Quota::per_minute(0), 1).unwrap();
@@ -135,7 +135,7 @@ fn full_buckets_are_dropped_after_a_while() {
 }
 
 #[test]
-fn no_rate_is_too_slow_to_be_counted() {
+fn slowest_rate_is_counted() {
     let (_, quotas) = frozen();
     for rate in [
         Quota { per_minute: 1, burst: auth::Plan::MOST }.shared_by(u32::MAX),
@@ -146,7 +146,7 @@ fn no_rate_is_too_slow_to_be_counted() {
 }
 
 #[test]
-fn an_owner_has_one_bucket_whatever_the_key() {
+fn an_owner_has_one_bucket_for_all_keys() {
     let (_, quotas) = frozen();
     let quota = Quota::per_minute(1);
     assert!(quotas.check(QuotaId::Owner(1), quota, 1).is_ok());

@@ -1,4 +1,4 @@
-//! Two commands at once, and numbers that are never given twice.
+//! Concurrent commands, and ids that are never reused.
 
 use auth::{KeyError, KeyLimit, KeyState};
 use database::{Backend, DatabaseError, Db, Pools};
@@ -14,7 +14,7 @@ fn live_keys(pools: &Pools, owner: &str, now: i64) -> usize {
 }
 
 #[test]
-fn keys_issued_at_once_leave_one_live_key() {
+fn keys_issued_concurrently_leave_one_live_key() {
     let house = House::new();
     let pools = house.pools();
     let now = house.now();
@@ -34,7 +34,7 @@ fn keys_issued_at_once_leave_one_live_key() {
 }
 
 #[test]
-fn an_owner_gets_only_so_many_keys_in_a_period() {
+fn keys_of_an_owner_are_limited_per_period() {
     let house = House::new();
     let pools = house.pools();
     let start = house.now();
@@ -54,11 +54,11 @@ fn an_owner_gets_only_so_many_keys_in_a_period() {
 }
 
 #[test]
-fn of_two_renewals_at_once_only_one_prints_a_key() {
+fn of_two_concurrent_renewals_only_one_prints_a_key() {
     let house = House::new();
     let pools = house.pools();
     if pools.backend() == Backend::Sqlite {
-        return; // Its one writer lets the second renewal begin when the first has ended.
+        return; // With one writer, the second renewal begins after the first.
     }
     let (key, _) = house.issue(&pools, "alice");
     let now = house.now();
@@ -83,7 +83,7 @@ fn of_two_renewals_at_once_only_one_prints_a_key() {
 }
 
 #[test]
-fn the_number_of_a_deleted_key_is_not_given_again() {
+fn the_id_of_a_deleted_key_is_not_reused() {
     let house = House::new();
     let pools = house.pools();
     let (first, _) = house.issue(&pools, "alice");
