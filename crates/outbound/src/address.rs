@@ -1,10 +1,10 @@
-//! Which addresses are on the public internet.
+//! Checks for public addresses.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use url::{Host, Url};
 
-/// Reads an absolute `http` or `https` address without user name and password.
+/// Parses an absolute `http` or `https` URL without user name and password.
 ///
 /// ```
 /// assert!(outbound::web_url("https://example.org/a").is_some());
@@ -15,14 +15,14 @@ pub fn web_url(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(is_web)
 }
 
-/// Whether an address is one that [`web_url`] reads.
+/// Returns whether [`web_url`] accepts a URL.
 pub(crate) fn is_web(url: &Url) -> bool {
     let anonymous = url.username().is_empty() && url.password().is_none();
     matches!(url.scheme(), "http" | "https") && url.has_host() && anonymous
 }
 
-/// Tells whether an address names a host that may be public; where a name leads to is not known
-/// before it is looked up.
+/// Returns whether a URL has a host that may be public. The addresses of a name are only known after its
+/// look-up.
 ///
 /// ```
 /// let public = |text| outbound::web_url(text).is_some_and(|url| outbound::names_public_host(&url));
@@ -42,8 +42,8 @@ pub fn names_public_host(url: &Url) -> bool {
     }
 }
 
-/// Tells whether an address is one of the public internet: none of loopback, private, link-local,
-/// shared, reserved, multicast, nor one that carries such an address of the older kind.
+/// Returns whether an address is on the public internet: not loopback, private, link-local, shared,
+/// reserved or multicast, and not an IPv6 address that embeds such an IPv4 address.
 ///
 /// ```
 /// assert!(outbound::is_public([8, 8, 8, 8].into()));
@@ -53,7 +53,7 @@ pub fn is_public(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(ip) => is_public_v4(ip),
         IpAddr::V6(ip) => match ip.segments() {
-            // A translator of the network puts the older address behind this prefix.
+            // NAT64 embeds the IPv4 address after this prefix.
             [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
                 is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
             }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_public_web_addresses_are_named() {
+    fn only_public_web_addresses_are_permitted() {
         let public = |text: &str| web_url(text).is_some_and(|url| names_public_host(&url));
         for text in [
             "https://cdn.example/a.png",

@@ -1,19 +1,19 @@
-//! One attempt to deliver a message, and the note of its outcome.
+//! One attempt to deliver a message.
 
 use std::time::Duration;
 
 use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
 use crate::failures::Failed;
 
-/// How long an attempt may take.
+/// Times of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// The longest; then it is given up and made again later.
+    /// The timeout of an attempt, which is then retried later.
     pub(crate) longest: Duration,
-    /// A receiver that takes longer counts as slow.
+    /// Receivers that take longer are slow.
     pub(crate) slow_after: Duration,
-    /// Pauses after which the outcome is noted again when the outbox is out of reach. A message that
-    /// was sent and not noted would be sent again.
+    /// The pauses between attempts to record the outcome while the outbox is unavailable. A sent message
+    /// that is not recorded would be sent again.
     pub(crate) pauses: [Duration; 4],
 }
 
@@ -30,14 +30,14 @@ impl Times {
     };
 }
 
-/// An attempt that came to an end.
+/// A finished attempt.
 pub(crate) struct Ended<R> {
     pub(crate) receiver: R,
     pub(crate) failed: Option<Failed>,
     pub(crate) noted: Result<(), OutboxError>,
 }
 
-/// Delivers a message once and notes the outcome.
+/// Delivers a message once and records the outcome.
 pub(crate) async fn attempt<O: Outbox>(
     times: Times,
     outbox: &O,
@@ -48,7 +48,7 @@ pub(crate) async fn attempt<O: Outbox>(
     let attempt = failed + 1;
     let delivered = tokio::time::timeout(times.longest, courier.deliver(&message)).await;
     let delivered =
-        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("it takes too long")));
+        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("the attempt timed out")));
     let failure = delivered.err().map(|error| {
         log::debug!("a message to {receiver} was not delivered, attempt {attempt}: {error}");
         Failure::new(attempt, &error)
@@ -63,7 +63,7 @@ pub(crate) async fn attempt<O: Outbox>(
     Ended { receiver, failed, noted }
 }
 
-/// Notes an outcome, again and again for a while if the outbox is out of reach.
+/// Records an outcome. Retries for a while if the outbox is unavailable.
 async fn note<O: Outbox>(
     times: Times,
     outbox: &O,

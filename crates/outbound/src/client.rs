@@ -1,4 +1,4 @@
-//! HTTP clients that connect to what a [`Reach`] permits.
+//! HTTP clients that connect only where a [`Reach`] permits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::reach::{GuardedResolver, Reach};
 
-/// A connection that takes longer counts as failed.
+/// The longest time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client without proxies, kept connections, cookies and referrers.
+/// Builds a client without proxies, persistent connections, cookies and referrers.
 ///
 /// # Errors
-/// When the parts of TLS do not fit.
+/// The TLS configuration is invalid.
 pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwest::Result<Client> {
     builder()
         .user_agent(user_agent)
@@ -26,13 +26,12 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
         .no_gzip()
         .no_brotli()
         .referer(false)
-        // A connection serves one request: the next one is looked up and judged anew.
+        // A connection serves one request, so that the address is checked for each request.
         .pool_max_idle_per_host(0)
         .build()
 }
 
-/// A client with the certificate authorities that browsers trust, built in: images of services
-/// have none of the system's.
+/// Returns a builder with built-in certificate authorities, because the container images have none.
 fn builder() -> ClientBuilder {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
@@ -43,7 +42,7 @@ fn builder() -> ClientBuilder {
             let tls = versions.with_root_certificates(roots).with_no_client_auth();
             Client::builder().tls_backend_preconfigured(tls)
         }
-        // The provider knows both versions of TLS; if it did not, the client says so when built.
+        // The provider supports both versions of TLS. Otherwise `build` would fail.
         Err(_) => Client::builder(),
     }
 }

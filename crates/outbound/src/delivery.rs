@@ -1,11 +1,11 @@
-//! An outbox: what waits in a table, who gets it, and what an attempt to deliver it led to.
+//! Outboxes: messages that wait in a table, their receivers, and the outcomes of attempts.
 
 use std::fmt::Display;
 use std::future::Future;
 use std::hash::Hash;
 use std::time::Duration;
 
-/// Waits between attempts.
+/// The waits between attempts.
 const WAITS: [Duration; 5] = {
     const MINUTE: u64 = 60;
     [
@@ -17,18 +17,18 @@ const WAITS: [Duration; 5] = {
     ]
 };
 
-/// How often a message is tried before it is given up.
+/// The number of attempts before a message is given up.
 pub const ATTEMPTS: u32 = 6;
 
-/// How long an outbox puts off what is claimed, in seconds: longer than an attempt may take together with
-/// the time for which its outcome is noted again and again.
+/// The number of seconds by which an outbox postpones claimed messages: longer than an attempt including
+/// the retries to record its outcome.
 pub const UNDER_WAY: i64 = 300;
 
-/// How long a message is put off that nobody can deliver yet, in seconds: its breach is hidden for
-/// now, or this version cannot read it.
+/// The number of seconds by which an undeliverable message is postponed: its breach is hidden for now, or
+/// this version cannot decode it.
 pub const PUT_OFF: u64 = 600;
 
-/// How long to wait after this number of failed attempts; none when there is no further one.
+/// Returns the wait after this number of failed attempts; `None` after the last one.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,19 +43,20 @@ pub fn retry_after(failed: u32) -> Option<Duration> {
     WAITS.get(index).copied()
 }
 
-/// Why a message was not delivered; the text is for the operator and holds nothing of the message.
+/// The reason why a message was not delivered. The text is for the operator and contains nothing of the
+/// message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
     /// A later attempt may succeed.
     #[error("{0}")]
     Temporary(String),
-    /// No further attempt makes sense.
+    /// Later attempts would fail as well.
     #[error("{0}")]
     Permanent(String),
-    /// It cannot be delivered yet; this is not counted as an attempt.
+    /// The message cannot be delivered yet. This does not count as an attempt.
     #[error("{0}")]
     Early(String),
-    /// Its receiver does not get it any more, and nobody has to hear of that.
+    /// The receiver no longer gets the message, which is not an error.
     #[error("{0}")]
     Unwanted(String),
 }
@@ -71,44 +72,44 @@ impl DeliveryError {
         Self::Permanent(why.to_owned())
     }
 
-    /// Nothing failed: it is too early.
+    /// It is too early to deliver the message.
     pub fn early(why: &str) -> Self {
         Self::Early(why.to_owned())
     }
 
-    /// Nothing failed: the message is dropped.
+    /// The message is dropped without an error.
     pub fn unwanted(why: &str) -> Self {
         Self::Unwanted(why.to_owned())
     }
 }
 
-/// A message that is to be delivered now.
+/// A message that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due<R, M> {
-    /// Who gets it.
+    /// The receiver.
     pub receiver: R,
     /// The message.
     pub message: M,
-    /// How many attempts failed already.
+    /// The number of failed attempts.
     pub failed: u32,
 }
 
-/// Longest reason of a failure, in characters.
+/// The longest reason of a failure, in characters.
 const LONGEST_REASON: usize = 200;
 
-/// What an outbox notes of a message that was not delivered.
+/// The outcome of a failed attempt, which an outbox stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// After how long the next attempt follows; none when the message is given up or dropped.
+    /// The time until the next attempt; `None` if the message is given up or dropped.
     pub retry: Option<Duration>,
-    /// Whether it counts as an attempt.
+    /// Whether the attempt counts.
     pub counts: bool,
-    /// Why, in at most 200 characters.
+    /// The reason, in at most 200 characters.
     pub why: String,
 }
 
 impl Failure {
-    /// What a failure means for a message of which this number of attempts have failed now.
+    /// Creates the outcome for a message with this number of failed attempts, including this one.
     ///
     /// ```
     /// use outbound::{ATTEMPTS, DeliveryError, Failure};
@@ -130,18 +131,18 @@ impl Failure {
         Self { retry, counts, why: error.to_string().chars().take(LONGEST_REASON).collect() }
     }
 
-    /// The Unix second of the next attempt, counted from that of this one.
+    /// Returns the Unix time of the next attempt after one at `now`.
     pub fn next_try(&self, now: i64) -> Option<i64> {
         self.retry.and_then(|wait| now.checked_add_unsigned(wait.as_secs()))
     }
 }
 
-/// How many messages are under way at once.
+/// The numbers of messages under way at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To receivers that answer quickly, and to those that were not asked before.
+    /// To receivers that answer quickly, and to new receivers, which use at most half of these slots.
     pub quick: usize,
-    /// To receivers that were slow the last time.
+    /// To receivers whose last attempt was slow.
     pub slow: usize,
     /// To one receiver.
     pub each: usize,
@@ -150,54 +151,54 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Many receivers that do not know each other.
+    /// Many independent receivers.
     pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
     /// One receiver, such as a mail server.
     pub const ONE: Self = Self { quick: 8, slow: 8, each: 8, each_slow: 8 };
 }
 
-/// Why the table of an outbox could not be read or written.
+/// The reason why the table of an outbox could not be read or written.
 pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What was claimed of an outbox.
+/// The claimed messages of an outbox.
 pub type Claimed<R, M> = Result<Vec<Due<R, M>>, OutboxError>;
 
-/// Messages that wait in a table.
+/// A table of waiting messages.
 pub trait Outbox: Sync {
-    /// A message.
+    /// The type of the messages.
     type Message: Send + Sync;
 
-    /// Who gets messages. Its text is for the log: an id or a host, never the address of a person nor
-    /// the rest of a URL.
+    /// The type of the receivers. The text is for the log: an id or a host, never an e-mail address or the
+    /// rest of a URL.
     type Receiver: Clone + Eq + Hash + Display + Send + Sync;
 
-    /// How many messages are under way at once.
+    /// Returns the limits of messages under way.
     fn limits(&self) -> Limits {
         Limits::MANY
     }
 
-    /// The receivers of messages whose time has come.
+    /// Returns the receivers of due messages.
     fn receivers_due(
         &self,
     ) -> impl Future<Output = Result<Vec<Self::Receiver>, OutboxError>> + Send;
 
-    /// Takes messages whose time has come, of each receiver at most the given number, and puts their
-    /// next attempt off by [`UNDER_WAY`] in the same transaction: no other replica takes them while
-    /// this one may be at work, and if it dies they come again.
+    /// Claims due messages, at most the given number of each receiver, and postpones their next attempt by
+    /// [`UNDER_WAY`] in the same transaction. No other replica claims them while this one may be working
+    /// on them. If this one dies, they become due again.
     ///
-    /// Messages are decoded one by one. What this version cannot read is put off and left in place.
+    /// Messages are decoded one by one. Those that this version cannot decode are postponed.
     fn claim(
         &self,
         shares: Vec<(Self::Receiver, usize)>,
     ) -> impl Future<Output = Claimed<Self::Receiver, Self::Message>> + Send;
 
-    /// Notes that a message was delivered.
+    /// Records that a message was delivered.
     fn mark_sent(
         &self,
         message: &Self::Message,
     ) -> impl Future<Output = Result<(), OutboxError>> + Send;
 
-    /// Notes that a message was not delivered.
+    /// Records that a message was not delivered.
     fn mark_failed(
         &self,
         message: &Self::Message,
@@ -207,7 +208,7 @@ pub trait Outbox: Sync {
 
 /// Delivers messages.
 pub trait Courier<M>: Sync {
-    /// Delivers a message once, after it has checked that its receiver still gets it. The attempt is
-    /// dropped after half a minute and made again later.
+    /// Delivers a message once, after checking that its receiver still gets it. The attempt times out after
+    /// half a minute and is retried later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
 }

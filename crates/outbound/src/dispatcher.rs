@@ -1,4 +1,4 @@
-//! Delivery of an outbox: what is due is claimed, sent, and marked.
+//! Delivers an outbox: claims, sends and marks due messages.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::delivery::{Claimed, Courier, Due, Outbox, OutboxError};
 use crate::failures::Failures;
 use crate::lanes::{Lane, Lanes};
 
-/// Delivers what is due now; returns how many messages were claimed. The log has a line for each
+/// Delivers the messages that are due now. Returns the number of claimed messages. Logs a line for each
 /// receiver that failed.
 ///
 /// # Errors
@@ -33,45 +33,45 @@ async fn deliver_within<O: Outbox>(
     while let Some(step) = dispatcher.steps.next().await {
         dispatcher.take(step);
     }
-    dispatcher.failures.tell();
+    dispatcher.failures.log();
     dispatcher.error.map_or(Ok(dispatcher.claimed), Err)
 }
 
-/// Delivers for ever: looks for what is due after every `pause`, and claims more whenever there is room.
-/// The log has at most a line a minute for each receiver that fails, and one for what is given up.
-pub async fn deliver_for_ever<O: Outbox>(
+/// Delivers forever: looks for due messages after each `pause`, and claims more whenever there is room.
+/// Logs at most one line a minute for retries and one for given-up messages of each receiver.
+pub async fn deliver_forever<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
     pause: Duration,
 ) {
     let mut dispatcher = Dispatcher::new(Times::USUAL, outbox, courier);
-    let mut is_out_of_reach = false;
+    let mut is_unavailable = false;
     loop {
         dispatcher.look();
         let mut pause = std::pin::pin!(tokio::time::sleep(pause));
         while let Some(step) = dispatcher.next_before(&mut pause).await {
             dispatcher.take(step);
         }
-        dispatcher.failures.tell_if_due();
+        dispatcher.failures.log_if_due();
         let error = dispatcher.error.take();
         match &error {
-            Some(error) if !is_out_of_reach => log::warn!("the outbox is out of reach: {error}"),
-            None if is_out_of_reach => log::info!("the outbox is within reach again"),
+            Some(error) if !is_unavailable => log::warn!("the outbox is unavailable: {error}"),
+            None if is_unavailable => log::info!("the outbox is available again"),
             _ => {}
         }
-        is_out_of_reach = error.is_some();
+        is_unavailable = error.is_some();
     }
 }
 
-/// What a dispatcher waits for; each is worked on beside the others.
+/// A completed step of a dispatcher. Steps run concurrently.
 enum Step<'a, R, M> {
-    /// The receivers of what is due.
+    /// The receivers of due messages were found.
     Found(Result<Vec<R>, OutboxError>),
-    /// What was claimed of the shares.
+    /// The messages of the shares were claimed.
     Claimed(Vec<(R, usize)>, Claimed<R, M>),
-    /// An attempt takes long.
+    /// An attempt became slow.
     Late(R, Lane, BoxFuture<'a, Ended<R>>),
-    /// An attempt came to an end, and whether it was slow.
+    /// An attempt ended. The flag says whether it was slow.
     Ended(Ended<R>, Lane, bool),
 }
 
@@ -81,13 +81,13 @@ struct Dispatcher<'a, O: Outbox, C> {
     courier: &'a C,
     lanes: Lanes<O::Receiver>,
     steps: FuturesUnordered<BoxFuture<'a, Step<'a, O::Receiver, O::Message>>>,
-    /// Receivers that have more that is due, as far as this is known.
+    /// Receivers that may have more due messages.
     due: Vec<O::Receiver>,
     is_looking: bool,
     is_claiming: bool,
     claimed: usize,
     failures: Failures,
-    /// Why the outbox could not be read or written; the last reason.
+    /// The last reason why the outbox could not be read or written.
     error: Option<OutboxError>,
 }
 
@@ -108,7 +108,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// The next step; none once `end` is over.
+    /// Waits for the next step; `None` when `end` completes first.
     async fn next_before(
         &mut self,
         end: impl Future<Output = ()> + Unpin,
@@ -126,7 +126,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Looks for receivers of what is due.
+    /// Looks for receivers of due messages.
     fn look(&mut self) {
         if !self.is_looking {
             self.is_looking = true;
@@ -135,7 +135,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Claims what there is room for.
+    /// Claims messages for the free slots.
     fn claim(&mut self) {
         if self.is_claiming {
             return;
@@ -161,7 +161,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
             Step::Claimed(shares, claimed) => {
                 self.is_claiming = false;
                 let claimed = self.unless_failed(claimed);
-                // Who got less than there was room for has nothing more that is due.
+                // A receiver with fewer messages than its share has no more due messages.
                 for (receiver, share) in &shares {
                     if claimed.iter().filter(|due| due.receiver == *receiver).count() < *share {
                         self.due.retain(|other| other != receiver);
@@ -218,13 +218,13 @@ mod tests {
     use super::*;
     use crate::delivery::{DeliveryError, Failure, retry_after};
 
-    /// How many messages wait for each receiver, which is a number, and what failed.
+    /// The numbers of waiting messages by receiver, and the failures.
     #[derive(Default)]
     struct Table {
         waiting: Mutex<HashMap<u32, usize>>,
         failures: Mutex<Vec<Failure>>,
-        /// How many notes fail before one succeeds.
-        out_of_reach: Mutex<usize>,
+        /// The number of records that fail before one succeeds.
+        failing_records: Mutex<usize>,
     }
 
     impl Table {
@@ -258,12 +258,12 @@ mod tests {
         }
 
         async fn mark_sent(&self, _message: &u32) -> Result<(), OutboxError> {
-            let mut left = self.out_of_reach.lock();
+            let mut left = self.failing_records.lock();
             if *left == 0 {
                 return Ok(());
             }
             *left -= 1;
-            Err("the outbox is out of reach".into())
+            Err("the outbox is unavailable".into())
         }
 
         async fn mark_failed(&self, _message: &u32, failure: Failure) -> Result<(), OutboxError> {
@@ -272,7 +272,8 @@ mod tests {
         }
     }
 
-    /// Receivers from `first_good` on answer at once; the others hang until they have got so many.
+    /// Receivers from `first_good` on answer at once. The others hang until those have got `expected`
+    /// messages.
     struct Hanging {
         first_good: u32,
         expected: usize,
@@ -303,22 +304,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_receiver_that_hangs_holds_up_no_other() {
+    async fn a_hanging_receiver_does_not_delay_others() {
         let table = Table::new([(1, 100), (2, 400)]);
         assert_eq!(deliver_due(&table, &Hanging::new(2, 400)).await.unwrap(), 500);
-        // Nothing of the first one was given up: it was released by the last message of the other.
+        // The last message of the second receiver released the first one.
         assert_eq!(*table.failures.lock(), []);
     }
 
     #[tokio::test]
-    async fn receivers_that_hang_leave_the_quick_slots_however_many_they_are() {
+    async fn any_number_of_hanging_receivers_leave_the_quick_slots() {
         let table = Table::new((0..40).map(|receiver| (receiver, 3)).chain([(40, 400)]));
         let times = Times { slow_after: Duration::from_millis(1), ..Times::USUAL };
         let claimed = deliver_within(times, &table, &Hanging::new(40, 400)).await;
         assert_eq!((claimed.unwrap(), &*table.failures.lock()), (520, &Vec::new()));
     }
 
-    /// Never comes to an end.
+    /// Never completes.
     struct Stuck;
 
     impl Courier<u32> for Stuck {
@@ -328,24 +329,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_attempt_without_an_end_is_given_up_and_made_again_later() {
+    async fn an_attempt_times_out_and_is_retried_later() {
         let table = Table::new([(1, 1)]);
         let times = Times { longest: Duration::from_millis(1), ..Times::USUAL };
         assert_eq!(deliver_within(times, &table, &Stuck).await.unwrap(), 1);
         let failures = table.failures.into_inner();
-        let why = "it takes too long".to_owned();
+        let why = "the attempt timed out".to_owned();
         assert_eq!(failures, [Failure { retry: retry_after(1), counts: true, why }]);
     }
 
     #[tokio::test]
-    async fn a_delivery_is_noted_once_the_outbox_is_within_reach_again() {
+    async fn a_delivery_is_recorded_when_the_outbox_is_available_again() {
         let times = Times { pauses: [Duration::from_millis(1); 4], ..Times::USUAL };
         for (failures, is_noted) in [(4, true), (5, false)] {
             let table = Table::new([(1, 1)]);
-            *table.out_of_reach.lock() = failures;
+            *table.failing_records.lock() = failures;
             let delivered = deliver_within(times, &table, &Hanging::new(1, 1)).await;
             assert_eq!(delivered.is_ok(), is_noted, "{failures}");
-            assert_eq!(*table.out_of_reach.lock(), 0);
+            assert_eq!(*table.failing_records.lock(), 0);
         }
     }
 }

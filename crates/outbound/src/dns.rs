@@ -1,4 +1,4 @@
-//! Questions to the domain name system.
+//! DNS queries.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
 
-/// For one question to one server.
+/// The timeout of one query to one server.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// How often a server is asked.
+/// The number of queries to a server.
 const ATTEMPTS: usize = 2;
 
-/// Why a question has no answer.
+/// The reason why a query has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the resolver gives no answer: {0}")]
+#[error("the resolver does not answer: {0}")]
 pub struct DnsError(String);
 
-/// A resolver; a clone is another handle to the same.
+/// A resolver. Clones share it.
 ///
-/// Nothing is kept between questions, so that who changes a record can try again at once. Answers
-/// that do not fit into a datagram are asked for again over TCP.
+/// Nothing is cached, so that a changed record is visible at once. Answers that do not fit into a datagram
+/// are requested again over TCP.
 #[derive(Clone)]
 pub struct Dns(Arc<TokioResolver>);
 
@@ -36,20 +36,20 @@ impl std::fmt::Debug for Dns {
 }
 
 impl Dns {
-    /// The resolver of the system's configuration.
+    /// Creates a resolver with the configuration of the system.
     ///
     /// # Errors
-    /// When that cannot be read.
+    /// The configuration cannot be read.
     pub fn system() -> Result<Self, DnsError> {
         let mut builder = TokioResolver::builder_tokio().map_err(failed)?;
         limit(builder.options_mut());
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// A resolver at an address.
+    /// Creates a resolver for the server at an address.
     ///
     /// # Errors
-    /// When it cannot be set up.
+    /// The resolver cannot be created.
     pub fn at(server: SocketAddr) -> Result<Self, DnsError> {
         let connections =
             [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
@@ -65,10 +65,10 @@ impl Dns {
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// The TXT records of a name, the strings of each joined; none when there is no such name.
+    /// Returns the TXT records of a name, with the strings of each joined; empty if there is no such name.
     ///
     /// # Errors
-    /// When the resolver fails or gives no answer in time.
+    /// The resolver fails or does not answer in time.
     pub async fn txt(&self, name: &str) -> Result<Vec<String>, DnsError> {
         let found = match self.0.txt_lookup(fully_qualified(name)).await {
             Ok(found) => found,
@@ -85,10 +85,10 @@ impl Dns {
         Ok(records.collect())
     }
 
-    /// The addresses of a name; none when there is no such name.
+    /// Returns the addresses of a name; empty if there is no such name.
     ///
     /// # Errors
-    /// When the resolver fails or gives no answer in time.
+    /// The resolver fails or does not answer in time.
     pub async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, DnsError> {
         match self.0.lookup_ip(fully_qualified(name)).await {
             Ok(found) => Ok(found.iter().collect()),
@@ -98,13 +98,13 @@ impl Dns {
     }
 }
 
-/// A name with the dot at its end, so that no domain of the system is tried behind it.
+/// Adds a final dot to a name, so that no search domain of the system is appended.
 fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// Whether the failure says that there are no such records; a server that refuses or fails says
-/// nothing about them.
+/// Returns whether an error means that there are no such records. A refusal or a failure of the server does
+/// not.
 fn is_answer(error: &NetError) -> bool {
     error.is_no_records_found()
 }

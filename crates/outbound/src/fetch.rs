@@ -1,4 +1,4 @@
-//! Fetching what lies at an address that a user named.
+//! Fetches documents from addresses of users.
 
 use std::time::Duration;
 
@@ -12,43 +12,43 @@ use crate::address::web_url;
 use crate::client;
 use crate::reach::Reach;
 
-/// Why nothing was fetched.
+/// The reason why a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// Not a valid URL, or one that may not be connected to.
+    /// The URL is invalid or not permitted.
     #[error("the address may not be fetched")]
     Forbidden,
-    /// No host, no connection, a redirect that leads too far, or a broken answer.
+    /// The host or the connection failed, a redirect is not permitted, or the response is broken.
     #[error("the address gives no answer")]
     Unavailable,
-    /// The answer did not come in time.
+    /// The response did not arrive in time.
     #[error("the address gives no answer in time")]
     TimedOut,
-    /// The answer is larger than what the caller takes.
+    /// The response is larger than the caller's limit.
     #[error("the answer is too large")]
     TooLarge,
 }
 
-/// Whether a redirect may be followed: the address that was asked for first, and the target.
+/// Decides whether a redirect from the first URL to a target may be followed.
 pub type RedirectRule = fn(&Url, &Url) -> bool;
 
-/// How a [`Fetcher`] fetches.
+/// The rules of a [`Fetcher`].
 #[derive(Clone, Debug)]
 pub struct FetchRules {
-    /// What it calls itself.
+    /// The user agent.
     pub user_agent: &'static str,
-    /// For the whole of a fetch: look-up, redirects and body.
+    /// The timeout of a whole fetch: look-up, redirects and body.
     pub timeout: Duration,
-    /// How many redirects are followed.
+    /// The most redirects that are followed.
     pub redirects: usize,
-    /// Which redirects are followed; each must lead to what may be connected to as well.
+    /// The rule for redirects. Each target must be permitted as well.
     pub redirect_rule: RedirectRule,
-    /// Ports that may be named; none means any.
+    /// The permitted ports; empty permits any.
     pub ports: &'static [u16],
 }
 
 impl FetchRules {
-    /// Ten seconds, three redirects to anywhere within reach, any port.
+    /// Creates rules with ten seconds, three redirects to any permitted target, and any port.
     pub fn new(user_agent: &'static str) -> Self {
         Self {
             user_agent,
@@ -60,7 +60,7 @@ impl FetchRules {
     }
 }
 
-/// Fetches documents from addresses that users name; a clone is another handle to the same.
+/// Fetches documents from addresses of users. Clones share the client.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
     client: Client,
@@ -69,10 +69,10 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// Makes a fetcher.
+    /// Creates a fetcher.
     ///
     /// # Errors
-    /// When the HTTP client cannot be made.
+    /// The HTTP client cannot be built.
     pub fn new(reach: Reach, rules: FetchRules) -> Result<Self, reqwest::Error> {
         let policy = {
             let (reach, rules) = (reach.clone(), rules.clone());
@@ -82,18 +82,18 @@ impl Fetcher {
         Ok(Self { client, reach, rules })
     }
 
-    /// Fetches the whole document at an address, of at most `limit` bytes.
+    /// Fetches a whole document of at most `limit` bytes. Any status is a success.
     ///
     /// # Errors
-    /// [`FetchError`]; an answer with any status is none.
+    /// [`FetchError`].
     pub async fn get(&self, address: &str, limit: usize) -> Result<Fetched, FetchError> {
         let download = self.open(address).await?;
         let (status, media_type) = (download.status(), download.media_type());
         Ok(Fetched { status, media_type, body: download.whole(limit).await? })
     }
 
-    /// Sends the request and reads the head of the answer; its body can be judged before it is
-    /// read.
+    /// Sends the request and reads the head of the response. The caller can check it before reading the
+    /// body.
     ///
     /// # Errors
     /// [`FetchError`].
@@ -124,12 +124,12 @@ fn follow(reach: &Reach, rules: &FetchRules, attempt: Attempt<'_>) -> reqwest::r
 }
 
 fn unavailable(error: reqwest::Error) -> FetchError {
-    // The address may hold a secret.
+    // The URL may contain a secret.
     log::info!("an address was not fetched: {:?}", error.without_url());
     FetchError::Unavailable
 }
 
-/// The head of an answer whose body is still to be read.
+/// The head of a response with an unread body.
 #[derive(Debug)]
 pub struct Download {
     response: Response,
@@ -142,7 +142,7 @@ impl Download {
         self.response.status().as_u16()
     }
 
-    /// The media type in lower case without its parameters, or an empty text.
+    /// The media type in lower case without its parameters, or an empty string.
     pub fn media_type(&self) -> String {
         let named = self.response.headers().get(CONTENT_TYPE);
         let essence = named.and_then(|value| value.to_str().ok()?.split(';').next());
@@ -152,7 +152,7 @@ impl Download {
     /// Reads the whole body, of at most `limit` bytes.
     ///
     /// # Errors
-    /// [`FetchError::TooLarge`], as soon as that is known.
+    /// [`FetchError::TooLarge`], as early as possible.
     pub async fn whole(self, limit: usize) -> Result<Vec<u8>, FetchError> {
         if self.response.content_length().is_some_and(|length| length > limit as u64) {
             return Err(FetchError::TooLarge);
@@ -169,7 +169,7 @@ impl Download {
         Ok(self.read(limit).await?.0)
     }
 
-    /// The body up to `limit`, and whether that is all of it.
+    /// Reads the body up to `limit`. Returns whether it is complete.
     async fn read(mut self, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
         let mut bytes = Vec::new();
         loop {
@@ -185,19 +185,19 @@ impl Download {
     }
 }
 
-/// A document, read whole.
+/// A whole document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// The status.
     pub status: u16,
-    /// The media type in lower case without its parameters, or an empty text.
+    /// The media type in lower case without its parameters, or an empty string.
     pub media_type: String,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Fetched {
-    /// Whether the status is one of success.
+    /// Returns whether the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

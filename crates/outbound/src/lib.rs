@@ -19,7 +19,7 @@ pub use delivery::{
     ATTEMPTS, Claimed, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, PUT_OFF,
     UNDER_WAY, retry_after,
 };
-pub use dispatcher::{deliver_due, deliver_for_ever};
+pub use dispatcher::{deliver_due, deliver_forever};
 pub use dns::{Dns, DnsError};
 pub use fetch::{Download, FetchError, FetchRules, Fetched, Fetcher, RedirectRule};
 pub use reach::{Names, Reach};

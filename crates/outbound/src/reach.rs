@@ -1,4 +1,4 @@
-//! What may be connected to.
+//! Permitted targets of connections.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,26 +10,25 @@ use url::Url;
 use crate::address::{is_public, is_web, names_public_host};
 use crate::dns::Dns;
 
-/// Who knows where names lead to.
+/// The source of the addresses of host names.
 #[derive(Clone, Debug)]
 pub enum Names {
     /// The resolver of the operating system.
     System,
-    /// A resolver of one's choice.
+    /// A chosen resolver.
     Dns(Dns),
-    /// These names and no others, for tests. A port other than 0 stands for the usual ones of an
-    /// address without a port.
+    /// Only these names, for tests. A port other than 0 replaces the default port of a URL without port.
     Fixed(HashMap<String, SocketAddr>),
 }
 
-/// What may be connected to.
+/// The permitted targets of connections.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Who knows where names lead to.
+    /// The source of the addresses of host names.
     pub names: Names,
-    /// Whether an address that a name leads to may be connected to.
+    /// Returns whether an IP address may be connected to.
     pub permitted: fn(IpAddr) -> bool,
-    /// Whether an address may be named at all.
+    /// Returns whether a URL may be named.
     pub nameable: fn(&Url) -> bool,
 }
 
@@ -39,19 +38,19 @@ impl Reach {
         Self { names: Names::System, permitted: is_public, nameable: names_public_host }
     }
 
-    /// Every address, loopback and private ones too: for tests, and for operators whose users'
-    /// hosts stand in their own network.
+    /// Every address, including loopback and private ones, for tests and for operators whose users' hosts
+    /// are in their own network.
     pub fn anywhere() -> Self {
         Self { names: Names::System, permitted: |_| true, nameable: |_| true }
     }
 
-    /// The same, with names looked up elsewhere.
+    /// Sets the source of the addresses of host names.
     #[must_use]
     pub fn with_names(self, names: Names) -> Self {
         Self { names, ..self }
     }
 
-    /// Whether an address may be named: a web address on a host that is not known to be private.
+    /// Returns whether a URL may be named: `http` or `https`, on a host that is not known to be private.
     pub fn may_name(&self, url: &Url) -> bool {
         is_web(url) && (self.nameable)(url)
     }
@@ -69,7 +68,7 @@ impl Reach {
     }
 }
 
-/// Looks names up and hands on what may be connected to.
+/// Looks up names and returns only permitted addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedResolver(pub(crate) Reach);
 
@@ -80,7 +79,7 @@ impl Resolve for GuardedResolver {
             let mut found = reach.look_up(name.as_str()).await?;
             found.retain(|address| (reach.permitted)(address.ip()));
             if found.is_empty() {
-                return Err(io::Error::other("the name leads to no permitted address").into());
+                return Err(io::Error::other("the name has no permitted address").into());
             }
             let addresses: Addrs = Box::new(found.into_iter());
             Ok(addresses)

@@ -6,14 +6,14 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// Marks a secret of this convention.
+/// The prefix of secrets.
 const PREFIX: &str = "whsec_";
-/// Bytes of a new secret; the convention asks for 24 to 64.
+/// The length of a new secret in bytes; the convention requires 24 to 64.
 const BYTES: usize = 32;
-/// Marks a signature with HMAC-SHA-256.
+/// The prefix of signatures with HMAC-SHA-256.
 const VERSION: &str = "v1,";
 
-/// What the owner of a webhook and this service share.
+/// The shared secret of a webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Vec<u8>);
 
@@ -24,17 +24,17 @@ impl std::fmt::Debug for WebhookSecret {
 }
 
 impl WebhookSecret {
-    /// Makes a secret from the random source of the operating system.
+    /// Creates a random secret.
     ///
     /// # Errors
-    /// When that source fails.
+    /// The random source of the operating system fails.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = vec![0; BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Reads a secret as [`WebhookSecret::text`] writes it.
+    /// Parses a secret in the form of [`WebhookSecret::text`].
     ///
     /// ```
     /// use outbound::WebhookSecret;
@@ -48,12 +48,12 @@ impl WebhookSecret {
         (24..=64).contains(&bytes.len()).then_some(Self(bytes))
     }
 
-    /// The secret as its owner gets it: `whsec_` and Base64.
+    /// Returns the secret as text: `whsec_` and Base64.
     pub fn text(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(&self.0))
     }
 
-    /// Signs a message: its id, the Unix time of the attempt and the body as it is sent.
+    /// Signs a message: its id, the Unix time of the attempt and the exact body.
     ///
     /// ```
     /// use outbound::{Signature, WebhookSecret};
@@ -74,7 +74,7 @@ impl WebhookSecret {
         Signature(format!("{VERSION}{}", STANDARD.encode(mac.finalize().into_bytes())))
     }
 
-    /// Whether one of the signatures of a header is that of a message, as receivers check it.
+    /// Returns whether a header contains the signature of a message, like a receiver checks it.
     pub fn verifies(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let expected = self.sign(id, timestamp, body);
         let expected = expected.as_str().as_bytes();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_holds_for_its_message_alone() {
+    fn a_signature_is_valid_only_for_its_message() {
         let (one, other) = (WebhookSecret::generate().unwrap(), WebhookSecret::generate().unwrap());
         let signature = one.sign("msg_1", 5, b"{}");
         let header = format!("v1,AAAA {}", signature.as_str());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_long_random_and_never_shown_by_accident() {
+    fn secrets_are_long_and_random_and_hidden_in_debug_output() {
         let secret = WebhookSecret::generate().unwrap();
         assert_ne!(secret, WebhookSecret::generate().unwrap());
         assert_eq!(WebhookSecret::parse(&secret.text()), Some(secret.clone()));

@@ -1,4 +1,4 @@
-//! Sending of webhooks.
+//! Sends webhooks.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::delivery::DeliveryError;
 use crate::reach::Reach;
 use crate::webhook::WebhookSecret;
 
-/// For the whole of an attempt.
+/// The timeout of a whole attempt.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A message to a webhook.
 #[derive(Clone, Debug)]
 pub struct WebhookMessage {
-    /// Where to.
+    /// The target.
     pub url: String,
-    /// What signs it.
+    /// The secret that signs it.
     pub secret: WebhookSecret,
-    /// The same in every attempt, so that receivers know what they have already.
+    /// The id, equal in all attempts, so that receivers can detect duplicates.
     pub id: String,
-    /// Unix time of this attempt.
+    /// The Unix time of this attempt.
     pub timestamp: i64,
-    /// JSON.
+    /// The JSON body.
     pub body: String,
 }
 
-/// Sends webhooks; a clone is another handle to the same.
+/// Sends webhooks. Clones share the client.
 #[derive(Clone, Debug)]
 pub struct WebhookSender {
     client: Client,
@@ -39,29 +39,28 @@ pub struct WebhookSender {
 }
 
 impl WebhookSender {
-    /// Makes a sender. Redirects are never followed.
+    /// Creates a sender. Redirects are never followed.
     ///
     /// # Errors
-    /// When the HTTP client cannot be made.
+    /// The HTTP client cannot be built.
     pub fn new(reach: Reach, user_agent: &str) -> Result<Self, reqwest::Error> {
         Ok(Self { client: client::build(&reach, user_agent, Policy::none())?, reach })
     }
 
-    /// Whether webhooks may be sent to an address, as far as its text tells.
+    /// Returns whether webhooks may be sent to a URL, as far as its text shows.
     pub fn may_name(&self, url: &str) -> bool {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }
 
-    /// Sends a message once: a POST that is answered within ten seconds by a status of success.
+    /// Sends a message once. It is delivered if the receiver answers 2xx within ten seconds.
     ///
     /// # Errors
-    /// [`DeliveryError::Temporary`] when a later attempt may succeed, also when the address may not be
-    /// called: a server that was started without a setting loses no message by that.
-    /// [`DeliveryError::Permanent`] when it is no web address, or answers 410 because nobody listens there
-    /// any more.
+    /// [`DeliveryError::Temporary`] if a later attempt may succeed, and if the target is not permitted, so
+    /// that a server started with the wrong setting loses no messages. [`DeliveryError::Permanent`] if the
+    /// URL is invalid, or if the receiver answers 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
-        let url = url.ok_or_else(|| DeliveryError::permanent("it has no web address"))?;
+        let url = url.ok_or_else(|| DeliveryError::permanent("the URL is not a web address"))?;
         if !self.reach.may_name(&url) {
             return Err(DeliveryError::temporary("the address may not be called"));
         }
@@ -76,7 +75,7 @@ impl WebhookSender {
             .header("webhook-signature", signature.as_str())
             .body(Bytes::from(body.clone()));
         match tokio::time::timeout(TIMEOUT, request.send()).await {
-            Err(_) => Err(DeliveryError::temporary("no answer in time")),
+            Err(_) => Err(DeliveryError::temporary("no response in time")),
             Ok(Err(error)) if error.is_connect() => Err(DeliveryError::temporary("no connection")),
             Ok(Err(_)) => Err(DeliveryError::temporary("the exchange failed")),
             Ok(Ok(response)) => judged(response.status().as_u16()),

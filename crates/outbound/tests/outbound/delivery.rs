@@ -1,4 +1,4 @@
-//! Delivery against an outbox in memory.
+//! Delivery from an outbox in memory.
 
 use outbound::{
     ATTEMPTS, Courier, DeliveryError, Due, Failure, Outbox, OutboxError, PUT_OFF, deliver_due,
@@ -6,7 +6,7 @@ use outbound::{
 };
 use parking_lot::Mutex;
 
-/// A row: its number, failed attempts, and how long it waits; none when it is done.
+/// A row: its id, failed attempts, and its waiting time, which is `None` when it is done.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     id: u32,
@@ -32,7 +32,7 @@ impl Table {
 
 impl Outbox for Table {
     type Message = u32;
-    /// Rows are for one of three, by their numbers.
+    /// Three receivers, by the ids of the rows.
     type Receiver = u32;
 
     async fn receivers_due(&self) -> Result<Vec<u32>, OutboxError> {
@@ -71,8 +71,7 @@ impl Outbox for Table {
     }
 }
 
-/// Delivers even numbers, fails with odd ones, for good with 13; it is too early for 15, and nobody
-/// wants 17.
+/// Delivers even ids and fails for odd ones: permanently for 13, too early for 15, unwanted for 17.
 struct Moody(Mutex<Vec<u32>>);
 
 impl Courier<u32> for Moody {
@@ -89,7 +88,7 @@ impl Courier<u32> for Moody {
 }
 
 #[tokio::test]
-async fn what_is_due_is_sent_once_and_failures_wait() {
+async fn due_messages_are_sent_once_and_failures_wait() {
     let (table, courier) = (Table::new(20), Moody(Mutex::default()));
     assert_eq!(deliver_due(&table, &courier).await.unwrap(), 20);
     for row in table.rows() {

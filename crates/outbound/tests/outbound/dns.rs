@@ -1,10 +1,10 @@
-//! Questions to a name server on loopback.
+//! Queries to a name server on loopback.
 
 use outbound::Dns;
 use testkit::DnsPeer;
 
 #[tokio::test]
-async fn txt_records_come_joined_and_of_any_length() {
+async fn strings_of_txt_records_are_joined_at_any_length() {
     let peer = DnsPeer::start();
     let dns = Dns::at(peer.address()).unwrap();
     assert_eq!(dns.txt("example.com").await.unwrap(), Vec::<String>::new());
@@ -15,7 +15,7 @@ async fn txt_records_come_joined_and_of_any_length() {
     assert_eq!(found, ["one", &long]);
     peer.set_txt("example.com", &["two"]);
     assert_eq!(dns.txt("example.com").await.unwrap(), ["two"]);
-    // A name with other records alone has none of these.
+    // A name with only other records has none of these.
     peer.set_address("www.example.com", [127, 0, 0, 1].into());
     assert!(dns.txt("www.example.com").await.unwrap().is_empty());
     assert_eq!(
@@ -25,7 +25,7 @@ async fn txt_records_come_joined_and_of_any_length() {
 }
 
 #[tokio::test]
-async fn a_failing_server_is_no_answer() {
+async fn a_failing_server_is_an_error() {
     let peer = DnsPeer::start();
     peer.set_txt("example.com", &["one"]);
     peer.set_failing(true);

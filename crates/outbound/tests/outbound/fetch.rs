@@ -1,4 +1,4 @@
-//! What is fetched, and what is refused.
+//! Permitted and refused fetches.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -55,7 +55,7 @@ async fn error(fetcher: &Fetcher, address: &str) -> FetchError {
 }
 
 #[tokio::test]
-async fn a_document_comes_with_status_and_media_type() {
+async fn a_document_has_status_and_media_type() {
     let peer = HttpPeer::start(answer);
     let fetcher = fetcher(&peer, |_| ());
     let found = fetcher.get("http://site.example/", LIMIT).await.unwrap();
@@ -85,7 +85,7 @@ async fn bodies_end_at_the_limit() {
 }
 
 #[tokio::test]
-async fn what_does_not_come_in_time_is_given_up() {
+async fn a_slow_response_times_out() {
     let peer = HttpPeer::start(answer);
     let quick = fetcher(&peer, |rules| rules.timeout = Duration::from_millis(50));
     assert_eq!(error(&quick, "http://site.example/silent").await, FetchError::TimedOut);
@@ -96,7 +96,7 @@ async fn what_does_not_come_in_time_is_given_up() {
 }
 
 #[tokio::test]
-async fn nothing_is_asked_beyond_the_reach() {
+async fn forbidden_addresses_are_never_contacted() {
     let peer = HttpPeer::start(answer);
     let fetcher = fetcher(&peer, |rules| rules.ports = &[80, 443]);
     for address in [
@@ -112,7 +112,7 @@ async fn nothing_is_asked_beyond_the_reach() {
     }
     assert_eq!(error(&fetcher, "http://inner.example/").await, FetchError::Unavailable);
     assert!(peer.requests().is_empty());
-    // The same names are out of reach where only public addresses are permitted.
+    // With only public addresses permitted, the same names are refused.
     let hosts = HashMap::from([("site.example".to_owned(), peer.address())]);
     let public = Reach { permitted: is_public, ..Reach::public() }.with_names(Names::Fixed(hosts));
     let public = Fetcher::new(public, FetchRules::new("test/1")).unwrap();
@@ -121,7 +121,7 @@ async fn nothing_is_asked_beyond_the_reach() {
 }
 
 #[tokio::test]
-async fn redirects_lead_only_where_the_rule_and_the_reach_allow() {
+async fn redirects_need_both_the_rule_and_the_reach() {
     let peer = HttpPeer::start(answer);
     let rule = |first: &url::Url, to: &url::Url| {
         let (first, to) = (first.host_str().unwrap(), to.host_str().unwrap());
@@ -133,7 +133,7 @@ async fn redirects_lead_only_where_the_rule_and_the_reach_allow() {
         let address = format!("http://site.example/{path}");
         assert_eq!(error(&fetcher, &address).await, FetchError::Unavailable, "{path}");
     }
-    // A target that is no web address is no target: the answer is the redirect itself.
+    // A target that is not a web address is not followed: the response is the redirect itself.
     let file = fetcher.get("http://site.example/file", LIMIT).await.unwrap();
     assert_eq!(file.status, 302);
     let looped = peer.requests().iter().filter(|request| request.target == "/loop").count();

@@ -1,4 +1,4 @@
-//! Requests against real peers on loopback.
+//! Requests to real peers on loopback.
 
 #![allow(clippy::unwrap_used)] // A test that meets an error has failed.
 

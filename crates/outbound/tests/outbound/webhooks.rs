@@ -14,7 +14,7 @@ fn message(url: String) -> WebhookMessage {
 }
 
 #[tokio::test]
-async fn a_webhook_is_signed_as_its_receiver_expects() {
+async fn a_webhook_has_a_valid_signature() {
     let peer = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let sender = WebhookSender::new(Reach::anywhere(), "test/1").unwrap();
     let message = message(peer.url("/hook?a=b"));
@@ -32,7 +32,7 @@ async fn a_webhook_is_signed_as_its_receiver_expects() {
 }
 
 #[tokio::test]
-async fn failures_are_temporary_unless_nobody_listens_any_more() {
+async fn failures_are_temporary_except_for_410() {
     let peer = HttpPeer::start(|request| match request.target.as_str() {
         "/gone" => PeerAnswer::Body(410, String::new()),
         "/moved" => PeerAnswer::Redirect("/".to_owned()),
@@ -54,11 +54,11 @@ async fn private_targets_are_not_called() {
     let sender = WebhookSender::new(Reach::public(), "test/1").unwrap();
     assert!(!sender.may_name(&peer.url("/")));
     let outcome = sender.send(&message(peer.url("/"))).await;
-    // Settings may permit it when the next attempt is due.
+    // A later attempt may be permitted by changed settings.
     assert_eq!(outcome, Err(DeliveryError::temporary("the address may not be called")));
     let outcome = sender.send(&message("ftp://hook.example/".to_owned())).await;
-    assert_eq!(outcome, Err(DeliveryError::permanent("it has no web address")));
-    // A name that leads there is no better.
+    assert_eq!(outcome, Err(DeliveryError::permanent("the URL is not a web address")));
+    // A name that resolves to a private address is refused as well.
     let hosts = [("hook.example".to_owned(), peer.address())].into();
     let reach = Reach::public().with_names(outbound::Names::Fixed(hosts));
     let sender = WebhookSender::new(reach, "test/1").unwrap();

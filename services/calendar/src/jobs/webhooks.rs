@@ -17,7 +17,7 @@ const KEPT: i64 = 7 * 24 * 3600;
 /// Delivers due messages forever. Returns at once if webhooks are disabled.
 pub async fn deliver_forever(state: State) {
     if let Some(delivery) = Delivery::new(&state) {
-        outbound::deliver_for_ever(&delivery, &delivery, PAUSE).await;
+        outbound::deliver_forever(&delivery, &delivery, PAUSE).await;
     }
 }
 

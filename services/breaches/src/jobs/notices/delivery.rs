@@ -11,13 +11,13 @@ const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 /// Delivers mails forever.
 pub async fn deliver_mails(state: State) {
     let delivery = Delivery::of_mails(state);
-    outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
+    outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
 /// Delivers to webhooks forever.
 pub async fn deliver_webhooks(state: State) {
     let delivery = Delivery::of_webhooks(state);
-    outbound::deliver_for_ever(&delivery, &delivery, DELIVERY_PAUSE).await;
+    outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
 /// Delivers due messages. Returns the number of claimed messages.
