@@ -8,7 +8,7 @@ use crate::{DatabaseError, DatabaseSettings, Migrations};
 
 /// The subcommand `migrate`: brings the database up to date.
 ///
-/// It prints the applied versions, one a line, on stdout, and their number on stderr.
+/// Prints the applied versions to stdout, one per line, and their number to stderr.
 ///
 /// ```
 /// use database::{DatabaseSettings, MigrateCommand};
@@ -33,10 +33,10 @@ pub struct MigrateCommand {
 }
 
 impl MigrateCommand {
-    /// Runs the command for the service `name`, with all its sources of migrations.
+    /// Runs the command for the service `name` with all its sources of migrations.
     ///
     /// # Errors
-    /// Those of [`DatabaseSettings::migrate`]; stdout cannot be written.
+    /// Those of [`DatabaseSettings::migrate`]; a failure to write stdout.
     pub fn run(
         self,
         settings: &DatabaseSettings,

@@ -1,28 +1,28 @@
-//! The handle that every query function takes.
+//! The connection handle of all query functions.
 
 use diesel::{PgConnection, SqliteConnection};
 
 pub use connection::{Db, MultiBackend};
 
-/// Holds the enum apart, because the derive writes public items without documentation.
+/// A module of its own, because the derive creates public items without documentation.
 mod connection {
     #![allow(missing_docs, unused_qualifications)]
     use super::{PgConnection, SqliteConnection};
 
-    /// A connection to either database, as one diesel connection.
+    /// A connection to either database, which is also a diesel connection.
     ///
-    /// Match on it, or use [`on_backend!`](crate::on_backend), where a statement exists only for
-    /// the inner connections.
+    /// For statements that exist only for the inner connections, match on it or use
+    /// [`on_backend!`](crate::on_backend).
     #[derive(diesel::MultiConnection)]
     pub enum Db {
-        /// SQLite, built into the binary.
+        /// SQLite, linked into the binary.
         Sqlite(SqliteConnection),
         /// PostgreSQL, over the network.
         Pg(PgConnection),
     }
 }
 
-/// Which database stands behind a [`Db`] or [`Pools`](crate::Pools).
+/// The database of a [`Db`] or [`Pools`](crate::Pools).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// SQLite: one file, one writer.
@@ -32,7 +32,7 @@ pub enum Backend {
 }
 
 impl Db {
-    /// The kind of database behind this connection.
+    /// Returns the database of this connection.
     pub fn backend(&self) -> Backend {
         match self {
             Self::Sqlite(_) => Backend::Sqlite,
@@ -41,7 +41,7 @@ impl Db {
     }
 }
 
-/// Compiles one expression for both inner connections, for statements that [`Db`] itself cannot run.
+/// Compiles an expression for both inner connections, for statements that [`Db`] cannot run.
 ///
 /// ```
 /// use diesel::prelude::*;

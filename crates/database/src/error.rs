@@ -1,4 +1,4 @@
-//! What can go wrong with a database, as seen by those who ask it.
+//! Errors of the database.
 
 use std::error::Error as Cause;
 use std::io;
@@ -6,36 +6,36 @@ use std::io;
 use diesel::result::{DatabaseErrorKind, Error};
 use parking_lot::Mutex;
 
-/// Why the database did not do what it was asked.
+/// The reason why a database operation failed.
 ///
-/// The first four are answers that a service turns into a status of its API; `Broken` and `Setup`
-/// are for logs and for whoever starts the program.
+/// A service turns the first four into a status of its API. `Broken` and `Setup` are for logs and for the
+/// operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
     /// The row does not exist.
     #[error("no such row")]
     NotFound,
-    /// A row with that key exists already, or another row refers to this one.
+    /// A row with this key already exists, or another row refers to this one.
     #[error("the row conflicts with another one")]
     Conflict,
-    /// Too many wait, another process holds the lock, or the server is away: try again shortly.
+    /// Too many requests wait, another process holds the lock, or the server is unavailable. Retry later.
     #[error("the database is busy or not reachable")]
     Busy,
-    /// The disk of the database, or of files beside it, is full, read-only or failing. Reads may still work. The cause is
-    /// logged where this error is made.
+    /// The disk of the database, or of files stored with it, is full, read-only or failing. Reads may still
+    /// work. The cause is logged when this error is created.
     #[error("storage failed: {0}")]
     Storage(String),
     /// Anything else. The cause is for the log, never for a client.
     #[error("the database failed: {0}")]
     Broken(Box<dyn Cause + Send + Sync>),
-    /// The database cannot be used as configured; one sentence for the operator.
+    /// The database cannot be used as configured. The text is a sentence for the operator.
     #[error("{0}")]
     Setup(String),
 }
 
 impl DatabaseError {
-    /// Wraps a failure that has no meaning of its own here.
+    /// Wraps any other failure.
     ///
     /// ```
     /// let error = database::DatabaseError::broken("row 7 holds an unknown state");
@@ -45,7 +45,7 @@ impl DatabaseError {
         Self::Broken(cause.into())
     }
 
-    /// The failure of a file that is stored beside the database: a full, read-only or failing disk
+    /// Converts the failure of a file that is stored with the database. A full, read-only or failing disk
     /// becomes [`Storage`](Self::Storage), anything else `Broken`.
     ///
     /// ```
@@ -64,23 +64,16 @@ impl DatabaseError {
         }
     }
 
-    /// Whether the same request may succeed later: the answer is 503, and not 500.
-    ///
-    /// ```
-    /// use database::DatabaseError;
-    ///
-    /// assert!(DatabaseError::Busy.is_temporary());
-    /// assert!(!DatabaseError::NotFound.is_temporary());
-    /// ```
+    /// Returns whether the same request may succeed later. The status is then 503 instead of 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Busy | Self::Storage(_))
     }
 }
 
-/// How many times storage failed in this process, and the last cause.
+/// The number of storage failures of this process, and the last cause.
 static STORAGE_FAILURES: Mutex<(u64, String)> = Mutex::new((0, String::new()));
 
-/// How many times storage failed in this process, and the last cause.
+/// Returns the number of storage failures of this process, and the last cause.
 pub(crate) fn storage_failures() -> (u64, String) {
     STORAGE_FAILURES.lock().clone()
 }
@@ -123,11 +116,11 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// What PostgreSQL says of a statement that it cuts.
+/// PostgreSQL's message for a statement timeout.
 const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 
-/// Tells failures that another attempt may not meet; neither database has a kind for them, and
-/// PostgreSQL must speak English (`lc_messages`).
+/// Returns whether a failure is transient. Neither database has an error kind for these, so that PostgreSQL
+/// needs English messages (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 6] = [
         "database is locked",
@@ -140,9 +133,9 @@ fn is_passing(message: &str) -> bool {
     PASSING.iter().any(|text| message.contains(text))
 }
 
-/// Tells failures of the disk: SQLite's texts of `SQLITE_FULL`, `SQLITE_READONLY`, `SQLITE_IOERR` and
-/// `SQLITE_CANTOPEN`; PostgreSQL's class 53 (insufficient resources) and 58 (system error), which
-/// end with the text of the operating system.
+/// Returns whether a failure is one of the disk: SQLite's texts of `SQLITE_FULL`, `SQLITE_READONLY`,
+/// `SQLITE_IOERR` and `SQLITE_CANTOPEN`; PostgreSQL's classes 53 (insufficient resources) and 58 (system
+/// error), which end with the text of the operating system.
 fn is_of_storage(message: &str) -> bool {
     const STORAGE: [&str; 9] = [
         "database or disk is full",
@@ -191,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_the_disk_are_told_from_others() {
+    fn failures_of_the_disk_are_storage_errors() {
         for text in [
             "database or disk is full",
             "attempt to write a readonly database",

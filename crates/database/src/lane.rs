@@ -1,4 +1,4 @@
-//! One pool of connections and the queue in front of it.
+//! One pool of connections with its queue.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -24,7 +24,7 @@ pub(crate) struct Lane {
     queue: RwLock<Arc<Queue>>,
 }
 
-/// A pool, and the turns of those who wait for it.
+/// A pool, and the permits to use it.
 pub(crate) struct Queue {
     pool: r2d2::Pool<Manager>,
     turns: Arc<Semaphore>,
@@ -45,22 +45,22 @@ impl Lane {
         Self { connector, role, size, epoch, metrics, queue }
     }
 
-    /// The queue for new requests.
+    /// Returns the queue for new requests.
     pub fn queue(&self) -> Arc<Queue> {
         Arc::clone(&self.queue.read())
     }
 
-    /// Begins a new queue; the connections of the old one are closed as their work ends.
+    /// Replaces the queue. The connections of the old one are closed when their work ends.
     pub fn renew(&self) {
         let queue = Arc::new(Queue::new(&self.connector, self.role, self.size, &self.epoch));
         let mut present = self.queue.write();
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
-        // Closing a connection writes to the network. Where there is no thread, it is closed here.
+        // Closing a connection writes to the network. If no thread can be started, it happens here.
         let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 
-    /// The pool at this moment.
+    /// Returns the current state of the pool.
     pub fn state(&self) -> PoolState {
         let queue = self.queue();
         let (name, size, state) = (self.metrics.name, queue.pool.max_size(), queue.pool.state());
@@ -68,7 +68,7 @@ impl Lane {
         PoolState { name, size, open: state.connections, in_use }
     }
 
-    /// Waits for a turn.
+    /// Waits for a permit.
     pub async fn turn(
         &self,
         queue: &Queue,
@@ -95,7 +95,7 @@ impl Queue {
         let keep = connector.target.backend() == Backend::Sqlite;
         let idle = (!keep).then(|| Duration::from_secs(600));
         let age = (!keep).then(|| Duration::from_secs(3_600));
-        // The timeout also spaces the attempts while a server is away: at most half of it.
+        // r2d2 pauses at most half of this timeout between attempts while a server is unavailable.
         let pool = r2d2::Pool::builder()
             .max_size(u32::try_from(size).unwrap_or(u32::MAX))
             .min_idle(Some(0))
@@ -108,7 +108,7 @@ impl Queue {
         Self { pool, turns: Arc::new(Semaphore::new(size)), epoch: Arc::clone(epoch) }
     }
 
-    /// Takes a living connection from the pool; dead ones are dropped on the way.
+    /// Takes a working connection from the pool. Drops broken ones.
     pub fn take(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -131,8 +131,8 @@ impl Queue {
         finish(&mut self.begin(deadline)?.db, work)
     }
 
-    /// Takes a connection and begins a writing transaction on it; where it cannot even begin because
-    /// the connection broke, another connection is taken.
+    /// Takes a connection and begins a writing transaction. If the connection turns out to be broken, takes
+    /// another one.
     pub fn begin(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         let mut conn = self.take(deadline)?;
         let Err(error) = begin(&mut conn.db) else { return Ok(conn) };

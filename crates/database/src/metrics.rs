@@ -1,6 +1,4 @@
-//! What the operator watches: how full the pools are and who waits for them.
-//!
-//! The metrics are in the default registry of the `prometheus` crate.
+//! Metrics of the pools, in the default registry of the `prometheus` crate.
 
 use std::sync::{LazyLock, Weak};
 use std::time::{Duration, Instant};
@@ -10,7 +8,7 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntGauge, IntGaugeVec, Opts};
 
-/// One pool at a moment.
+/// The state of a pool.
 pub(crate) struct PoolState {
     pub name: &'static str,
     pub size: u32,
@@ -18,15 +16,15 @@ pub(crate) struct PoolState {
     pub in_use: u32,
 }
 
-/// Pools that can be looked at.
+/// Pools that report their state.
 pub(crate) trait Observed: Send + Sync {
-    /// Each pool as it is now.
+    /// Returns the current state of each pool.
     fn states(&self) -> Vec<PoolState>;
 }
 
 type Observer = Weak<dyn Observed>;
 
-/// Name of the label that tells the pool of readers from that of writers.
+/// The label with the name of the pool.
 const POOL: &str = "pool";
 
 static WAIT: LazyLock<HistogramVec> = LazyLock::new(|| {
@@ -71,7 +69,7 @@ fn register(collector: Box<dyn Collector>) {
     }
 }
 
-/// Shows the pools of a service from now on.
+/// Adds the pools of a service to the metrics.
 pub(crate) fn watch(pools: Observer) {
     let mut watched = STATES.lock();
     watched.retain(|pools| pools.strong_count() > 0);
@@ -96,7 +94,7 @@ impl PoolMetrics {
         }
     }
 
-    /// Begins to count one that waits.
+    /// Counts a waiting request until the result is dropped.
     pub(crate) fn wait(&self) -> Waiting<'_> {
         self.waiting.inc();
         Waiting { metrics: self, since: Instant::now() }
@@ -107,7 +105,7 @@ impl PoolMetrics {
     }
 }
 
-/// One that waits until this is dropped.
+/// A waiting request.
 pub(crate) struct Waiting<'a> {
     metrics: &'a PoolMetrics,
     since: Instant,
@@ -120,7 +118,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Looks at the pools when metrics are asked for, so that using them costs nothing.
+/// Reads the state of the pools when metrics are collected, so that using the pools costs nothing.
 struct States {
     size: IntGaugeVec,
     open: IntGaugeVec,
@@ -134,7 +132,7 @@ impl Collector for States {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let gauges = [&self.size, &self.open, &self.in_use];
-        // Held to the end: of two that ask at once each would add to the sums of the other.
+        // Held to the end: concurrent collections would add to each other's sums.
         let watched = STATES.lock();
         gauges.into_iter().for_each(IntGaugeVec::reset);
         for pools in watched.iter().filter_map(Weak::upgrade) {

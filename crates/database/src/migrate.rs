@@ -1,4 +1,4 @@
-//! Tables are made and changed by migrations that are built into the binary.
+//! Applies the migrations that are built into the binary.
 
 use diesel::PgConnection;
 use diesel::backend::Backend;
@@ -8,7 +8,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
 
-/// One source of migrations: the same versions for both databases.
+/// A source of migrations, with the same versions for both databases.
 ///
 /// ```
 /// use database::Migrations;
@@ -21,21 +21,22 @@ use crate::{DatabaseError, Db, transaction};
 /// };
 /// ```
 pub struct Migrations {
-    /// Those for SQLite.
+    /// The migrations for SQLite.
     pub sqlite: EmbeddedMigrations,
-    /// Those for PostgreSQL.
+    /// The migrations for PostgreSQL.
     pub postgres: EmbeddedMigrations,
 }
 
-/// Identifies the lock that keeps two PostgreSQL migrations from running at once.
+/// The advisory lock that prevents concurrent migrations on PostgreSQL.
 const LOCK: i64 = 0x5175_696e_7465_7401;
 
-/// Applies what is pending of all sources, in the order given, and returns the applied versions.
+/// Applies the pending migrations of all sources in their order. Returns the applied versions.
 ///
-/// Several processes may call it at once: one works, the others wait and find nothing to do. In
-/// SQLite all pending migrations commit together; in PostgreSQL each commits by itself.
+/// Several processes may call it concurrently: one migrates, the others wait and find nothing pending. In
+/// SQLite all migrations commit together, in PostgreSQL one by one.
 ///
-/// A migration that fails gives [`DatabaseError::Setup`] with its version and the cause.
+/// # Errors
+/// [`DatabaseError::Setup`] with the version of the failed migration and the cause.
 pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
@@ -46,7 +47,7 @@ pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// The versions that the database still lacks, in the order in which they would be applied.
+/// Returns the pending versions in the order in which they would be applied.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
@@ -56,8 +57,8 @@ pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Runs work that no other process does meanwhile. Looking for what is pending belongs to it: it
-/// makes the table of versions where that is missing, which two cannot do at once.
+/// Runs work under a lock. Even finding the pending migrations needs it, because this creates the table of
+/// versions, which fails if two processes do it concurrently.
 fn alone<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
@@ -71,8 +72,8 @@ fn alone<T>(
     Ok(done)
 }
 
-/// SQLite rebuilds a table to alter it, which foreign keys would hinder: they rest meanwhile and
-/// are checked before the commit.
+/// Migrates SQLite, which rebuilds a table to alter it. Foreign keys would prevent this, so that they are
+/// disabled and checked before the commit.
 fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     if pending(db, sources)?.is_empty() {
         return Ok(Vec::new());
@@ -104,7 +105,7 @@ fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Lends a source to the harness, which wants to own one.
+/// Borrows a source for the harness, which takes it by value.
 struct Embedded<'a>(&'a EmbeddedMigrations);
 
 impl<DB: Backend> MigrationSource<DB> for Embedded<'_> {

@@ -1,11 +1,11 @@
-//! Blocking work beside the worker threads.
+//! Blocking work outside of the worker threads.
 
 use crate::DatabaseError;
 
-/// Runs blocking work on a thread for such; a panic in it goes on in the caller.
+/// Runs blocking work on a thread for blocking work. A panic is resumed in the caller.
 ///
 /// # Errors
-/// [`DatabaseError::Busy`] when the program is stopping.
+/// [`DatabaseError::Busy`] if the program is stopping.
 pub async fn off_worker<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, DatabaseError> {

@@ -1,4 +1,4 @@
-//! Pools of connections, with a queue in front that waits without a thread.
+//! Pools of connections, with a queue that waits without blocking a thread.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use crate::target::Target;
 use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
 
-/// How long commands and jobs wait for a pooled connection: they have nobody to answer at once.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long commands and jobs wait for a pooled connection.
+const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a request waits for its turn to read for long: the reads before it take seconds.
-const LONG_PATIENCE: Duration = Duration::from_secs(4);
+/// How long a request waits to start a long read, because those before it take seconds.
+const LONG_READ_WAIT: Duration = Duration::from_secs(4);
 
-/// The connections of one service: many readers, and one writer (SQLite) or many (PostgreSQL).
-/// Half as many connections again are for reads that take long, which thus never keep others waiting.
+/// The connections of one service: many readers, and one writer (SQLite) or many (PostgreSQL). Long reads
+/// have half as many additional connections, so that they do not delay others.
 ///
-/// A clone is another handle to the same pools. Readers refuse to write. An async caller waits for
-/// its turn at most `DB_WAIT_MS` and then gets [`DatabaseError::Busy`]; the work itself runs on
-/// a blocking thread, and goes on to its end when the caller is dropped meanwhile.
+/// Clones share the pools. Readers refuse to write. An async caller waits at most `DB_WAIT_MS` and then gets
+/// [`DatabaseError::Busy`]. The work runs on a blocking thread, and completes even if the caller is
+/// dropped.
 ///
-/// A PostgreSQL connection that broke while it lay idle is replaced before the work sees it. When the
-/// server stops answering, async callers get [`DatabaseError::Busy`] within about three seconds, and
-/// new ones at once; connections that wait for it are left behind, and their transactions roll back. Only a server that
-/// stops during a COMMIT may still have made a write that was refused.
+/// A PostgreSQL connection that broke while it was idle is replaced before use. When the server stops
+/// answering, waiting async callers get [`DatabaseError::Busy`] within about three seconds, and new ones
+/// at once. The connections that wait for the server are abandoned, and their transactions roll back.
+/// Only if the server stops during a COMMIT, a write that was reported as failed may have been made.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,
@@ -39,12 +39,12 @@ pub struct Pools {
 struct Inner {
     connector: Connector,
     readers: Lane,
-    /// For reads that take long.
+    /// For long reads.
     long: Lane,
     writers: Lane,
     wait: Duration,
     pulse: Arc<Pulse>,
-    /// Whether the last look of [`Pools::ready`] found no database.
+    /// Whether the last call of [`Pools::ready`] found no database.
     was_away: AtomicBool,
 }
 
@@ -71,7 +71,7 @@ impl Pools {
         Self { inner }
     }
 
-    /// The kind of database.
+    /// Returns the kind of database.
     pub fn backend(&self) -> Backend {
         self.inner.connector.target.backend()
     }
@@ -87,7 +87,7 @@ impl Pools {
     /// Runs queries that only read, without a transaction.
     ///
     /// # Errors
-    /// What `work` returns; [`DatabaseError::Busy`] when no connection came free in time.
+    /// The error of `work`; [`DatabaseError::Busy`] if no connection was free in time.
     pub async fn read<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -98,11 +98,11 @@ impl Pools {
         self.in_turn(|inner| &inner.readers, self.inner.wait, run).await
     }
 
-    /// The same as [`read`](Self::read) for walks over many rows. They take turns among themselves, for
-    /// which they wait longer, and leave the connections of all other reads alone.
+    /// Like [`read`](Self::read), for reads of many rows. They have their own connections, for which they
+    /// wait longer.
     ///
     /// # Errors
-    /// What `work` returns; [`DatabaseError::Busy`] when no connection came free in time.
+    /// The error of `work`; [`DatabaseError::Busy`] if no connection was free in time.
     pub async fn read_long<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -110,14 +110,13 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
-        self.in_turn(|inner| &inner.long, self.inner.wait.max(LONG_PATIENCE), run).await
+        self.in_turn(|inner| &inner.long, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
-    /// Runs `work` on a connection of its own, for what a server does beside its requests and takes as long
-    /// as it takes: nobody waits for it, and it waits for nobody.
+    /// Runs `work` on a connection of its own, without limits. For background work of a server.
     ///
     /// # Errors
-    /// What `work` returns; those of [`connect`](Self::connect).
+    /// The error of `work`; those of [`connect`](Self::connect).
     pub async fn read_apart<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
@@ -131,19 +130,19 @@ impl Pools {
     /// Runs `work` in a transaction that commits when it returns `Ok`.
     ///
     /// # Errors
-    /// What `work` returns, after a rollback; [`DatabaseError::Busy`] when the write lock or
-    /// a connection did not come free in time.
+    /// The error of `work`, after a rollback; [`DatabaseError::Busy`] if the write lock or a connection was
+    /// not free in time.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        let run = |queue: &Queue, deadline, left_behind: &AtomicBool| {
+        let run = |queue: &Queue, deadline, is_abandoned: &AtomicBool| {
             queue.transaction(deadline, |db| {
                 let value = work(db)?;
-                // The caller was told that this failed.
-                match left_behind.load(Ordering::Relaxed) {
+                // The caller got an error already.
+                match is_abandoned.load(Ordering::Relaxed) {
                     true => Err(DatabaseError::Busy.into()),
                     false => Ok(value),
                 }
@@ -152,7 +151,7 @@ impl Pools {
         self.in_turn(|inner| &inner.writers, self.inner.wait, run).await
     }
 
-    /// Waits for a turn in a lane, then runs blocking work with it, as long as the database answers.
+    /// Waits for a permit of a lane, then runs blocking work, as long as the database answers.
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
@@ -165,16 +164,16 @@ impl Pools {
     {
         let inner = Arc::clone(&self.inner);
         let deadline = Instant::now() + wait;
-        let left_behind = Arc::new(AtomicBool::new(false));
+        let is_abandoned = Arc::new(AtomicBool::new(false));
         let working = {
-            let (inner, left_behind) = (Arc::clone(&inner), Arc::clone(&left_behind));
+            let (inner, is_abandoned) = (Arc::clone(&inner), Arc::clone(&is_abandoned));
             async move {
                 inner.pulse.admit().await?;
                 let queue = lane(&inner).queue();
                 let turn = lane(&inner).turn(&queue, deadline).await?;
                 off_worker(move || {
                     let _turn = turn;
-                    run(&queue, deadline, &left_behind)
+                    run(&queue, deadline, &is_abandoned)
                 })
                 .await?
             }
@@ -186,38 +185,37 @@ impl Pools {
             biased;
             done = working => done,
             () = inner.pulse.lost() => {
-                left_behind.store(true, Ordering::Relaxed);
-                inner.leave_behind();
+                is_abandoned.store(true, Ordering::Relaxed);
+                inner.abandon_connections();
                 Err(DatabaseError::Busy.into())
             }
         }
     }
 
-    /// The same as [`read`](Self::read) for commands and jobs: waits on the calling thread.
+    /// Like [`read`](Self::read), for commands and jobs. Blocks the calling thread.
     ///
     /// # Errors
-    /// What `work` returns; [`DatabaseError::Busy`] when no connection came free in time.
+    /// The error of `work`; [`DatabaseError::Busy`] if no connection was free in time.
     pub fn read_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
     {
-        work(&mut self.inner.readers.queue().take(Instant::now() + PATIENCE)?.db)
+        work(&mut self.inner.readers.queue().take(Instant::now() + BLOCKING_WAIT)?.db)
     }
 
-    /// The same as [`write`](Self::write) for commands and jobs: waits on the calling thread.
+    /// Like [`write`](Self::write), for commands and jobs. Blocks the calling thread.
     ///
     /// # Errors
-    /// What `work` returns, after a rollback; [`DatabaseError::Busy`] as with [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     pub fn write_blocking<T, E>(&self, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
     where
         E: From<DatabaseError>,
     {
-        self.inner.writers.queue().transaction(Instant::now() + PATIENCE, work)
+        self.inner.writers.queue().transaction(Instant::now() + BLOCKING_WAIT, work)
     }
 
-    /// The same as [`write_blocking`](Self::write_blocking) for what each start makes sure of, such as
-    /// the first rows. A database that is read-only is served as it is: the work is left out, which is
-    /// logged, and the result is none.
+    /// Like [`write_blocking`](Self::write_blocking), for writes of each start, such as initial rows. On a
+    /// read-only database it logs a warning, skips the work and returns `None`.
     ///
     /// # Errors
     /// Those of [`write_blocking`](Self::write_blocking).
@@ -229,20 +227,22 @@ impl Pools {
         E: From<DatabaseError>,
     {
         let queue = self.inner.writers.queue();
-        match queue.begin(Instant::now() + PATIENCE) {
+        match queue.begin(Instant::now() + BLOCKING_WAIT) {
             Ok(mut conn) => finish(&mut conn.db, work).map(Some),
             Err(DatabaseError::Storage(cause)) => {
-                log::warn!("the start writes nothing, because the database is read-only: {cause}");
+                log::warn!(
+                    "skipping the writes of the start, because the database is read-only: {cause}"
+                );
                 Ok(None)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Opens a connection outside the pools, for a job that takes long.
+    /// Opens a connection outside of the pools, for a long job.
     ///
-    /// It commits each statement by itself unless [`transaction`](crate::transaction()) groups them,
-    /// has no statement timeout and waits for locks up to a minute.
+    /// Each statement commits unless [`transaction`](crate::transaction()) groups them. There is no
+    /// statement timeout. Waits for locks up to a minute.
     ///
     /// # Errors
     /// [`DatabaseError::Setup`] with one sentence for the operator.
@@ -250,8 +250,8 @@ impl Pools {
         self.inner.connector.connect(Role::Job)
     }
 
-    /// Opens a connection outside the pools that refuses to write and waits for locks no longer than
-    /// those in them, for a thread that reads too often to take turns.
+    /// Opens a read-only connection outside of the pools with their lock timeout, for a thread that reads
+    /// too often to use a pool.
     ///
     /// # Errors
     /// [`DatabaseError::Setup`] with one sentence for the operator.
@@ -259,15 +259,15 @@ impl Pools {
         self.inner.connector.connect(Role::Reader)
     }
 
-    /// Whether the database answers and can be written, for readiness checks. They have a connection of
-    /// their own, so that requests which use up the pools do not matter.
+    /// Checks whether the database answers and can be written, for readiness checks. Uses a connection of
+    /// its own, so that busy pools do not matter.
     ///
-    /// Writing is tried at most every five seconds, by a small file beside a SQLite database, and by
-    /// a transaction after a request could not write.
+    /// Writing is tried at most every five seconds: with a small file next to a SQLite database, and with a
+    /// transaction after a request failed to write.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] when no answer comes within two seconds; [`DatabaseError::Storage`]
-    /// when it cannot be written within two more, with a text that names no path.
+    /// [`DatabaseError::Busy`] without an answer within two seconds; [`DatabaseError::Storage`] if it
+    /// cannot be written within two more seconds, with a text without paths.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {
@@ -276,15 +276,14 @@ impl Pools {
         if matches!(ready, Err(DatabaseError::Busy)) {
             self.inner.was_away.store(true, Ordering::Relaxed);
         } else if self.inner.was_away.swap(false, Ordering::Relaxed) {
-            // A pool whose attempts failed pauses up to two seconds before the next one; a new pool does
-            // not, so that a service which says that it is ready serves.
+            // A pool pauses up to two seconds after failed attempts. A new pool does not, so that a ready service
+            // serves requests.
             self.inner.renew();
         }
         ready
     }
 
-    /// Has [`ready`](Self::ready) try a further folder that the service writes, called `name` in what
-    /// it says.
+    /// Makes [`ready`](Self::ready) check a further folder of the service, called `name` in errors.
     pub fn watch_folder(&self, name: &'static str, folder: &Path) {
         self.inner.pulse.writability().watch(name, folder);
     }
@@ -297,9 +296,8 @@ impl std::fmt::Debug for Pools {
 }
 
 impl Inner {
-    /// Gives later requests new connections, since the present ones wait for a server that does not
-    /// answer, and may do so for ever.
-    fn leave_behind(&self) {
+    /// Gives later requests new connections, because the present ones may wait for the server forever.
+    fn abandon_connections(&self) {
         if self.pulse.note_hang() {
             log::error!("the database does not answer: requests are refused until it does");
             self.renew();

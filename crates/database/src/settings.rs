@@ -1,4 +1,4 @@
-//! Settings of the database, and how it is opened.
+//! Settings of the database.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::migrate::{migrate, pending};
 use crate::target::Target;
 use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 
-/// Which database, and how many may use it at once. Flatten it into the settings of a service.
+/// The settings of the database. Flatten them into the settings of a service.
 ///
 /// ```
 /// use clap::Parser;
@@ -30,11 +30,11 @@ pub struct DatabaseSettings {
     #[arg(long, env, hide_env_values = true, value_name = "URL", global = true)]
     pub database_url: Option<String>,
 
-    /// Connections that read at once, 1 to 1000; in PostgreSQL as many write
+    /// Connections for reading, 1 to 1000; PostgreSQL has as many for writing
     #[arg(long, env, default_value_t = cores(), value_name = "N", value_parser = pool_size, global = true)]
     pub db_pool: usize,
 
-    /// Brings a PostgreSQL database up to date at start, as SQLite always is
+    /// Migrates a PostgreSQL database at start, as is always done for SQLite
     #[arg(long, env, value_parser = BoolishValueParser::new(), global = true)]
     pub auto_migrate: bool,
 
@@ -42,7 +42,7 @@ pub struct DatabaseSettings {
     #[arg(long, env, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000), global = true)]
     pub db_wait_ms: u64,
 
-    /// How SQLite is tuned; a service sets it in code.
+    /// The tuning of SQLite, which a service sets in code.
     #[arg(skip)]
     pub sqlite: SqliteOptions,
 }
@@ -72,11 +72,10 @@ impl std::fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// Opens the database, up to date with all migrations.
+    /// Opens the database with all migrations applied.
     ///
-    /// SQLite: makes folder and file where they are missing, and migrates by itself. PostgreSQL:
-    /// migrates only with `auto_migrate`, because several replicas may start while an older one
-    /// still serves.
+    /// Creates the folder and the file of SQLite if they are missing, and migrates it. Migrates PostgreSQL
+    /// only with `auto_migrate`, because several replicas may start while an older one still serves.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -88,8 +87,8 @@ impl DatabaseSettings {
     /// ```
     ///
     /// # Errors
-    /// [`DatabaseError::Setup`] with one sentence for the operator: unknown scheme, file or server
-    /// not usable, migrations pending.
+    /// [`DatabaseError::Setup`] with one sentence for the operator: unknown scheme, unusable file or server,
+    /// pending migrations.
     pub fn open(
         &self,
         data_dir: &Path,
@@ -106,9 +105,9 @@ impl DatabaseSettings {
         Ok(Pools::new(connector, self.db_pool, Duration::from_millis(self.db_wait_ms)))
     }
 
-    /// Brings the database up to date and returns the applied versions.
+    /// Migrates the database and returns the applied versions.
     ///
-    /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also reports.
+    /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also prints them.
     ///
     /// # Errors
     /// [`DatabaseError::Setup`] with one sentence for the operator.
@@ -121,7 +120,7 @@ impl DatabaseSettings {
         migrate(&mut self.connector(data_dir, name)?.connect(Role::Job)?, migrations)
     }
 
-    /// The SQLite file that these settings mean, where it does not exist yet.
+    /// Returns the SQLite file of these settings if it does not exist yet.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -145,11 +144,11 @@ impl DatabaseSettings {
         })
     }
 
-    /// The database that these settings mean.
+    /// Returns the database of these settings.
     fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
         match self.database_url.as_deref().map(str::trim) {
             Some("") => Err(DatabaseError::Setup(
-                "DATABASE_URL is empty: give a URL, or leave it out for a SQLite file".into(),
+                "DATABASE_URL is empty: set a URL, or unset it for a SQLite file".into(),
             )),
             Some(url) => Target::parse(url),
             None => Ok(Target::file_in(data_dir, name)),

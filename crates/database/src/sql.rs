@@ -1,4 +1,4 @@
-//! Pieces of SQL that both databases understand alike.
+//! SQL that works alike in both databases.
 
 use diesel::dsl::{Escape, Like};
 use diesel::expression::Expression;
@@ -8,10 +8,10 @@ use diesel::{EscapeExpressionMethods, TextExpressionMethods};
 /// The type of [`starts_with`].
 pub type StartsWith<C> = Escape<Like<C, String>>;
 
-/// Finds a text at the beginning of a column; `%`, `_` and `\` in it stand for themselves.
+/// Matches columns that start with a text. `%`, `_` and `\` are literal.
 ///
-/// Letter case: PostgreSQL always heeds it, SQLite heeds it beyond ASCII only. Search a column
-/// that was folded in Rust with a text folded alike, then both agree.
+/// PostgreSQL is case-sensitive, SQLite only outside of ASCII. Store a column folded in Rust and fold the
+/// text, so that both agree.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -29,7 +29,7 @@ where
     column.like(format!("{}%", escape(start))).escape('\\')
 }
 
-/// The pattern for `LIKE … ESCAPE '\'` that finds a text anywhere; see [`starts_with`] for letter
+/// Returns the pattern for `LIKE … ESCAPE '\'` that matches a text anywhere. See [`starts_with`] for letter
 /// case.
 ///
 /// ```

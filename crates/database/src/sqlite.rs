@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// How long a command rests between long transactions on SQLite, so that others have a turn: those who
-/// wait for the write lock ask for it every tenth of a second.
+/// The pause of a command between long transactions on SQLite, so that other writers can take the lock.
+/// They poll it every 100 ms.
 pub const WRITERS_GAP: Duration = Duration::from_millis(120);
 
-/// How SQLite is tuned.
+/// The tuning of SQLite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// Bytes of a page; heeded when the file is made, later ignored. `None`: SQLite's own 4096.
+    /// The page size of a new file in bytes. `None` for SQLite's default of 4096.
     pub page_size: Option<u32>,
-    /// Kibibytes of page cache of each connection.
+    /// The page cache of each connection in KiB.
     pub cache_kib: u32,
-    /// Bytes of the file that are mapped into memory.
+    /// The number of bytes of the file that are mapped into memory.
     pub mmap_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Options of SQLite connections that diesel has no call for.
+//! Options of SQLite connections that diesel cannot set.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
@@ -10,18 +10,17 @@ use libsqlite3_sys as ffi;
 /// Sets options of all later SQLite connections of the process: they keep the plans of their statements,
 /// and the files of the WAL.
 ///
-/// SQLite looks at the values of some parameters, such as that of `LIMIT`, when it plans a statement,
-/// and plans it again, from its text on, for each new value. Nothing here depends on such values: the
+/// By default, SQLite uses the values of some parameters, such as that of `LIMIT`, to plan a statement,
+/// and plans it again for each new value. The plans here do not depend on such values, because the
 /// databases have no statistics.
 ///
-/// The files `-wal` and `-shm` stay when the last connection is closed, with a WAL of no length. They
-/// could not be made again on a disk that is full or read-only, and without them SQLite cannot open
-/// the database, not even to read it.
+/// The files `-wal` and `-shm` stay when the last connection is closed, with an empty WAL. On a full or
+/// read-only disk they could not be created again, and SQLite cannot open the database without them, even
+/// for reading.
 pub(crate) fn set_up_connections() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the function has the signature that SQLite calls it with, and lives as long as the
-        // process.
+        // SAFETY: the function has the signature that SQLite expects, and is static.
         let code = unsafe { ffi::sqlite3_auto_extension(Some(set_up)) };
         if code != ffi::SQLITE_OK {
             log::warn!("SQLite connections lack their options: error {code}");
@@ -36,9 +35,9 @@ unsafe extern "C" fn set_up(
     _routines: *const ffi::sqlite3_api_routines,
 ) -> c_int {
     let mut stays: c_int = 1;
-    // SAFETY: the connection is the one that is being opened and has its file already. The first option
-    // takes a number and a pointer, which may be null; the second reads a number, and does nothing to
-    // a database that is not in a file.
+    // SAFETY: the connection is being opened and has its file already. The first call reads an integer and
+    // does nothing if the database is not in a file. The second takes an integer and a pointer, which may
+    // be null.
     unsafe {
         ffi::sqlite3_file_control(
             connection,
@@ -63,7 +62,7 @@ mod tests {
     fn a_statement_with_a_limit_is_planned_once() {
         set_up_connections();
         let (mut connection, mut statement) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: calls as SQLite documents them; texts end with a zero, and what was opened is closed.
+        // SAFETY: the calls follow SQLite's documentation, texts end with a zero, and everything is closed.
         let planned_again = unsafe {
             assert_eq!(ffi::sqlite3_open(c":memory:".as_ptr(), &mut connection), ffi::SQLITE_OK);
             let text = c"SELECT 1 LIMIT ?";

@@ -1,20 +1,20 @@
-//! Which database a URL names.
+//! Database URLs.
 
 use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
-/// The database that a URL names, decided by its scheme alone.
+/// The database of a URL, selected by its scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A SQLite file.
     Sqlite(PathBuf),
-    /// The URL of a PostgreSQL database. It may hold a password, so it is never printed.
+    /// The URL of a PostgreSQL database. It may contain a password and is never printed.
     Postgres(String),
 }
 
 impl Target {
-    /// Reads a URL; a scheme other than `sqlite`, `postgres` and `postgresql` is refused.
+    /// Parses a URL with the scheme `sqlite`, `postgres` or `postgresql`.
     pub fn parse(url: &str) -> Result<Self, DatabaseError> {
         let refuse = |what: &str| {
             DatabaseError::Setup(format!(
@@ -36,7 +36,7 @@ impl Target {
         }
     }
 
-    /// The kind of database.
+    /// Returns the kind of database.
     pub fn backend(&self) -> Backend {
         match self {
             Self::Sqlite(_) => Backend::Sqlite,
@@ -44,7 +44,7 @@ impl Target {
         }
     }
 
-    /// The SQLite file `NAME.db` in a data folder, the default of every service.
+    /// Returns the SQLite file `NAME.db` in a data folder, the default of every service.
     pub fn file_in(data_dir: &Path, name: &str) -> Self {
         Self::Sqlite(data_dir.join(format!("{name}.db")))
     }
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Whether a text may be shown as a scheme: anything else could be part of a password.
+/// Returns whether a text may be printed as a scheme. Anything else could be part of a password.
 fn is_scheme(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (2..=16).contains(&text.len()) && text.chars().all(plain)
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_decide() {
+    fn scheme_selects_the_database() {
         let file = Target::parse("sqlite:///var/lib/a.db").unwrap();
         assert_eq!(file, Target::Sqlite("/var/lib/a.db".into()));
         assert_eq!(

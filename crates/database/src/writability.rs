@@ -1,4 +1,4 @@
-//! Whether what is written is kept: disks become full or read-only while a server runs.
+//! Checks whether the disks can be written, which may become full or read-only while a server runs.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -8,29 +8,29 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::connect::{Connector, Role};
 use crate::error::storage_failures;
 use crate::target::Target;
 use crate::{DatabaseError, Db};
 
-/// How long the outcome of a trial counts: each one writes.
-const COUNTS: Duration = Duration::from_secs(5);
-/// Bytes of a trial, a block of most file systems.
+/// How long the result of a trial is valid, because each one writes.
+const VALID: Duration = Duration::from_secs(5);
+/// The content of a trial, a block of most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
-/// What is known of writing to a database and to the folders beside it.
+/// The writability of a database and of the folders of a service.
 #[derive(Debug)]
 pub(crate) struct Writability {
     folders: Mutex<Vec<FolderTrial>>,
     refusals: Mutex<Refusals>,
 }
 
-/// Failed writes of requests, until a trial succeeds.
+/// Failed writes of requests until a trial succeeds.
 #[derive(Debug, Default)]
 struct Refusals {
-    /// How many of the process are explained by a trial that succeeded after them.
+    /// The number of failures of the process that a later successful trial has settled.
     settled: u64,
     tried: Option<Instant>,
 }
@@ -46,24 +46,24 @@ impl Writability {
         Self { folders: Mutex::new(folder.into_iter().collect()), refusals }
     }
 
-    /// Tries a further folder from now on.
+    /// Adds a folder to the trials.
     pub fn watch(&self, name: &'static str, folder: &Path) {
-        lock(&self.folders).push(FolderTrial::new(name, folder.to_owned()));
+        self.folders.lock().push(FolderTrial::new(name, folder.to_owned()));
     }
 
-    /// Why something cannot be written; none where all can. Tries it by writing, at most once in
-    /// [`COUNTS`].
+    /// Returns why something cannot be written, or `None` if everything can. Tries to write at most once in
+    /// [`VALID`].
     pub fn fault(&self, connector: &Connector) -> Option<String> {
-        let of_folders = lock(&self.folders).iter_mut().find_map(FolderTrial::fault);
+        let of_folders = self.folders.lock().iter_mut().find_map(FolderTrial::fault);
         if of_folders.is_some() {
             return of_folders;
         }
         let (failures, cause) = storage_failures();
-        let mut refusals = lock(&self.refusals);
+        let mut refusals = self.refusals.lock();
         if failures == refusals.settled {
             return None;
         }
-        if refusals.tried.is_none_or(|at| at.elapsed() >= COUNTS) {
+        if refusals.tried.is_none_or(|at| at.elapsed() >= VALID) {
             refusals.tried = Some(Instant::now());
             if write(connector).is_ok() {
                 *refusals = Refusals { settled: failures, tried: None };
@@ -74,16 +74,12 @@ impl Writability {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock()
-}
-
 fn folder_of(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Commits something that changes nothing, but has to be written to the disk.
+/// Commits a change without effect that must be written to the disk.
 fn write(connector: &Connector) -> Result<(), DatabaseError> {
     let mut db = connector.connect(Role::Writer)?;
     match &mut db {
@@ -101,7 +97,7 @@ fn write(connector: &Connector) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Tries from time to time whether a folder takes a new file.
+/// Tries from time to time whether a file can be created in a folder.
 #[derive(Debug)]
 struct FolderTrial {
     name: &'static str,
@@ -116,9 +112,9 @@ impl FolderTrial {
     }
 
     fn fault(&mut self) -> Option<String> {
-        if self.tried.is_none_or(|at| at.elapsed() >= COUNTS) {
+        if self.tried.is_none_or(|at| at.elapsed() >= VALID) {
             let before = self.fault.take();
-            // Without the path, because readiness is public.
+            // Readiness is public, so that the path is omitted.
             let outcome = try_write(&self.folder);
             self.fault = outcome.as_ref().err().map(|error| describe(self.name, error));
             self.tried = Some(Instant::now());
@@ -144,7 +140,7 @@ fn describe(name: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes a block to a new file and removes it. A folder that does not exist yet is no fault.
+/// Writes a block to a new file and removes it. Succeeds if the folder does not exist yet.
 fn try_write(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".write-trial-{}", std::process::id()));
     let options =
@@ -155,7 +151,7 @@ fn try_write(folder: &Path) -> io::Result<()> {
     };
     let written = file.write_all(&BLOCK).and_then(|()| file.sync_data());
     match fs::remove_file(&path) {
-        // Another replica that shares the folder, and has the same number in its container, was quicker.
+        // A replica with the same process id in another container shares the folder and has removed it.
         Err(error) if error.kind() == ErrorKind::NotFound => written,
         removed => written.and(removed),
     }
@@ -166,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_of_disks_are_named_without_their_paths() {
+    fn faults_of_disks_are_reported_without_paths() {
         for (code, text) in [
             (libc_errno::ENOSPC, "the disk of media is full"),
             (libc_errno::EROFS, "the disk of media is read-only"),
@@ -177,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Numbers of Linux.
+    /// Error numbers of Linux.
     mod libc_errno {
         pub const EACCES: i32 = 13;
         pub const ENOSPC: i32 = 28;
@@ -186,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_of_processes_with_the_same_number_do_not_disturb_each_other() {
+    fn concurrent_trials_with_the_same_process_id_succeed() {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             let trials = || (0..500).try_for_each(|_| try_write(folder.path()));
@@ -197,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_leaves_nothing_behind_and_a_missing_folder_is_no_fault() {
+    fn a_trial_leaves_no_file_and_a_missing_folder_is_not_a_fault() {
         let folder = tempfile::tempdir().unwrap();
         let mut trial = FolderTrial::new("media", folder.path().to_owned());
         assert_eq!(trial.fault(), None);

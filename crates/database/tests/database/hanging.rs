@@ -1,4 +1,4 @@
-//! A PostgreSQL server that stops answering, and one that is busy.
+//! PostgreSQL servers that stop answering or are busy.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use testkit::{Database, TcpProxy};
 
 use crate::{NOTES, hits, set_hits};
 
-/// Ends a test whose request has no limit.
-const FOR_EVER: Duration = Duration::from_secs(60);
+/// Ends a test if a request hangs.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Pools that reach their server through a proxy; none on SQLite.
+/// Opens pools through a proxy; `None` on SQLite.
 fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
     let proxy = TcpProxy::to(database.server_address()?);
     let settings = DatabaseSettings {
@@ -25,18 +25,20 @@ fn through_proxy(database: &Database) -> Option<(TcpProxy, Pools)> {
 }
 
 async fn read(pools: &Pools) -> Result<i64, DatabaseError> {
-    tokio::time::timeout(FOR_EVER, pools.read(hits)).await.unwrap()
+    tokio::time::timeout(TIMEOUT, pools.read(hits)).await.unwrap()
 }
 
 async fn until_it_reads(pools: &Pools) -> i64 {
-    for _ in 0..200 {
+    let mut value = None;
+    testkit::until("the database is read again", async || {
         match read(pools).await {
-            Ok(value) => return value,
+            Ok(read) => value = Some(read),
             Err(error) => assert!(matches!(error, DatabaseError::Busy), "{error:?}"),
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("the database answers, and nothing is read");
+        value.is_some()
+    })
+    .await;
+    value.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,7 +52,7 @@ async fn requests_end_while_the_server_hangs_and_are_served_once_it_answers() {
         let refused = read(&pools).await;
         assert!(matches!(refused, Err(DatabaseError::Busy)), "{refused:?}");
     }
-    let ready = tokio::time::timeout(FOR_EVER, pools.ready()).await.unwrap();
+    let ready = tokio::time::timeout(TIMEOUT, pools.ready()).await.unwrap();
     assert!(matches!(ready, Err(DatabaseError::Busy)), "{ready:?}");
     proxy.thaw();
     assert_eq!(until_it_reads(&pools).await, 0);
@@ -60,18 +62,18 @@ async fn requests_end_while_the_server_hangs_and_are_served_once_it_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_was_refused_is_not_made_later() {
+async fn a_refused_write_is_not_made_later() {
     let database = Database::new();
     let Some((proxy, pools)) = through_proxy(&database) else { return };
     let (begin, begun) = mpsc::channel();
-    let (go_on, may_go_on) = mpsc::channel::<()>();
+    let (resume, resumed) = mpsc::channel::<()>();
     let (end, ended) = mpsc::channel();
     let writer = pools.clone();
     let writing = tokio::spawn(async move {
         writer
             .write(move |db| {
                 begin.send(()).unwrap();
-                may_go_on.recv().unwrap();
+                resumed.recv().unwrap();
                 let written = set_hits(db, 7);
                 end.send(written.is_ok()).unwrap();
                 written
@@ -80,14 +82,14 @@ async fn a_write_that_was_refused_is_not_made_later() {
     });
     tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
     proxy.freeze();
-    go_on.send(()).unwrap();
-    let refused = tokio::time::timeout(FOR_EVER, writing).await.unwrap();
+    resume.send(()).unwrap();
+    let refused = tokio::time::timeout(TIMEOUT, writing).await.unwrap();
     assert!(matches!(refused.unwrap(), Err(DatabaseError::Busy)));
     proxy.thaw();
     let written = tokio::task::spawn_blocking(move || ended.recv().unwrap()).await.unwrap();
-    assert!(written, "the server did what it was asked before");
+    assert!(written, "the server executed the statement");
     assert_eq!(until_it_reads(&pools).await, 0);
-    // The transaction that was left behind holds the row until it is rolled back.
+    // The abandoned transaction locks the row until it is rolled back.
     let count = |db: &mut database::Db| {
         let before = hits(db)?;
         set_hits(db, before + 1)
@@ -109,7 +111,7 @@ async fn connections_that_never_answer_again_are_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_query_of_a_server_that_answers_is_waited_for() {
+async fn a_long_query_is_not_cut_while_the_server_answers() {
     use diesel::prelude::*;
     let database = Database::new();
     let pools = database.open(&[&NOTES]);

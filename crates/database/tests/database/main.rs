@@ -1,5 +1,5 @@
-//! The crate as a service uses it, on SQLite or on the server that `TEST_DATABASE_URL` names.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+//! The public interface of the crate, on SQLite or on the server of `TEST_DATABASE_URL`.
+#![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod hanging;
 mod migrating;

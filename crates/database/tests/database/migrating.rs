@@ -1,4 +1,4 @@
-//! Several sources, applied once, whoever applies them.
+//! Migrations of several sources, which are applied once.
 
 use database::{Backend, DatabaseError, DatabaseSettings, Migrations};
 use testkit::Database;
@@ -6,7 +6,7 @@ use testkit::Database;
 use crate::{NOTES, REMARKS, add};
 
 #[test]
-fn two_sources_apply_once_and_in_order() {
+fn two_sources_are_applied_once_and_in_order() {
     let database = Database::new();
     let migrate =
         |sources: &[&Migrations]| database.settings().migrate(database.folder(), "notes", sources);
@@ -16,7 +16,7 @@ fn two_sources_apply_once_and_in_order() {
 }
 
 #[test]
-fn database_of_another_service_is_refused_and_one_of_a_newer_program_is_not() {
+fn database_of_another_service_is_refused_and_that_of_a_newer_version_is_accepted() {
     let database = Database::new();
     let settings = DatabaseSettings { auto_migrate: true, ..database.settings() };
     let open = |sources: &[&Migrations]| settings.open(database.folder(), "notes", sources);
@@ -42,7 +42,7 @@ fn foreign_keys_hold_after_a_migration() {
 }
 
 #[test]
-fn processes_that_start_together_migrate_once() {
+fn processes_that_start_concurrently_migrate_once() {
     for _ in 0..20 {
         let database = Database::new();
         std::thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn processes_that_start_together_migrate_once() {
 }
 
 #[test]
-fn sqlite_migrates_itself_and_postgres_asks_for_the_command() {
+fn sqlite_migrates_at_start_and_postgres_requires_the_command() {
     let database = Database::new();
     let mut settings = database.settings();
     settings.auto_migrate = false;

@@ -1,4 +1,4 @@
-//! What the operator reads when the database cannot be opened.
+//! Errors for the operator when the database cannot be opened.
 
 use database::{DatabaseError, DatabaseSettings, Db};
 use testkit::Database;
@@ -21,12 +21,12 @@ fn unknown_scheme_is_one_sentence_without_the_password() {
 }
 
 #[test]
-fn empty_url_is_no_file_by_accident() {
+fn empty_url_is_refused() {
     assert!(refusal("  ").starts_with("DATABASE_URL is empty: "));
 }
 
 #[test]
-fn absent_server_is_named_without_the_password() {
+fn unavailable_server_is_reported_without_the_password() {
     let text = refusal("postgres://root:geheim@127.0.0.1:1/notes");
     assert!(text.starts_with("cannot connect to PostgreSQL: "), "{text}");
     assert!(text.contains("127.0.0.1") && !text.contains("geheim"), "{text}");
@@ -40,7 +40,7 @@ fn malformed_server_url_is_not_repeated() {
 }
 
 #[test]
-fn file_that_is_no_database_is_named() {
+fn file_that_is_not_a_database_is_reported() {
     let folder = Database::in_file();
     let path = folder.folder().join("letter.txt");
     std::fs::write(&path, "Dear reader, this is not a database at all.".repeat(200)).unwrap();
@@ -49,7 +49,7 @@ fn file_that_is_no_database_is_named() {
 }
 
 #[test]
-fn folder_is_made_and_the_default_file_lies_in_it() {
+fn folder_is_created_with_the_default_file() {
     let temporary = Database::in_file();
     let data = temporary.folder().join("a/b");
     DatabaseSettings::default().open(&data, "notes", &[]).unwrap();
@@ -57,7 +57,7 @@ fn folder_is_made_and_the_default_file_lies_in_it() {
 }
 
 #[test]
-fn nobody_else_may_read_a_new_file() {
+fn only_the_owner_may_read_a_new_file() {
     use std::os::unix::fs::PermissionsExt;
 
     use diesel::prelude::*;
@@ -74,7 +74,7 @@ fn nobody_else_may_read_a_new_file() {
 }
 
 #[test]
-fn page_size_is_heeded_when_the_file_is_made() {
+fn page_size_applies_to_a_new_file() {
     use diesel::prelude::*;
     let temporary = Database::in_file();
     let mut settings = DatabaseSettings::default();

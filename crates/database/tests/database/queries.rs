@@ -1,4 +1,4 @@
-//! Portable pieces of SQL give the same rows on both databases.
+//! Portable SQL, which returns the same rows on both databases.
 
 use database::{DatabaseError, Db, contains_pattern, on_backend, starts_with};
 use diesel::prelude::*;
@@ -22,7 +22,7 @@ fn texts(rows: Vec<String>) -> String {
 }
 
 #[test]
-fn signs_of_patterns_stand_for_themselves() {
+fn pattern_characters_are_literal() {
     with_notes(|db| {
         let mut find = |needle: &str| {
             let query = note::table.filter(note::text.like(contains_pattern(needle)).escape('\\'));

@@ -1,4 +1,4 @@
-//! Disks that are full, read-only or busy with others.
+//! Disks that are full, read-only or busy.
 
 use std::sync::mpsc;
 
@@ -51,17 +51,17 @@ async fn a_full_database_refuses_writes_and_answers_reads() {
     let texts =
         pools.read(|db| Ok::<Vec<String>, DatabaseError>(note::table.select(note::text).load(db)?));
     assert_eq!(texts.await.unwrap(), ["kept"]);
-    // Another connection can write, so that nothing is wrong with the disk.
+    // Another connection can write, so that the disk is fine.
     pools.ready().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_written_is_named_by_readiness() {
+async fn readiness_reports_a_folder_that_cannot_be_written() {
     let database = Database::new();
     let pools = database.open(&[&NOTES]);
     pools.watch_folder("media", &database.folder().join("later"));
     pools.ready().await.unwrap();
-    // Nobody can make files there, whoever runs the tests.
+    // No user can create files there.
     pools.watch_folder("pictures", std::path::Path::new("/proc/self/task"));
     let error = pools.ready().await.unwrap_err();
     assert!(matches!(error, DatabaseError::Storage(_)), "{error:?}");
@@ -71,7 +71,7 @@ async fn a_folder_that_cannot_be_written_is_named_by_readiness() {
     );
 }
 
-/// A folder in which a trial to write never ends, until this is dropped.
+/// A folder in which trials to write block until this is dropped.
 struct HangingFolder(tempfile::TempDir);
 
 impl HangingFolder {
@@ -89,13 +89,13 @@ impl HangingFolder {
 
 impl Drop for HangingFolder {
     fn drop(&mut self) {
-        // Whoever waits for a reader goes on.
+        // Unblocks the trials.
         let _ = std::fs::OpenOptions::new().read(true).write(true).open(self.trial());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_disk_that_hangs_is_no_reason_to_give_up_requests() {
+async fn a_disk_that_hangs_does_not_end_requests() {
     let folder = HangingFolder::new();
     let database = Database::new();
     let pools = database.open(&[&NOTES]);
@@ -115,7 +115,7 @@ async fn a_disk_that_hangs_is_no_reason_to_give_up_requests() {
 }
 
 #[test]
-fn files_of_the_wal_stay_after_a_stop_so_that_a_full_disk_can_be_read() {
+fn wal_files_stay_after_a_stop_so_that_a_full_disk_can_be_read() {
     let database = Database::in_file();
     let pools = database.open(&[&NOTES]);
     pools.write_blocking(|db| add(db, "milk", None)).unwrap();
