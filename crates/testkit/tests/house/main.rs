@@ -6,6 +6,7 @@
 mod circles;
 mod contracts;
 mod deployment;
+mod documents;
 mod files;
 mod graph;
 mod language;
