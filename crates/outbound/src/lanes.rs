@@ -200,7 +200,7 @@ mod tests {
                 }
             }
         }
-        assert!(lanes.slow > LIMITS.slow && waiting.len() > 900, "{lanes:?}");
+        assert!(lanes.slow > LIMITS.slow && waiting.len() > 500, "{}", waiting.len());
         waiting.push("known");
         assert_eq!(lanes.shares(&waiting), [("known", 4)]);
     }

@@ -1,4 +1,4 @@
-//! Answers read whole, and the requests that lead to them.
+//! Complete responses, and helpers for requests.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -10,49 +10,49 @@ use serde_json::Value;
 
 use crate::must::must;
 
-/// An answer, read whole.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The status.
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it was sent.
+    /// The body, not decompressed.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// A header; empty where it is absent.
+    /// Returns a header, or an empty string if it is absent.
     ///
     /// # Panics
-    /// When its value is not ASCII.
+    /// Panics if its value is not ASCII.
     #[track_caller]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| must(name, value.to_str()))
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     ///
     /// # Panics
-    /// When it is not UTF-8.
+    /// Panics if it is not UTF-8.
     #[track_caller]
     pub fn text(&self) -> &str {
         must("read the body as text", std::str::from_utf8(&self.body))
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     ///
     /// # Panics
-    /// When it is none.
+    /// Panics if it is not valid JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         self.parse()
     }
 
-    /// The body as JSON of a type.
+    /// Deserializes the body from JSON.
     ///
     /// # Panics
-    /// When it is none.
+    /// Panics if it is not valid JSON.
     #[track_caller]
     pub fn parse<T: DeserializeOwned>(&self) -> T {
         match serde_json::from_slice(&self.body) {
@@ -61,10 +61,10 @@ impl Answer {
         }
     }
 
-    /// The same answer, whose status must be this one.
+    /// Checks the status and returns the response.
     ///
     /// # Panics
-    /// When it is another.
+    /// Panics if the status differs.
     #[must_use]
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
@@ -72,8 +72,7 @@ impl Answer {
         self
     }
 
-    /// Status, chosen headers and the body as text, for snapshots of whole answers. Headers that
-    /// are absent are left out; JSON is indented.
+    /// Formats status, chosen headers and body for snapshots. Absent headers are omitted. JSON is indented.
     pub fn shown(&self, headers: &[&str]) -> String {
         let mut shown = self.status.to_string();
         for name in headers {
@@ -90,7 +89,7 @@ impl Answer {
     }
 }
 
-/// What tests do with requests of [`TestServer`](crate::TestServer) and of any other client.
+/// Extensions of requests, for [`TestServer`](crate::TestServer) and any other client.
 ///
 /// ```no_run
 /// use testkit::Exchange;
@@ -101,14 +100,14 @@ impl Answer {
 /// # }
 /// ```
 pub trait Exchange: Sized {
-    /// Gives the request an `application/x-www-form-urlencoded` body.
+    /// Sets an `application/x-www-form-urlencoded` body.
     #[must_use]
     fn form(self, fields: &[(&str, &str)]) -> Self;
 
-    /// Sends the request and reads the answer whole.
+    /// Sends the request and reads the complete response.
     ///
     /// # Panics
-    /// When there is no answer.
+    /// Panics if there is no response.
     fn answer(self) -> impl Future<Output = Answer>;
 }
 

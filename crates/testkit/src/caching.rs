@@ -1,4 +1,4 @@
-//! What shared caches may keep of an answer.
+//! Checks the caching headers of responses.
 
 use reqwest::Method;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderName, VARY};
@@ -7,13 +7,12 @@ use shell::{Operation, Operations, Service};
 use crate::TestServer;
 use crate::must::must;
 
-/// Asks for every operation and page of a service, without credentials and with each header of
-/// `credentials`, and checks what a shared cache may keep: see [`assert_caller_dependent`]. Operations
-/// that are `shared` answer everybody alike, so that their caching must not depend on credentials.
+/// Requests every operation and page of a service, without credentials and with each header of
+/// `credentials`, and checks the caching headers. Operations in `shared` answer all callers alike, so that
+/// their caching must not depend on credentials.
 ///
 /// # Panics
-/// When a shared cache could give an answer to another caller, or would have to forget one that is
-/// for everybody.
+/// Panics if a shared cache could return a response to another caller, or must not store a shared one.
 pub async fn assert_caching<S: Service>(
     server: &TestServer,
     credentials: &[(&'static str, &str)],
@@ -23,7 +22,7 @@ pub async fn assert_caching<S: Service>(
     let mut count = 0;
     for operation in Operations::of(S::operations).iter() {
         let path = filled(operation.template());
-        // A page has no methods in the table.
+        // Pages have no methods in the table.
         let pages = [Method::GET, Method::POST];
         let listed: Vec<Method> = operation.methods().iter().map(known).collect();
         for method in if listed.is_empty() { pages.to_vec() } else { listed } {
@@ -50,7 +49,7 @@ pub async fn assert_caching<S: Service>(
     assert!(count > 0, "the service has operations");
 }
 
-/// The method in the types of the client.
+/// Converts a method to the type of the client.
 fn known(method: &impl AsRef<str>) -> Method {
     must("know the method", method.as_ref().parse())
 }
@@ -69,30 +68,19 @@ async fn headers_of(
     must(path, request.send().await).headers().clone()
 }
 
-/// A path with a value in place of each parameter.
+/// Replaces each parameter of a path by a value.
 fn filled(template: &str) -> String {
     let part = |part: &str| if part.starts_with('{') { "1".to_owned() } else { part.to_owned() };
     template.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// Checks the answer of an operation whose answers depend on the caller; `names` are the request
-/// headers that carry credentials, and `sent` says whether the request had one.
+/// Checks the response of an operation that depends on the caller. `names` are the request headers with
+/// credentials; `sent` is true if the request had one.
 ///
-/// `no-store` is enough. What was answered to a known caller is `private, no-cache` at least, and
-/// everything else varies by every name.
-///
-/// ```
-/// use reqwest::header::{HeaderMap, HeaderValue};
-///
-/// let mut headers = HeaderMap::new();
-/// headers.insert("vary", HeaderValue::from_static("Origin, X-API-Key"));
-/// testkit::assert_caller_dependent("GET /rows", &headers, &["x-api-key"], false);
-/// ```
-///
-/// # Panics
-/// When a shared cache could give the answer to another caller.
+/// `no-store` is sufficient. Other responses must vary by every name, and those to a known caller must be
+/// `private, no-cache`.
 #[track_caller]
-pub fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent: bool) {
+fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent: bool) {
     let caching = words(headers, CACHE_CONTROL.as_str());
     let says = |word: &str| caching.iter().any(|known| known == word);
     if says("no-store") {
@@ -107,7 +95,7 @@ pub fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], 
     }
 }
 
-/// The words of a header that is a list, in lower case.
+/// Returns the words of a list header in lower case.
 fn words(headers: &HeaderMap, name: &str) -> Vec<String> {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let words = values.flat_map(|value| value.split(','));

@@ -1,11 +1,11 @@
-//! The time of a test.
+//! Clocks of tests.
 
 use domain::ManualClock;
 use jiff::Timestamp;
 
 use crate::must::must;
 
-/// A clock that stands still at an instant until the test moves it.
+/// Returns a clock that shows an instant until the test moves it.
 ///
 /// ```
 /// use domain::Clock;
@@ -16,7 +16,7 @@ use crate::must::must;
 /// ```
 ///
 /// # Panics
-/// When the text is no instant.
+/// Panics if the text is not an instant.
 #[track_caller]
 pub fn clock(instant: &str) -> ManualClock {
     ManualClock::new(must(instant, instant.parse::<Timestamp>()))

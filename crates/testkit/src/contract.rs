@@ -1,10 +1,10 @@
-//! The contract file in the tree against the code.
+//! Compares the contract file with the code.
 
 use std::path::Path;
 
 use shell::Service;
 
-/// Compares the OpenAPI document of the code with the file in the tree.
+/// Compares the OpenAPI document of the code with the file in the repository.
 ///
 /// ```no_run
 /// # fn test<S: shell::Service>() {
@@ -14,7 +14,7 @@ use shell::Service;
 /// ```
 ///
 /// # Panics
-/// When they differ: write the file anew with `NAME openapi`, and review the change.
+/// Panics if they differ. Regenerate the file with `NAME openapi` and review the change.
 pub fn assert_openapi_matches<S: Service>(path: impl AsRef<Path>) {
     let path = path.as_ref();
     let file = std::fs::read_to_string(path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A database of its own for every test.
+//! A separate database for every test.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use diesel::{Connection, PgConnection};
 use crate::Folder;
 use crate::must::must;
 
-/// Names the server on which PostgreSQL tests make their databases.
+/// The variable with the URL of the PostgreSQL server for tests.
 const SERVER: &str = "TEST_DATABASE_URL";
 
-/// An empty database that vanishes at the end of the test.
+/// An empty database that is removed at the end of the test.
 ///
-/// It is a SQLite file in a temporary folder, or, where `TEST_DATABASE_URL` names a PostgreSQL
-/// server, a database of its own there; so one suite runs on both.
+/// It is a SQLite file in a temporary folder, or a database on the PostgreSQL server of
+/// `TEST_DATABASE_URL`, so that one suite runs on both.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -51,10 +51,10 @@ impl Default for Database {
 }
 
 impl Database {
-    /// Makes an empty database of the kind that `TEST_DATABASE_URL` asks for.
+    /// Creates an empty database, on PostgreSQL if `TEST_DATABASE_URL` is set.
     ///
     /// # Panics
-    /// When it cannot be made; a test cannot go on then.
+    /// Panics if it cannot be created.
     pub fn new() -> Self {
         match std::env::var(SERVER) {
             Ok(url) if !url.is_empty() => Self::on_server(&url),
@@ -62,10 +62,10 @@ impl Database {
         }
     }
 
-    /// Makes a SQLite file, whatever the environment says.
+    /// Creates a SQLite file, regardless of the environment.
     ///
     /// # Panics
-    /// When no temporary folder can be made.
+    /// Panics if no temporary folder can be created.
     pub fn in_file() -> Self {
         let folder = Folder::new();
         let url = format!("sqlite://{}", folder.path().join("test.db").display());
@@ -77,29 +77,29 @@ impl Database {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
-        // template0 takes no connections, so that no one can be in the way of the copy.
+        // template0 allows no connections, which would prevent the copy.
         execute(server, &format!("CREATE DATABASE {name} TEMPLATE template0"));
         let url = with_database(server, &name);
         let server = Server { url: server.to_owned(), name };
         Self { url, folder: Folder::new(), server: Some(server) }
     }
 
-    /// The URL, as `DATABASE_URL` takes it.
+    /// The URL in the form of `DATABASE_URL`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Where the PostgreSQL server listens; none for SQLite, and for a server on a local socket.
+    /// The address of the PostgreSQL server; `None` for SQLite, and for a server on a Unix socket.
     pub fn server_address(&self) -> Option<SocketAddr> {
         let (host, _) = self.authority()?;
         host.to_socket_addrs().ok()?.next()
     }
 
-    /// Settings that open the database by another address, such as that of a
+    /// Returns settings that open the database at another address, such as that of a
     /// [`TcpProxy`](crate::TcpProxy).
     ///
     /// # Panics
-    /// When the database is a SQLite file.
+    /// Panics if the database is a SQLite file.
     pub fn settings_by(&self, address: SocketAddr) -> DatabaseSettings {
         let (host, at) = must("find the server", self.authority().ok_or("this is SQLite"));
         let mut url = self.url.clone();
@@ -107,7 +107,7 @@ impl Database {
         DatabaseSettings { database_url: Some(url), ..self.settings() }
     }
 
-    /// Host and port of the URL, and where they begin.
+    /// Returns host and port of the URL, and their offset.
     fn authority(&self) -> Option<(&str, usize)> {
         self.server.as_ref()?;
         let start = self.url.find("://")? + 3;
@@ -116,18 +116,18 @@ impl Database {
         Some((&self.url[at..end], at))
     }
 
-    /// A temporary folder beside the database, to serve as `DATA_DIR`.
+    /// A temporary folder with the database, for use as `DATA_DIR`.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The SQLite file; none in PostgreSQL.
+    /// The SQLite file; `None` for PostgreSQL.
     pub fn file(&self) -> Option<PathBuf> {
         self.url.strip_prefix("sqlite://").map(PathBuf::from)
     }
 
-    /// Settings that open this database: four readers, migrating by themselves, patient enough for
-    /// a loaded machine.
+    /// Returns settings that open this database: four readers, automatic migration, and timeouts for a
+    /// loaded machine.
     pub fn settings(&self) -> DatabaseSettings {
         DatabaseSettings {
             database_url: Some(self.url.clone()),
@@ -138,11 +138,10 @@ impl Database {
         }
     }
 
-    /// Opens the database and brings it up to date. Each call makes pools of their own, as a second
-    /// process would.
+    /// Opens and migrates the database. Each call returns separate pools, like a second process.
     ///
     /// # Panics
-    /// When it cannot be opened or a migration fails.
+    /// Panics if it cannot be opened or a migration fails.
     pub fn open(&self, migrations: &[&Migrations]) -> Pools {
         let pools = self.settings().open(self.folder(), "test", migrations);
         must("open the test database", pools)
@@ -152,7 +151,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         if let Some(Server { url, name }) = &self.server {
-            // FORCE ends connections that pools of the test still hold.
+            // FORCE closes connections that pools of the test still hold.
             let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
             let dropped = PgConnection::establish(url).map(|mut conn| conn.batch_execute(&sql));
             if !matches!(dropped, Ok(Ok(()))) && !std::thread::panicking() {
@@ -162,7 +161,7 @@ impl Drop for Database {
     }
 }
 
-/// Runs one statement on the server; a server that is still busy with others gets a few attempts.
+/// Runs one statement on the server, with a few attempts if it is busy.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
     loop {
@@ -179,7 +178,7 @@ fn execute(server: &str, sql: &str) {
     }
 }
 
-/// The URL of another database on the same server.
+/// Returns the URL of another database on the same server.
 fn with_database(server: &str, name: &str) -> String {
     let (base, options) = match server.split_once('?') {
         Some((base, options)) => (base, format!("?{options}")),

@@ -1,4 +1,4 @@
-//! A name server that knows what a test tells it.
+//! A DNS server for tests.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -9,28 +9,27 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::must::must;
 
-/// Types of records.
+/// Record types.
 const A: u16 = 1;
 const TXT: u16 = 16;
 const AAAA: u16 = 28;
-/// Codes of answers.
+/// Response codes.
 const NO_ERROR: u8 = 0;
 const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
-/// The flag of an answer that did not fit.
+/// The flag of a truncated response.
 const TRUNCATED: u8 = 0b10;
-/// What fits into a datagram without extensions, so that longer answers are asked for over TCP.
+/// The most bytes of a datagram without extensions. Longer responses are requested again over TCP.
 const DATAGRAM: usize = 512;
 
 #[derive(Debug, Default)]
 struct Zone {
     records: HashMap<String, Vec<(u16, Vec<u8>)>>,
     fails: bool,
-    silent: bool,
     questions: usize,
 }
 
-/// A name server on loopback, over UDP and TCP, with the names that it was told.
+/// A DNS server on loopback, over UDP and TCP, with the records that a test sets.
 ///
 /// ```
 /// let dns = testkit::DnsPeer::start();
@@ -44,10 +43,10 @@ pub struct DnsPeer {
 }
 
 impl DnsPeer {
-    /// Starts it on a free port; it lives as long as the process.
+    /// Starts the server on a free port. It runs until the process ends.
     ///
     /// # Panics
-    /// When there is no port that is free for UDP and TCP.
+    /// Panics if no port is free for both UDP and TCP.
     pub fn start() -> Self {
         let (udp, tcp) = sockets();
         let address = must("read the address", udp.local_addr());
@@ -75,7 +74,7 @@ impl DnsPeer {
         Self { address, zone }
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -112,23 +111,18 @@ impl DnsPeer {
         records.extend(new);
     }
 
-    /// Whether every question is answered with a failure of the server.
+    /// Sets whether queries are answered with a server failure.
     pub fn set_failing(&self, fails: bool) {
         self.zone().fails = fails;
     }
 
-    /// Whether no question is answered.
-    pub fn set_silent(&self, silent: bool) {
-        self.zone().silent = silent;
-    }
-
-    /// How many questions came.
+    /// Returns the number of queries.
     pub fn questions(&self) -> usize {
         self.zone().questions
     }
 }
 
-/// A port that is free for both.
+/// Binds a port that is free for both.
 fn sockets() -> (UdpSocket, TcpListener) {
     for _ in 0..100 {
         let udp = must("bind", UdpSocket::bind(("127.0.0.1", 0)));
@@ -155,7 +149,7 @@ fn serve(mut stream: TcpStream, zone: &Mutex<Zone>) {
     }
 }
 
-/// Where the question of a message ends.
+/// Returns the offset of the end of the question.
 fn question_end(message: &[u8]) -> usize {
     let mut at = 12;
     while message.get(at).is_some_and(|length| *length != 0) {
@@ -164,7 +158,7 @@ fn question_end(message: &[u8]) -> usize {
     at + 5
 }
 
-/// The name in the question, in lower case.
+/// Returns the name in the question in lower case.
 fn name_of(message: &[u8]) -> String {
     let mut labels = Vec::new();
     let mut at = 12;
@@ -176,29 +170,26 @@ fn name_of(message: &[u8]) -> String {
     labels.join(".")
 }
 
-/// The answer to a message with one question; none when the server is silent.
+/// Returns the response to a message with one question; `None` for a malformed message.
 fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
     let end = question_end(message);
     let kind = message.get(end - 4..end - 2)?;
     let kind = u16::from_be_bytes([kind[0], kind[1]]);
     let mut zone = zone.lock();
     zone.questions += 1;
-    if zone.silent {
-        return None;
-    }
     let known = zone.records.get(&name_of(message));
     let (code, records) = match known {
         _ if zone.fails => (SERVER_FAILURE, Vec::new()),
         None => (NO_SUCH_NAME, Vec::new()),
         Some(records) => (NO_ERROR, records.iter().filter(|(known, _)| *known == kind).collect()),
     };
-    // A response of an authority that also asks others.
+    // Flags: response, authoritative, recursion available.
     let mut reply = vec![message[0], message[1], 0x85, 0x80 | code, 0, 1];
     reply.extend((records.len() as u16).to_be_bytes());
     reply.extend([0; 4]);
     reply.extend(&message[12..end]);
     for (kind, data) in records {
-        // The name is the one at byte 12; class IN; kept for a minute.
+        // A pointer to the name at byte 12, class IN, TTL of a minute.
         reply.extend([0xc0, 12]);
         reply.extend(kind.to_be_bytes());
         reply.extend([0, 1, 0, 0, 0, 60]);

@@ -1,4 +1,4 @@
-//! Folders that vanish.
+//! Temporary folders.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -19,29 +19,29 @@ use crate::must::must;
 pub struct Folder(TempDir);
 
 impl Folder {
-    /// Makes an empty folder.
+    /// Creates an empty folder.
     ///
     /// # Panics
-    /// When the system's temporary folder cannot be written.
+    /// Panics if the system's temporary folder cannot be written.
     #[expect(clippy::new_without_default, reason = "it makes something outside the process")]
     pub fn new() -> Self {
         Self(must("make a temporary folder", TempDir::with_prefix("quintet-")))
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// A path inside it.
+    /// Returns a path inside the folder.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Writes a file, with the folders above it, and returns its path.
+    /// Writes a file, creating its parent folders, and returns its path.
     ///
     /// # Panics
-    /// When the file cannot be written.
+    /// Panics if the file cannot be written.
     pub fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.join(name);
         let shown = path.display().to_string();
@@ -52,7 +52,7 @@ impl Folder {
         path
     }
 
-    /// What is below the folder and open to other users than the owner: the paths, with their modes.
+    /// Returns the paths below the folder that other users can access, with their modes.
     ///
     /// ```
     /// use std::fs::{Permissions, set_permissions};
@@ -66,12 +66,12 @@ impl Folder {
     /// ```
     ///
     /// # Panics
-    /// When a folder cannot be read.
+    /// Panics if a folder cannot be read.
     pub fn open_to_others(&self) -> Vec<(PathBuf, u32)> {
         let (mut open, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in must("read a folder", std::fs::read_dir(folder)).flatten() {
-                // A file may vanish meanwhile.
+                // A file may be removed meanwhile.
                 let Ok(found) = entry.metadata() else { continue };
                 if found.is_dir() {
                     folders.push(entry.path());
@@ -86,10 +86,10 @@ impl Folder {
         open
     }
 
-    /// The text of a file.
+    /// Reads a file as text.
     ///
     /// # Panics
-    /// When it cannot be read.
+    /// Panics if it cannot be read.
     pub fn read(&self, name: impl AsRef<Path>) -> String {
         let path = self.join(name);
         must(&path.display().to_string(), std::fs::read_to_string(&path))

@@ -1,4 +1,4 @@
-//! A web server of somebody else, which behaves as a test wants.
+//! A web server for tests, such as the receiver of a webhook.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::must::must;
 
-/// After this long a connection that nobody closes is dropped.
+/// The timeout of idle connections.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A request that an [`HttpPeer`] got.
@@ -27,13 +27,13 @@ pub struct PeerRequest {
 }
 
 impl PeerRequest {
-    /// A header; empty where it is absent.
+    /// Returns a header, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 }
 
-/// What an [`HttpPeer`] does with a request.
+/// The response of an [`HttpPeer`].
 #[derive(Clone, Debug)]
 pub enum PeerAnswer {
     /// Answers with a status and a body.
@@ -42,7 +42,7 @@ pub enum PeerAnswer {
     Full(u16, Vec<(&'static str, String)>, Vec<u8>),
     /// Redirects to an address.
     Redirect(String),
-    /// Begins a body that has no end.
+    /// Sends a body without an end.
     Endless,
     /// Never answers.
     Silence,
@@ -52,7 +52,7 @@ pub enum PeerAnswer {
 
 type Handler = dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync;
 
-/// A web server on loopback that answers as a function says, and remembers what it was asked.
+/// A web server on loopback that answers with a function and records its requests.
 ///
 /// ```
 /// use testkit::{HttpPeer, PeerAnswer};
@@ -72,10 +72,10 @@ pub struct HttpPeer {
 }
 
 impl HttpPeer {
-    /// Starts it on a free port; it lives as long as the process.
+    /// Starts the server on a free port. It runs until the process ends.
     ///
     /// # Panics
-    /// When there is no free port.
+    /// Panics if there is no free port.
     pub fn start(answer: impl Fn(&PeerRequest) -> PeerAnswer + Send + Sync + 'static) -> Self {
         let listener = must("listen", TcpListener::bind(("127.0.0.1", 0)));
         let address = must("read the address", listener.local_addr());
@@ -90,17 +90,17 @@ impl HttpPeer {
         Self { address, requests }
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL of a path by its number.
+    /// Returns the URL of a path, with an IP address as host.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// What it was asked so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<PeerRequest> {
         self.requests.lock().clone()
     }
@@ -111,7 +111,7 @@ fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
     let _ = stream.set_write_timeout(Some(PATIENCE));
     let Some(request) = read(&stream) else { return };
     log.lock().push(request.clone());
-    // Whoever asked may be gone.
+    // The client may have closed the connection.
     let _ = write(&stream, answer(&request));
 }
 

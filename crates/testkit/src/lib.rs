@@ -25,7 +25,7 @@ mod tcp_proxy;
 mod wait;
 
 pub use answer::{Answer, Exchange};
-pub use caching::{assert_caching, assert_caller_dependent};
+pub use caching::assert_caching;
 pub use clock::clock;
 pub use contract::assert_openapi_matches;
 #[cfg(feature = "database")]

@@ -8,21 +8,20 @@ use url::Url;
 use crate::Answer;
 use crate::must::must;
 
-/// Pages that a walk visits at most.
+/// The most pages of a walk.
 const MOST: usize = 400;
-/// Pages that it visits of those whose paths differ in digits alone, such as months.
+/// The most pages whose paths differ only in digits, such as months.
 const ALIKE: usize = 6;
 
-/// Walks through all pages that can be reached from some paths, and checks that what they name stays
-/// below `PUBLIC_URL`: links, forms, images, styles, scripts, redirects, cookies, the servers of the
-/// OpenAPI document. Returns the paths that were visited.
+/// Crawls all pages reachable from some paths, and checks that everything stays below `PUBLIC_URL`: links,
+/// forms, images, styles, scripts, redirects, cookies, the servers of the OpenAPI document. Returns the
+/// visited paths.
 ///
-/// `get` asks the service itself for a path, as a proxy does that serves it below `public_url` and cuts
-/// the path of that URL. The paths to begin with may fail, as a page that is not there does; others may
-/// ask for a password, and nothing else.
+/// `get` requests a path from the service itself, like a proxy that serves it below `public_url` and strips
+/// the path of that URL. The first paths may fail; the others must succeed or require a password.
 ///
 /// # Panics
-/// When a link leads out of the service, or to nothing.
+/// Panics if a link leaves the service or is broken.
 pub async fn links_below(
     public_url: &str,
     paths: &[&str],
@@ -50,7 +49,7 @@ struct Walk {
     root: Url,
     seen: BTreeSet<String>,
     next: VecDeque<(Url, String)>,
-    /// How many pages there were of each path, with every digit a 0.
+    /// The number of pages of each path, with every digit replaced by 0.
     shapes: BTreeMap<String, usize>,
 }
 
@@ -59,12 +58,12 @@ impl Walk {
         Self { root, seen: BTreeSet::new(), next: VecDeque::new(), shapes: BTreeMap::new() }
     }
 
-    /// The path of the service that a URL below the root leads to.
+    /// Returns the path inside the service of a URL below the root.
     fn path_in<'u>(&self, url: &'u Url) -> &'u str {
         &url[url::Position::BeforePath..url::Position::AfterQuery][self.root.path().len() - 1..]
     }
 
-    /// Checks a link and says where it leads; none where it is for another host or another program.
+    /// Checks a link and returns its target; `None` for another host or another scheme.
     fn check(&self, from: &str, base: &str, link: &str) -> Option<Url> {
         let base = must(base, Url::parse(base));
         let mut url = must(link, base.join(link));
@@ -119,7 +118,7 @@ impl Walk {
         } else if kind.starts_with("application/json") && path.ends_with("/openapi.json") {
             let document = answer.json();
             for server in document["servers"].as_array().into_iter().flatten() {
-                // Programs put a path of the document, which begins with a slash, behind it.
+                // Clients append a path of the document, which begins with a slash.
                 let server = server["url"].as_str().unwrap_or_default().trim_end_matches('/');
                 self.check(path, url.as_str(), &format!("{server}/"));
             }
@@ -127,8 +126,8 @@ impl Walk {
         }
     }
 
-    /// A script runs on a page: the document that the page of the documentation loads is named relative
-    /// to it, and no script asks for a path of the host.
+    /// Checks a script: the documentation loads its document by a relative URL, and no script uses an
+    /// absolute path of the host.
     fn read_script(&mut self, path: &str, script: &str) {
         if path.ends_with("/swagger-initializer.js") {
             let (_, rest) = must(path, script.split_once("\"url\": \"").ok_or("no document"));
@@ -138,13 +137,13 @@ impl Walk {
         }
         if path.starts_with("/assets/") {
             for mark in ["fetch('/", "fetch(\"/", "fetch(`/"] {
-                assert!(!script.contains(mark), "{path} asks for a path of the host");
+                assert!(!script.contains(mark), "{path} uses a path of the host");
             }
         }
     }
 }
 
-/// The attributes of a page that hold links, without their escapes.
+/// Returns the attributes of a page that contain links, unescaped.
 fn attributes(html: &str) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (name, mark) in [
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn links_within_the_base_are_followed_and_others_left_alone() {
+    fn links_within_the_base_are_followed_and_others_are_ignored() {
         let mut walk = walk();
         let page = Url::parse("https://host.example/base/a/b").unwrap();
         for link in

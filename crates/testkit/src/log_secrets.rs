@@ -1,18 +1,16 @@
-//! What no line of a log may show.
+//! Checks that logs contain no secrets.
 
 use reqwest::Method;
 
 use crate::{Exchange, Served, until_blocking};
 
-/// Sends requests to a server that logs all it can, and checks that no line shows what they hold: neither
-/// one of the `secrets`, nor a query, whether or not its names have values. Returns the lines of the
-/// access log.
+/// Sends requests to a server that logs everything, and checks that no line contains one of the `secrets` or
+/// a query. Returns the lines of the access log.
 ///
-/// `paths` may end in queries of their own; a name without a value is added to each. The server needs
-/// `RUST_LOG=trace`.
+/// `paths` may have queries. A name without a value is added to each. The server needs `RUST_LOG=trace`.
 ///
 /// # Panics
-/// When a line shows something.
+/// Panics if a line contains a secret or a query.
 pub async fn log_without(served: &Served, paths: &[&str], secrets: &[&str]) -> Vec<String> {
     const NAME: &str = "fe2b7a90c1d34e5f";
     let accessed = |log: &str| log.lines().filter(|line| line.contains("access")).count();

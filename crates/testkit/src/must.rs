@@ -1,8 +1,8 @@
-//! What a test cannot go on without.
+//! Unwraps results with a message.
 
 use std::fmt::Display;
 
-/// The value, or the end of the test with what was tried and why it failed.
+/// Returns the value, or panics with the attempt and the error.
 #[track_caller]
 pub(crate) fn must<T, E: Display>(tried: &str, outcome: Result<T, E>) -> T {
     match outcome {

@@ -1,4 +1,4 @@
-//! Processes that end with the test.
+//! Processes that are killed at the end of a test.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use reqwest::{Client, Method, RequestBuilder};
 use crate::must::must;
 use crate::server::client;
 
-/// A process that runs longer than that hangs.
+/// The longest run of a process.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The pause between two looks at a process.
+/// The pause between two polls of a process.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A running process; killed when it is dropped.
+/// A running process, which is killed when this is dropped.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -27,32 +27,32 @@ impl Process {
     /// Starts a command.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// Panics if it cannot be started.
     #[track_caller]
     pub fn spawn(command: &mut Command) -> Self {
         Self { child: must("start the program", command.spawn()) }
     }
 
-    /// Its number.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether it has ended.
+    /// Returns whether the process has ended.
     pub fn has_ended(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Waits for its end and returns the exit code; none when a signal ended it.
+    /// Waits for the end and returns the exit code; `None` if a signal ended the process.
     ///
     /// # Panics
-    /// When it hangs.
+    /// Panics if it hangs.
     #[track_caller]
     pub fn wait(&mut self) -> Option<i32> {
         self.wait_measured().0
     }
 
-    /// Exit code and the most memory that was seen.
+    /// Waits for the end. Returns the exit code and the peak memory.
     #[track_caller]
     pub(crate) fn wait_measured(&mut self) -> (Option<i32>, u64) {
         let (begin, mut peak) = (Instant::now(), 0);
@@ -69,7 +69,7 @@ impl Process {
     /// Sends a signal, such as `HUP` or `TERM`.
     ///
     /// # Panics
-    /// When it cannot be sent.
+    /// Panics if it cannot be sent.
     #[track_caller]
     pub fn signal(&self, name: &str) {
         let mut kill = Command::new("kill");
@@ -77,7 +77,7 @@ impl Process {
         assert!(must("send a signal", kill.status()).success(), "no such process");
     }
 
-    /// Kills it as a crash would; true when it had ended before.
+    /// Kills the process with SIGKILL. Returns true if it had already ended.
     pub fn kill(&mut self) -> bool {
         let ended = self.has_ended();
         let _ = self.child.kill();
@@ -85,10 +85,10 @@ impl Process {
         ended
     }
 
-    /// Kills it as soon as a condition holds; false when it ended before.
+    /// Kills the process as soon as a condition holds. Returns false if it ended before.
     ///
     /// # Panics
-    /// When it neither ends nor fulfils the condition.
+    /// Panics if it hangs and the condition does not hold.
     #[track_caller]
     pub fn kill_when(&mut self, mut now: impl FnMut() -> bool) -> bool {
         let begin = Instant::now();
@@ -101,7 +101,7 @@ impl Process {
         false
     }
 
-    /// The most memory that it had so far, in MiB; 0 where that cannot be measured.
+    /// Returns the peak memory so far in MiB; 0 if it cannot be measured.
     pub fn peak_mib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
         let status = status.unwrap_or_default();
@@ -117,23 +117,23 @@ impl Drop for Process {
     }
 }
 
-/// A server of the binary; killed when it is dropped.
+/// A running server, which is killed when this is dropped.
 #[derive(Debug)]
 pub struct Served {
     process: Process,
     http: SocketAddr,
     admin: SocketAddr,
     log: Arc<Mutex<String>>,
-    /// The rest of the log while nobody reads it.
+    /// The unread rest of the log.
     unread: Option<Lines<BufReader<ChildStderr>>>,
     client: Client,
 }
 
 impl Served {
-    /// Starts a command that serves, and waits until its log says where.
+    /// Starts a server, and waits until its log has the addresses.
     ///
     /// # Panics
-    /// When the log does not say it; it needs `RUST_LOG=info`.
+    /// Panics if the log does not have them, which needs `RUST_LOG=info`.
     #[track_caller]
     pub fn start(command: Command) -> Self {
         let mut served = Self::start_unread(command);
@@ -141,10 +141,10 @@ impl Served {
         served
     }
 
-    /// The same, and the log is not read any further.
+    /// Like [`start`](Self::start), but stops reading the log after that.
     ///
     /// # Panics
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     #[track_caller]
     pub fn start_unread(mut command: Command) -> Self {
         let mut process = Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::piped()));
@@ -161,7 +161,7 @@ impl Served {
                     return must(&line, rest[..end.unwrap_or(rest.len())].parse());
                 }
             }
-            panic!("the server does not say where it is: {log}");
+            panic!("the log has no addresses: {log}");
         };
         let http = address_behind("http://");
         let admin = address_behind("health and metrics on http://");
@@ -169,11 +169,11 @@ impl Served {
         Self { process, http, admin, log, unread, client: client() }
     }
 
-    /// Reads the log from now on.
+    /// Starts to read the log again.
     pub fn read_log(&mut self) {
         let Some(lines) = self.unread.take() else { return };
         let behind = Arc::clone(&self.log);
-        // Whatever it says later must not block it.
+        // A full pipe would block the server.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let mut log = behind.lock();
@@ -183,17 +183,17 @@ impl Served {
         });
     }
 
-    /// Closes an unread log, so that the server cannot write it any more.
+    /// Closes an unread log, so that the server can no longer write it.
     pub fn close_log(&mut self) {
         self.unread = None;
     }
 
-    /// Address of plain HTTP.
+    /// The address of plain HTTP.
     pub fn http(&self) -> SocketAddr {
         self.http
     }
 
-    /// Address of health and metrics.
+    /// The address of health and metrics.
     pub fn admin(&self) -> SocketAddr {
         self.admin
     }
@@ -203,7 +203,7 @@ impl Served {
         &mut self.process
     }
 
-    /// What it has logged so far.
+    /// Returns the log so far.
     pub fn log(&self) -> MutexGuard<'_, String> {
         self.log.lock()
     }
@@ -218,10 +218,10 @@ impl Served {
         self.client.request(method, format!("http://{}{path}", self.http))
     }
 
-    /// The value of a metric.
+    /// Returns the value of a metric.
     ///
     /// # Panics
-    /// When there is none of that name.
+    /// Panics if there is no such metric.
     pub async fn metric(&self, name: &str) -> f64 {
         let response = self.client.get(format!("http://{}/metrics", self.admin)).send().await;
         let text = must("read the metrics", must("ask for metrics", response).text().await);
@@ -229,10 +229,10 @@ impl Served {
         must(name, value.ok_or_else(|| text.clone()).map(str::trim)).parse().unwrap_or(f64::NAN)
     }
 
-    /// Ends it as an operator would and returns the exit code.
+    /// Stops the server with SIGTERM and returns the exit code.
     ///
     /// # Panics
-    /// When it does not end.
+    /// Panics if it does not end.
     #[track_caller]
     pub fn stop(mut self) -> Option<i32> {
         self.process.signal("TERM");

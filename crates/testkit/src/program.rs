@@ -1,4 +1,4 @@
-//! The binary of a service as a process of its own: commands, servers, crashes.
+//! Runs the binary of a service: commands, servers, crashes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::must::must;
 use crate::{Folder, Process, Served};
 
-/// The binary of a service with a data folder and settings of its own.
+/// The binary of a service with its own data folder and settings.
 ///
 /// ```no_run
 /// use testkit::{Program, until_blocking};
@@ -36,24 +36,24 @@ pub struct Program {
     database: Option<crate::Database>,
 }
 
-/// How a process ended, what it printed, and what it took.
+/// The result of a process.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The exit code; none when a signal ended it.
+    /// The exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
-    /// What it printed on stdout.
+    /// The output on stdout.
     pub out: String,
-    /// What it printed on stderr.
+    /// The output on stderr.
     pub errors: String,
-    /// The most memory that it was seen to have, in MiB; 0 where it cannot be measured.
+    /// The peak memory in MiB; 0 if it cannot be measured.
     pub peak_mib: u64,
 }
 
 impl Ran {
-    /// What was printed by a command that succeeded.
+    /// Returns the output of a successful command.
     ///
     /// # Panics
-    /// When it failed.
+    /// Panics if the command failed.
     #[track_caller]
     pub fn done(self) -> String {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.errors);
@@ -62,7 +62,7 @@ impl Ran {
 }
 
 impl Program {
-    /// A program with an empty data folder; `binary` is `env!("CARGO_BIN_EXE_NAME")`.
+    /// Creates a program with an empty data folder. `binary` is `env!("CARGO_BIN_EXE_NAME")`.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         Self {
             binary: binary.into(),
@@ -74,7 +74,7 @@ impl Program {
         .setting("RUST_LOG", "info")
     }
 
-    /// The same with a database of its own, which migrates by itself.
+    /// Adds a database of its own, with automatic migration.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn with_database(self) -> Self {
@@ -83,14 +83,14 @@ impl Program {
         Self { database: Some(database), ..program }
     }
 
-    /// The same with an environment variable; a later value replaces an earlier one.
+    /// Sets an environment variable. A later value replaces an earlier one.
     #[must_use]
     pub fn setting(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.settings.push((name.into(), value.into()));
         self
     }
 
-    /// The folder of the test, which is `DATA_DIR` unless set otherwise.
+    /// The folder of the test, which is the default `DATA_DIR`.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -98,13 +98,13 @@ impl Program {
     /// The database.
     ///
     /// # Panics
-    /// When the program was made without one.
+    /// Panics if the program has no database.
     #[cfg(feature = "database")]
     pub fn database(&self) -> &crate::Database {
         must("find the database", self.database.as_ref().ok_or("the program has none"))
     }
 
-    /// The command with its settings, to be changed further.
+    /// Returns the command with its settings, for further changes.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(&self.binary);
         command.env("DATA_DIR", self.folder.path()).args(arguments).stdin(Stdio::null());
@@ -112,10 +112,10 @@ impl Program {
         command
     }
 
-    /// Runs to the end.
+    /// Runs the command to its end.
     ///
     /// # Panics
-    /// When it cannot be started or hangs.
+    /// Panics if it cannot be started or hangs.
     #[track_caller]
     pub fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Ran {
         self.run_command(self.command(arguments))
@@ -124,10 +124,10 @@ impl Program {
     /// Runs a changed [`command`](Self::command) to the end.
     ///
     /// # Panics
-    /// When it cannot be started or hangs.
+    /// Panics if it cannot be started or hangs.
     #[track_caller]
     pub fn run_command(&self, mut command: Command) -> Ran {
-        // Files take any amount of output while nobody reads.
+        // Files take any amount of output without a reader.
         let folder = Folder::new();
         let (out, errors) = (folder.join("stdout"), folder.join("stderr"));
         let file = |path: &Path| must("make a file for output", File::create(path));
@@ -140,29 +140,29 @@ impl Program {
         Ran { code, out: text(&out), errors: text(&errors), peak_mib }
     }
 
-    /// Runs to the end and returns what was printed.
+    /// Runs the command to its end and returns the output.
     ///
     /// # Panics
-    /// When it fails.
+    /// Panics if it fails.
     #[track_caller]
     pub fn done<A: AsRef<OsStr>>(&self, arguments: &[A]) -> String {
         self.run(arguments).done()
     }
 
-    /// Runs with `--json` behind the arguments and returns what was printed.
+    /// Appends `--json` to the arguments, runs the command and returns the output.
     ///
     /// # Panics
-    /// When it fails or prints something else.
+    /// Panics if it fails or the output is not JSON.
     #[track_caller]
     pub fn json(&self, arguments: &[&str]) -> Value {
         let printed = self.done(&[arguments, &["--json"]].concat());
         must("read the output as JSON", serde_json::from_str(&printed))
     }
 
-    /// Runs to the end with standard input.
+    /// Runs the command to its end with standard input.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// Panics if it cannot be started.
     #[track_caller]
     pub fn pipe<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Ran {
         let mut command = self.command(arguments);
@@ -170,7 +170,7 @@ impl Program {
         let mut child = must("start the program", command.spawn());
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // A program that does not read to the end closes the pipe.
+            // The program may close the pipe before the end.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             must("run the program", child.wait_with_output())
         });
@@ -179,26 +179,26 @@ impl Program {
         Ran { code, out, errors, peak_mib: 0 }
     }
 
-    /// Starts it without looking at its output.
+    /// Starts the command and discards its output.
     ///
     /// # Panics
-    /// When it cannot be started.
+    /// Panics if it cannot be started.
     #[track_caller]
     pub fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Process {
         let mut command = self.command(arguments);
         Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()))
     }
 
-    /// Starts a server on free ports, without TLS unless the arguments say otherwise.
+    /// Starts a server on free ports, by default without TLS.
     ///
     /// # Panics
-    /// When it does not say where it serves.
+    /// Panics if the log does not have the addresses.
     #[track_caller]
     pub fn serve(&self, arguments: &[&str]) -> Served {
         Served::start(self.serving(arguments))
     }
 
-    /// The command that [`serve`](Self::serve) starts, to be changed further.
+    /// Returns the command of [`serve`](Self::serve), for further changes.
     pub fn serving(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&["serve"]);
         let free = "127.0.0.1:0";

@@ -1,6 +1,6 @@
-//! Random numbers that a failure can be repeated with.
+//! Reproducible random numbers.
 
-/// A generator whose numbers depend on its seed alone (SplitMix64).
+/// A generator whose numbers depend only on its seed (SplitMix64).
 ///
 /// ```
 /// let (mut one, mut other) = (testkit::Random::new(7), testkit::Random::new(7));
@@ -14,22 +14,12 @@ pub struct Random {
 }
 
 impl Random {
-    /// Numbers of a seed.
+    /// Creates a generator with a seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// Numbers of the seed in an environment variable, or of the time; the seed is printed, so that
-    /// a failed test says how to repeat it.
-    pub fn seeded_by(variable: &str) -> Self {
-        let given = std::env::var(variable).ok().and_then(|text| text.parse().ok());
-        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
-        let seed = given.unwrap_or(u64::try_from(now).unwrap_or_default());
-        eprintln!("{variable}={seed}");
-        Self::new(seed)
-    }
-
-    /// Any number.
+    /// Returns any number.
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -37,15 +27,15 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 for an `end` of 0.
+    /// Returns a number below `end`; 0 for an `end` of 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.number() % end.max(1)
     }
 
-    /// One of a list.
+    /// Returns an element of a list.
     ///
     /// # Panics
-    /// When the list is empty.
+    /// Panics if the list is empty.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[usize::try_from(self.below(list.len() as u64)).unwrap_or_default()]
     }

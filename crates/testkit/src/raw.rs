@@ -1,23 +1,23 @@
-//! Bytes over a socket, for what no client library would send.
+//! Raw bytes over a socket, for requests that client libraries cannot send.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use crate::must::must;
 
-/// An answer as it came over the wire.
+/// A raw response.
 #[derive(Clone, Debug)]
 pub struct RawAnswer {
     /// The status.
     pub status: u16,
-    /// Status line and headers.
+    /// The status line and headers.
     pub head: String,
-    /// The body, with the framing that it was sent in.
+    /// The body, including its framing.
     pub body: Vec<u8>,
 }
 
 impl RawAnswer {
-    /// A header.
+    /// Returns a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (found, value) = line.split_once(':')?;
@@ -25,17 +25,17 @@ impl RawAnswer {
         })
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     ///
     /// # Panics
-    /// When it is not UTF-8.
+    /// Panics if it is not UTF-8.
     #[track_caller]
     pub fn text(&self) -> &str {
         must("read the body as text", std::str::from_utf8(&self.body))
     }
 }
 
-/// Sends bytes as they are and reads until the other side closes.
+/// Sends raw bytes and reads until the peer closes the connection.
 ///
 /// ```no_run
 /// let request = b"GET /range/5BAA6 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
@@ -44,7 +44,7 @@ impl RawAnswer {
 /// ```
 ///
 /// # Panics
-/// When there is no HTTP answer.
+/// Panics if there is no HTTP response.
 #[track_caller]
 pub fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> RawAnswer {
     let mut stream = must("connect", TcpStream::connect(address));

@@ -1,6 +1,5 @@
-//! A real server on free ports, with a client for it.
+//! A server on free ports, with a client.
 
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder};
 use shell::{Running, Server, Service, ShellSettings};
 
@@ -9,14 +8,14 @@ use crate::{Folder, RawAnswer, exchange};
 
 /// A service that serves on free loopback ports in the actix system of the test.
 ///
-/// Use it in tests marked `#[actix_web::test]`. The client follows no redirects and does not
-/// unpack compressed bodies, so that a test sees what was sent.
+/// Use it in tests marked `#[actix_web::test]`. The client neither follows redirects nor decompresses
+/// bodies.
 ///
 /// ```no_run
 /// use testkit::{Exchange, TestServer};
 ///
 /// # async fn test<S: shell::Service>(service: S) {
-/// let server = TestServer::start(service).await.with_header("user-agent", "tests");
+/// let server = TestServer::start(service).await;
 /// let answer = server.get("/api/v3/breaches").answer().await.expect(200);
 /// assert_eq!(answer.header("content-type"), "application/json");
 /// # }
@@ -24,7 +23,6 @@ use crate::{Folder, RawAnswer, exchange};
 pub struct TestServer {
     running: Running,
     client: Client,
-    headers: HeaderMap,
     _folder: Folder,
 }
 
@@ -32,7 +30,7 @@ impl TestServer {
     /// Starts `service` with the settings for tests.
     ///
     /// # Panics
-    /// When the server cannot start.
+    /// Panics if the server cannot start.
     pub async fn start<S: Service>(service: S) -> Self {
         Self::start_with(service, |_| ()).await
     }
@@ -40,7 +38,7 @@ impl TestServer {
     /// Starts `service` with changed settings.
     ///
     /// # Panics
-    /// When the server cannot start.
+    /// Panics if the server cannot start.
     pub async fn start_with<S: Service>(
         service: S,
         change: impl FnOnce(&mut ShellSettings),
@@ -50,26 +48,15 @@ impl TestServer {
         change(&mut settings);
         let running = Server::start(&settings, service).await;
         let running = must("start the server", running.map_err(|error| format!("{error:#}")));
-        Self { running, client: client(), headers: HeaderMap::new(), _folder: folder }
+        Self { running, client: client(), _folder: folder }
     }
 
-    /// Sends a header with every request.
-    ///
-    /// # Panics
-    /// When it is no header.
-    #[must_use]
-    pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
-        let value = must(name, HeaderValue::from_str(value));
-        self.headers.insert(HeaderName::from_static(name), value);
-        self
-    }
-
-    /// URL of a path on the plain HTTP port.
+    /// Returns the URL of a path on the plain HTTP port.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.http)
     }
 
-    /// URL of a path on the admin port.
+    /// Returns the URL of a path on the admin port.
     pub fn admin_url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.admin)
     }
@@ -116,7 +103,7 @@ impl TestServer {
 
     /// A request with any method.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, self.url(path)).headers(self.headers.clone())
+        self.client.request(method, self.url(path))
     }
 
     /// A GET request to the admin port.
@@ -124,10 +111,10 @@ impl TestServer {
         self.client.get(self.admin_url(path))
     }
 
-    /// Sends bytes as they are and reads until the server closes.
+    /// Sends raw bytes and reads until the server closes the connection.
     ///
     /// # Panics
-    /// When there is no HTTP answer.
+    /// Panics if there is no HTTP response.
     pub async fn raw(&self, request: impl Into<Vec<u8>>) -> RawAnswer {
         let (address, request) = (self.running.http, request.into());
         let answer = tokio::task::spawn_blocking(move || exchange(address, &request)).await;
@@ -140,9 +127,9 @@ impl TestServer {
     }
 }
 
-/// A client that follows no redirects and shows bodies as they were sent.
+/// Returns a client that neither follows redirects nor decompresses bodies.
 pub fn client() -> Client {
-    // Whoever comes second finds it installed.
+    // Fails if it is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();

@@ -5,8 +5,8 @@ use std::any::TypeId;
 use clap::Arg;
 use shell::Cli;
 
-/// Compares the settings of a service with their `--help`: each number names its range as `1 to 512`
-/// (a unit may follow), and what lies outside is refused.
+/// Compares the settings of a service with their `--help`: each number has a range such as `1 to 512` (a
+/// unit may follow), and values outside of it are refused.
 ///
 /// ```no_run
 /// # fn test<C: shell::Cli>() {
@@ -15,7 +15,7 @@ use shell::Cli;
 /// ```
 ///
 /// # Panics
-/// When a setting names no range, or takes numbers outside of it; all of them are listed.
+/// Panics with all settings that have no range or accept numbers outside of it.
 pub fn assert_settings_have_ranges<C: Cli>() {
     let command = C::command();
     let numbers = command.get_arguments().filter(|arg| arg.get_env().is_some() && is_number(arg));
@@ -39,7 +39,7 @@ fn is_number(arg: &Arg) -> bool {
     .any(of)
 }
 
-/// What is wrong with a setting.
+/// Returns the fault of a setting.
 fn fault<C: Cli>(arg: &Arg) -> Option<String> {
     let flag = arg.get_long()?;
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -54,10 +54,10 @@ fn fault<C: Cli>(arg: &Arg) -> Option<String> {
     let inside = takes(least) && takes(most);
     let outside = takes(below) || takes(above);
     let wrong = !inside || outside;
-    wrong.then(|| format!("--{flag}: it does not take just {least} to {most}"))
+    wrong.then(|| format!("--{flag}: it does not accept exactly {least} to {most}"))
 }
 
-/// The two numbers around the first ` to ` that has some.
+/// Returns the two numbers around the first ` to ` between numbers.
 fn range(help: &str) -> Option<(f64, f64)> {
     let words: Vec<&str> = help.split_whitespace().collect();
     let number = |word: &str| word.trim_matches(['(', ')', ',', ';', ':', '.']).parse::<f64>().ok();

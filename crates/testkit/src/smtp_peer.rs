@@ -1,4 +1,4 @@
-//! A mail server that keeps what it gets.
+//! A mail server for tests.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,19 +9,19 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::must::must;
 
-/// A mail as it was received.
+/// A received mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// The sender of the envelope.
     pub from: String,
     /// The recipients of the envelope.
     pub to: Vec<String>,
-    /// Headers and body as they came, with `\n` at line ends.
+    /// Headers and body, with `\n` at line ends.
     pub text: String,
 }
 
 impl Mail {
-    /// The text with soft line ends and quoted bytes of quoted-printable resolved.
+    /// Returns the text with quoted-printable decoded.
     pub fn plain(&self) -> String {
         let mut bytes = Vec::new();
         let mut rest = self.text.as_bytes();
@@ -41,7 +41,7 @@ impl Mail {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The first word of the text that begins so, such as a link.
+    /// Returns the first word of the text with this beginning, such as a link.
     pub fn find(&self, beginning: &str) -> Option<String> {
         let plain = self.plain();
         let word = plain.split_whitespace().find(|word| word.starts_with(beginning));
@@ -64,7 +64,7 @@ struct Post {
 ///
 /// ```no_run
 /// let smtp = testkit::SmtpPeer::start();
-/// // The service sends a mail by way of smtp.url().
+/// // The service sends a mail to smtp.url().
 /// let link = smtp.mails()[0].find("https://").unwrap();
 /// ```
 #[derive(Debug)]
@@ -74,10 +74,10 @@ pub struct SmtpPeer {
 }
 
 impl SmtpPeer {
-    /// Starts it on a free port; it lives as long as the process.
+    /// Starts the server on a free port. It runs until the process ends.
     ///
     /// # Panics
-    /// When there is no free port.
+    /// Panics if there is no free port.
     pub fn start() -> Self {
         let listener = must("listen", TcpListener::bind(("127.0.0.1", 0)));
         let address = must("read the address", listener.local_addr());
@@ -86,14 +86,14 @@ impl SmtpPeer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let kept = Arc::clone(&kept);
-                // Whoever sends may be gone.
+                // The sender may have closed the connection.
                 std::thread::spawn(move || serve(&stream, &kept));
             }
         });
         Self { address, post }
     }
 
-    /// Its address as services take it: `smtp://127.0.0.1:2525`.
+    /// Returns the address in the form of a setting: `smtp://127.0.0.1:2525`.
     pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
@@ -102,7 +102,7 @@ impl SmtpPeer {
         self.post.lock()
     }
 
-    /// What it got so far.
+    /// Returns the received mails.
     pub fn mails(&self) -> Vec<Mail> {
         self.post().mails.clone()
     }
@@ -143,7 +143,7 @@ fn serve(stream: &TcpStream, post: &Mutex<Post>) -> Option<()> {
                 }
             }
             "DATA" => {
-                say("354 go on")?;
+                say("354 send the mail")?;
                 for line in lines.by_ref().take_while(|line| line != ".") {
                     let unstuffed = line.strip_prefix('.').unwrap_or(&line);
                     mail.text.push_str(unstuffed);

@@ -1,4 +1,4 @@
-//! Stops under load.
+//! Stops of a server under load.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use crate::{Program, until_blocking};
 
-/// Says how often servers are stopped; [`STOPS`] unless it is set.
+/// The variable with the number of stops; [`STOPS`] by default.
 const VARIABLE: &str = "STOPS";
-/// Few, so that the tests stay short.
+/// The default number of stops, which keeps the tests short.
 const STOPS: u32 = 2;
-/// Clients of each kind: those that keep their connection and those that open one for each request.
+/// The number of clients of each kind: with a persistent connection, and with one for each request.
 const CLIENTS: usize = 4;
-/// A client that waits longer for an answer has lost its request.
+/// The longest wait for a response.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Stops the server of a program again and again, as often as `STOPS` says, while clients ask it over
-/// kept and fresh connections: every request must get a whole answer that is not 5xx.
+/// Stops the server of a program `STOPS` times while clients send requests over persistent and new
+/// connections. Every request must get a complete response that is not 5xx.
 ///
 /// ```no_run
 /// use testkit::Program;
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// ```
 ///
 /// # Panics
-/// When a request is lost, or the server does not end with exit code 0.
+/// Panics if a request is lost, or the server does not end with exit code 0.
 #[track_caller]
 pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) {
     let stops = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(STOPS);
@@ -63,7 +63,7 @@ pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) 
     println!("{stops} stops, {total} requests, none lost");
 }
 
-/// What a client lost.
+/// Returns the error of a client.
 fn loss(client: JoinHandle<Result<(), String>>) -> Option<String> {
     match client.join() {
         Ok(result) => result.err(),
@@ -71,7 +71,7 @@ fn loss(client: JoinHandle<Result<(), String>>) -> Option<String> {
     }
 }
 
-/// A client that asks until nobody listens any more.
+/// Sends requests until the server no longer listens.
 struct Client {
     address: SocketAddr,
     request: Arc<str>,
@@ -81,7 +81,7 @@ struct Client {
 
 impl Client {
     fn run(&self) -> Result<(), String> {
-        // Whoever finds nobody has sent nothing.
+        // Without a connection, no request was sent.
         while let Ok(stream) = TcpStream::connect(self.address) {
             let kind = if self.keeps { "kept" } else { "fresh" };
             self.ask(stream).map_err(|error| format!("on a {kind} connection: {error}"))?;
@@ -89,7 +89,7 @@ impl Client {
         Ok(())
     }
 
-    /// Asks over one connection until the server wants it closed.
+    /// Sends requests over one connection until the server asks to close it.
     fn ask(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut stream = BufReader::new(stream);
@@ -104,7 +104,7 @@ impl Client {
     }
 }
 
-/// Reads one answer; whether the connection ends with it.
+/// Reads one response. Returns whether the connection ends with it.
 fn read_answer(stream: &mut BufReader<TcpStream>) -> io::Result<bool> {
     let (mut length, mut chunked, mut closes) = (0, false, false);
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! A server that stops answering without closing anything.
+//! A proxy that can stop forwarding without closing connections.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,10 +9,10 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::must::must;
 
-/// Forwards connections on loopback to a server, until it is frozen.
+/// Forwards connections on loopback to a server until it is frozen.
 ///
-/// A frozen connection stays open and forwards nothing, as with a server that was stopped by SIGSTOP:
-/// the system still acknowledges what arrives.
+/// A frozen connection stays open and forwards nothing, like that of a server stopped by SIGSTOP: the
+/// system still acknowledges data.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -44,7 +44,7 @@ struct Shared {
     sockets: Mutex<Vec<TcpStream>>,
 }
 
-/// Which connections forward.
+/// The state of forwarding.
 #[derive(Debug, Default)]
 struct Gate {
     frozen: bool,
@@ -53,10 +53,10 @@ struct Gate {
 }
 
 impl TcpProxy {
-    /// A proxy on a free port.
+    /// Starts a proxy on a free port.
     ///
     /// # Panics
-    /// When there is none.
+    /// Panics if no port is free.
     pub fn to(server: SocketAddr) -> Self {
         let listener = must("listen on loopback", TcpListener::bind("127.0.0.1:0"));
         let address = must("find the own port", listener.local_addr());
@@ -80,22 +80,22 @@ impl TcpProxy {
         Self { address, shared }
     }
 
-    /// Where clients connect.
+    /// The address for clients.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops all forwarding, also of connections to come.
+    /// Stops forwarding on present and new connections.
     pub fn freeze(&self) {
         self.shared.change(|gate| gate.frozen = true);
     }
 
-    /// Forwards again, what was sent meanwhile first.
+    /// Resumes forwarding, beginning with the data sent meanwhile.
     pub fn thaw(&self) {
         self.shared.change(|gate| gate.frozen = false);
     }
 
-    /// Freezes the present connections for ever, and forwards new ones.
+    /// Freezes the present connections forever, and forwards new ones.
     pub fn strand(&self) {
         let opened = self.shared.opened.load(Ordering::Relaxed);
         self.shared.change(|gate| *gate = Gate { frozen: false, stranded: opened });
@@ -109,7 +109,7 @@ impl Drop for TcpProxy {
             let _ = socket.shutdown(Shutdown::Both);
         }
         self.shared.change(|gate| *gate = Gate::default());
-        // The listener wakes up and ends.
+        // Wakes the listener, which then ends.
         let _ = TcpStream::connect(self.address);
     }
 }

@@ -1,10 +1,10 @@
-//! Waiting for what another process or task is about to do.
+//! Waits for conditions.
 
 use std::time::{Duration, Instant};
 
-/// What has not happened by then will not.
+/// The longest wait.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pause between two looks, so that those waited for get the processor.
+/// The pause between two checks, which leaves the processor to others.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until a condition holds.
@@ -21,12 +21,12 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// ```
 ///
 /// # Panics
-/// When it does not hold within a minute.
+/// Panics if the condition does not hold within a minute.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     let mut pauses = tokio::time::interval(PAUSE);
     while !holds().await {
-        assert!(begin.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(begin.elapsed() < PATIENCE, "timed out: {what}");
         pauses.tick().await;
     }
 }
@@ -44,11 +44,11 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 /// ```
 ///
 /// # Panics
-/// When it does not hold within a minute.
+/// Panics if the condition does not hold within a minute.
 pub fn until_blocking(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < PATIENCE, "in vain: {what}");
+        assert!(begin.elapsed() < PATIENCE, "timed out: {what}");
         std::thread::park_timeout(PAUSE);
     }
 }

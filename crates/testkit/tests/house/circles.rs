@@ -1,4 +1,4 @@
-//! No circle of files: what uses a file is not used by it, on whatever way round.
+//! No circular dependencies between files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::source::Place;
 
 type Edges = BTreeMap<String, BTreeMap<String, usize>>;
 
-/// Who uses whom, with the line of the first use. Re-exports of a `mod.rs` are uses, too.
+/// The uses between files, with the line of the first use. Re-exports of a `mod.rs` are uses as well.
 fn edges(target: &Target) -> Edges {
     let mut edges = Edges::new();
     for source in target.files().filter(|source| !source.test) {
@@ -16,7 +16,7 @@ fn edges(target: &Target) -> Edges {
         for mention in source.contents.mentions.iter().filter(|mention| !mention.test) {
             let file = match target.resolve(source, mention) {
                 Some(Found::Item(file)) => file,
-                // A module as such is only a way to what is used of it.
+                // Skips modules themselves: only their items count.
                 Some(Found::Module(file)) if mention.binds.as_deref() == Some("*") => file,
                 _ => continue,
             };
@@ -28,7 +28,7 @@ fn edges(target: &Target) -> Edges {
     edges
 }
 
-/// The files that can be reached from one.
+/// Returns the files that are reachable from a file.
 fn reach(edges: &Edges, from: &str) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![from.to_owned()];
@@ -82,7 +82,7 @@ fn offence(edges: &Edges, circle: &[&String]) -> Offence {
         file: circle[0].clone(),
         line: 1,
         what: names.join(" <-> "),
-        mend: format!(
+        fix: format!(
             "move what both need to a file of its own, or import from the file that defines it:\n      {}",
             uses.join("\n      ")
         ),
@@ -90,7 +90,7 @@ fn offence(edges: &Edges, circle: &[&String]) -> Offence {
 }
 
 #[test]
-fn the_graph_is_seen() {
+fn the_graph_has_known_edges() {
     let target = &targets()["crates/database/src"];
     let edges = edges(target);
     assert!(edges["crates/database/src/pools.rs"].len() >= 2, "{edges:#?}");

@@ -1,4 +1,4 @@
-//! What every contract file has: services/NAME/openapi.json.
+//! Requirements of every contract file, services/NAME/openapi.json.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn document(service: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Each operation as (method and path, operation).
+/// Returns each operation as (method and path, operation).
 fn operations(document: &Value) -> Vec<(String, Value)> {
     let methods = ["get", "put", "post", "delete", "patch", "head", "options"];
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ fn operations(document: &Value) -> Vec<(String, Value)> {
     found
 }
 
-/// Runs a check over all operations of all services and collects what it complains of.
+/// Runs a check over all operations of all services and collects its complaints.
 fn complaints(check: impl Fn(&Value, &Value) -> Vec<String>) -> Vec<String> {
     let mut found = Vec::new();
     for &service in SERVICES.iter() {
@@ -108,7 +108,7 @@ fn path_parameters_are_those_of_the_path() {
     }
 }
 
-/// Whether an answer says that it has no body, as 304 and some 404 have none.
+/// Returns whether an answer declares that it has no body, like 304 and some 404.
 fn is_empty(status: &str, response: &Value) -> bool {
     let described = response["description"].as_str().unwrap_or_default().to_lowercase();
     matches!(status, "204" | "301" | "304") || described.contains("empty")
@@ -147,7 +147,7 @@ fn every_json_success_has_an_example() {
     }));
 }
 
-/// An example beside the schema, in it, or in what it refers to.
+/// Returns an example from next to the schema, from inside it, or from its references.
 fn has_example(document: &Value, media: &Value) -> bool {
     let given = |value: &Value| !value["example"].is_null() || !value["examples"].is_null();
     if given(media) || given(&media["schema"]) {

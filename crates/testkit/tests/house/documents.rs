@@ -1,4 +1,4 @@
-//! Documents name only what exists: files, items of the code, scripts and commands, in backticks.
+//! Files, items, scripts and commands in backticks in documents must exist.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -10,13 +10,13 @@ use regex::Regex;
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{SERVICES, packages, root, sources};
 
-/// The history names what is gone.
+/// The change log may name removed things.
 const SKIPPED: [&str; 1] = ["CHANGELOG.md"];
 
 /// Folders of built or fetched files.
 const BUILT: [&str; 4] = ["target", "node_modules", "__pycache__", "artifacts"];
 
-/// Endings of the files that people write. Others, such as `.csv` and `.db`, may be made by a program.
+/// The endings of source files. Other files, such as `.csv` and `.db`, may be created by a program.
 const ENDINGS: [&str; 13] = [
     ".rs", ".md", ".toml", ".sql", ".html", ".css", ".js", ".mjs", ".py", ".sh", ".lua", ".yaml",
     ".yml",
@@ -89,12 +89,12 @@ impl Tree {
     }
 }
 
-/// The spans of a document outside of its fenced blocks.
+/// Returns the code spans of a document outside of fenced blocks.
 fn spans(file: &str, text: &str) -> Vec<Span> {
     static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`([^`]+)`").unwrap());
     let mut spans = Vec::new();
     let mut is_fenced = false;
-    // A span may go over the end of a line, so whole paragraphs are searched.
+    // A span may continue on the next line, so that whole paragraphs are searched.
     let mut paragraph = (1, String::new());
     let mut search = |(first, text): &(usize, String)| {
         for found in SPAN.captures_iter(text) {
@@ -118,11 +118,12 @@ fn spans(file: &str, text: &str) -> Vec<Span> {
     spans
 }
 
-/// The words of each package's Rust files and of their paths, and all of them under the name `crate`.
+/// Returns the words of each package's Rust files and their paths, and all of them under `crate`.
 fn code() -> &'static BTreeMap<String, HashSet<String>> {
     static CODE: LazyLock<BTreeMap<String, HashSet<String>>> = LazyLock::new(|| {
         let mut code: BTreeMap<String, HashSet<String>> = BTreeMap::new();
-        for source in sources() {
+        // This file has names that do not exist.
+        for source in sources().iter().filter(|source| !source.path.ends_with("/documents.rs")) {
             let text = fs::read_to_string(root().join(&source.path)).unwrap();
             for key in [source.package.as_str(), "crate"] {
                 let all = code.entry(key.to_owned()).or_default();
@@ -138,7 +139,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Returns what a span names that does not exist; none if it names nothing that can be checked.
+/// Returns the missing name in a span, or `None` if all names exist or cannot be checked.
 fn fault(
     span: &Span,
     tree: &Tree,
@@ -158,8 +159,8 @@ fn fault(
     }
     if PATH.is_match(text) && is_path(text, tree) {
         let folder = Path::new(&span.file).parent().unwrap().to_string_lossy().into_owned();
-        let beside = format!("{folder}/{text}");
-        let found = tree.has(text) || root().join(&beside).exists();
+        let sibling = format!("{folder}/{text}");
+        let found = tree.has(text) || root().join(&sibling).exists();
         return (!found).then(|| format!("the path `{text}`"));
     }
     command_fault(text, commands)
@@ -180,7 +181,7 @@ fn script_fault(script: &str, text: &str, tree: &Tree) -> Option<String> {
     if !tree.has(&path) {
         return Some(format!("the script `{path}`"));
     }
-    // A first argument is a word of the script, or the name of a file of its folder.
+    // The first argument is a word in the script, or a file of its folder.
     let argument = text.split(' ').nth(1)?;
     let is_name = argument.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     if !is_name || argument.starts_with('-') || SERVICES.contains(&argument) {
@@ -229,7 +230,7 @@ fn command_fault(text: &str, commands: &BTreeMap<String, BTreeSet<String>>) -> O
     None
 }
 
-/// The subcommands of each service, of all levels.
+/// Returns the subcommands of each service on all levels.
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
     let shared = subcommands(|path| {
         ["crates/auth/src/commands/", "crates/database/src/command.rs", "crates/shell/src/cli.rs"]
@@ -245,7 +246,7 @@ fn commands() -> BTreeMap<String, BTreeSet<String>> {
     SERVICES.iter().map(|service| own(service)).collect()
 }
 
-/// The variants of all `clap::Subcommand`s in some files, in kebab case.
+/// Returns the variants of all enums in some files, in kebab case.
 fn subcommands(chosen: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let variant = Regex::new(r"^ {4}([A-Z]\w*)( \{|\(|,|$)").unwrap();
     let name = Regex::new(r#"command\(name = "([\w-]+)""#).unwrap();
@@ -283,7 +284,7 @@ fn documents_name_what_exists() {
                     file: span.file,
                     line: span.line,
                     what: format!("{what} does not exist"),
-                    mend: "name what took its place, or leave the name out".to_owned(),
+                    fix: "name its replacement, or omit it".to_owned(),
                 });
             }
         }

@@ -1,16 +1,16 @@
-//! Sizes, names and places of files, and what is public.
+//! Sizes, names and places of files, and public modules.
 
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, root, sources};
 
-/// A file with more lines holds more than one idea.
+/// The most lines of a file.
 const MOST_LINES: usize = 500;
 
-/// Names that say nothing about what is inside.
+/// Names that say nothing about the contents.
 const NAMELESS: [&str; 8] =
     ["common", "helper", "helpers", "misc", "shared", "util", "utilities", "utils"];
 
-/// Modules that are public as such: their path from the crate, and why.
+/// Public modules: their path and the reason.
 const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("auth::schema", "the queries of services join its tables"),
     ("breaches::jobs", "tests run loads without a process"),
@@ -68,42 +68,42 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("shell::metrics", "its functions are named by their module"),
 ];
 
-fn offence(rule: &'static str, source: &Source, line: usize, what: &str, mend: &str) -> Offence {
-    Offence { rule, file: source.path.clone(), line, what: what.to_owned(), mend: mend.to_owned() }
+fn offence(rule: &'static str, source: &Source, line: usize, what: &str, fix: &str) -> Offence {
+    Offence { rule, file: source.path.clone(), line, what: what.to_owned(), fix: fix.to_owned() }
 }
 
 #[test]
 fn files_have_at_most_500_lines() {
     let offences = sources().iter().filter(|source| source.lines > MOST_LINES).map(|source| {
-        let mend = format!("{} lines: divide it by its ideas", source.lines);
-        offence("long", source, MOST_LINES, "more than 500 lines", &mend)
+        let fix = format!("{} lines: split it by topic", source.lines);
+        offence("long", source, MOST_LINES, "more than 500 lines", &fix)
     });
     assert_obeyed(&["long"], offences.collect());
 }
 
 #[test]
-fn files_are_named_after_what_is_inside() {
+fn files_are_named_after_their_contents() {
     let nameless = sources().iter().filter(|source| {
         let mut parts = source.path.split('/').map(|part| part.trim_end_matches(".rs"));
         parts.any(|part| NAMELESS.contains(&part))
     });
     let offences = nameless.map(|source| {
-        offence("name", source, 1, "a name that says nothing", "name it after what it holds")
+        offence("name", source, 1, "a name that says nothing", "name it after its contents")
     });
     assert_obeyed(&["name"], offences.collect());
 }
 
 #[test]
 fn a_module_with_children_is_a_folder_with_mod_rs() {
-    let beside = |source: &&Source| {
+    let has_children = |source: &&Source| {
         let folder = source.path.trim_end_matches(".rs");
         let is_root = source.module.is_empty();
         !is_root && root().join(folder).is_dir()
     };
-    let offences = sources().iter().filter(beside).map(|source| {
+    let offences = sources().iter().filter(has_children).map(|source| {
         let folder = source.path.trim_end_matches(".rs").to_owned();
-        let mend = format!("git mv {} {folder}/mod.rs", source.path);
-        offence("form", source, 1, "stands beside the folder of its children", &mend)
+        let fix = format!("git mv {} {folder}/mod.rs", source.path);
+        offence("form", source, 1, "is next to the folder of its children", &fix)
     });
     assert_obeyed(&["form"], offences.collect());
 }
@@ -120,10 +120,10 @@ fn modules_are_private_unless_listed_with_a_reason() {
             let path = path.join("::");
             if PUBLIC_MODULES.iter().all(|(listed, _)| *listed != path) {
                 let what = format!("pub mod {}", item.name);
-                let mend = "make it `mod` and `pub use` what is meant, or `pub(crate) mod` where \
+                let fix = "make it `mod` and `pub use` the items, or `pub(crate) mod` where \
                             its path reads better; if a test or bench truly needs the path, list \
                             it with the reason in PUBLIC_MODULES";
-                offences.push(offence("public", source, item.line, &what, mend));
+                offences.push(offence("public", source, item.line, &what, fix));
             }
         }
     }
@@ -142,7 +142,7 @@ fn every_service_has_one_test_binary_with_a_harness() {
                     file: path,
                     line: 1,
                     what: "does not exist".to_owned(),
-                    mend: "main.rs names the files, app.rs is the harness `App`".to_owned(),
+                    fix: "main.rs names the files, app.rs is the harness `App`".to_owned(),
                 });
             }
         }
@@ -150,21 +150,21 @@ fn every_service_has_one_test_binary_with_a_harness() {
     for source in sources().iter().filter(|source| source.is_service()) {
         let harness = matches!(source.stem(), "support" | "harness" | "setup");
         if source.place == Place::Tests && harness {
-            let mend = "the harness is `App` in tests/api/app.rs";
-            offences.push(offence("tests", source, 1, "a second name for the harness", mend));
+            let fix = "the harness is `App` in tests/api/app.rs";
+            offences.push(offence("tests", source, 1, "a second name for the harness", fix));
         }
         if source.place == Place::Tests && !source.target.ends_with("/tests/api") {
-            let mend = "move it to tests/api: every binary more is linked once more";
-            offences.push(offence("tests", source, 1, "is another test binary", mend));
+            let fix = "move it to tests/api: each binary costs link time";
+            offences.push(offence("tests", source, 1, "is another test binary", fix));
         }
     }
     assert_obeyed(&["tests"], offences);
 }
 
-/// Tables of one row, whose name is no plural.
+/// Tables of one row, which are named in the singular.
 const SINGLE_ROWS: [&str; 1] = ["index_state"];
 
-/// The tables that a `schema.rs` declares.
+/// Returns the tables of a `schema.rs`.
 fn tables(schema: &str) -> Vec<String> {
     let mut tables = Vec::new();
     let mut lines = schema.lines().map(str::trim);
@@ -192,8 +192,8 @@ fn queries_are_named_in_the_plural_of_their_table() {
             if let Some(source) =
                 named_so.filter(|_| !table.ends_with('s') && !SINGLE_ROWS.contains(&table.as_str()))
             {
-                let mend = "a file of queries is named in the plural, as its resource is";
-                offences.push(offence("plural", source, 1, "is not in the plural", mend));
+                let fix = "name the file in the plural, like its resource";
+                offences.push(offence("plural", source, 1, "is not in the plural", fix));
             }
         }
     }
@@ -211,7 +211,7 @@ fn every_decision_has_a_number_of_its_own_and_is_in_the_index() {
             let listed = index.contains(&format!("]({name})"));
             assert!(listed, "docs/decisions/README.md does not list {name}");
             let number = name[..4].to_owned();
-            assert!(numbers.insert(number), "{name}: the number is taken, take the next");
+            assert!(numbers.insert(number), "{name}: the number is taken, use the next one");
         }
     }
 }

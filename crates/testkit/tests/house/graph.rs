@@ -1,4 +1,4 @@
-//! From a path in the code to the file that defines what it names.
+//! Resolves paths in the code to the files that define their items.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::parse::Mention;
 use crate::source::{Source, sources};
 
-/// The crates that code outside the workspace comes from, as far as a rule names them.
+/// The external crates that a rule names.
 pub const LIBRARIES: [&str; 16] = [
     "actix_http",
     "actix_multipart",
@@ -26,12 +26,12 @@ pub const LIBRARIES: [&str; 16] = [
     "utoipa_actix_web",
 ];
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Copy, Debug)]
 pub enum Found {
     /// An item of this file.
     Item(&'static Source),
-    /// A module as such: this is its file.
+    /// A module, with its file.
     Module(&'static Source),
     /// Another crate.
     Library(&'static str),
@@ -61,7 +61,7 @@ impl Target {
         self.files.values().copied()
     }
 
-    /// The file and the modules inside it that a module path means.
+    /// Returns the file of a module path, and the modules inside of the file.
     fn module(&self, path: &[String]) -> Option<(&'static Source, Vec<String>)> {
         for length in (0..=path.len()).rev() {
             let Some(source) = self.files.get(&path[..length]) else { continue };
@@ -79,7 +79,7 @@ impl Target {
         None
     }
 
-    /// Where a path that is written in `source` leads; `None` for what the rules do not name.
+    /// Resolves a path in `source`; `None` for crates that the rules do not name.
     pub fn resolve(&self, source: &'static Source, mention: &Mention) -> Option<Found> {
         let mut here = source.module.clone();
         here.extend(mention.scope.iter().cloned());
@@ -122,7 +122,7 @@ impl Target {
         }
     }
 
-    /// What a name of this module's own leads to: a child module or something imported.
+    /// Resolves a name in this module: a child module or an import.
     fn bound(&self, here: &[String], name: &str, rest: &[String], depth: usize) -> Option<Found> {
         let (source, scope) = self.module(here)?;
         let mut child = here.to_vec();
@@ -142,7 +142,7 @@ impl Target {
         None
     }
 
-    /// Goes from a module down a path, through re-exports, to the file of the definition.
+    /// Follows a path from a module, through re-exports, to the file of the definition.
     fn walk(&self, module: &[String], rest: &[String], depth: usize) -> Option<Found> {
         let (source, scope) = self.module(module)?;
         let Some((name, after)) = rest.split_first() else { return Some(Found::Module(source)) };
@@ -176,7 +176,7 @@ impl Target {
     }
 }
 
-/// Where a path is written.
+/// The location of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Use,

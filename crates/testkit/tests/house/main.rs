@@ -1,7 +1,7 @@
 //! The rules of the house (docs/architecture.md), as tests.
 //!
-//! Every test prints all that breaks its rule, with file, line and what to do.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+//! Every test prints all offences against its rule, with file, line and fix.
+#![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod circles;
 mod contracts;

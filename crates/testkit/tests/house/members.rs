@@ -1,4 +1,4 @@
-//! Which member of the workspace may depend on which.
+//! Permitted dependencies between members of the workspace.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The members of the workspace with the members that each depends on outside its tests.
+/// Returns the members of the workspace with the members that each depends on outside of its tests.
 fn own_dependencies() -> BTreeMap<String, Vec<String>> {
     let metadata = cargo(&["metadata", "--format-version=1", "--no-deps", "--offline"]);
     let metadata: Value = serde_json::from_str(&metadata).unwrap();

@@ -18,14 +18,14 @@ pub struct Offence {
     /// File from the root of the repository.
     pub file: String,
     pub line: usize,
-    /// What is wrong; stable while other lines of the file change.
+    /// The offence, in words that do not depend on other lines of the file.
     pub what: String,
-    /// How to mend it.
-    pub mend: String,
+    /// The fix.
+    pub fix: String,
 }
 
 impl Offence {
-    /// The line that stands for it in a list of what is still allowed.
+    /// Returns its line in a list of allowed offences.
     fn key(&self) -> String {
         format!("{}: {}: {}", self.rule, self.file, self.what)
     }
@@ -53,11 +53,9 @@ pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
         if std::env::var_os("HOUSE_SHRINK").is_some() {
             shrink(&package, &stale);
         } else {
-            complaints.extend(
-                stale.iter().map(|key| {
-                    format!("allowed/{package}.txt: obeyed now, remove this line: {key}")
-                }),
-            );
+            complaints.extend(stale.iter().map(|key| {
+                format!("allowed/{package}.txt: no longer needed, remove this line: {key}")
+            }));
         }
         allowed.extend(kept);
     }
@@ -65,14 +63,14 @@ pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
         if !allowed.contains(&offence.key()) {
             complaints.push(format!(
                 "{}:{}: {}: {}\n    {}",
-                offence.file, offence.line, offence.rule, offence.what, offence.mend
+                offence.file, offence.line, offence.rule, offence.what, offence.fix
             ));
         }
     }
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// Takes the stale entries off a list; the tests of a run take turns.
+/// Removes the stale entries from a list. Tests of one run take turns.
 fn shrink(package: &str, stale: &[String]) {
     static TURN: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
     let _turn = TURN.lock();

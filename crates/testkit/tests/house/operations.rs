@@ -1,11 +1,11 @@
-//! Operations: handlers are named as the contract names them, and registered once.
+//! Handlers are named after their operation and registered once.
 
 use serde_json::Value;
 
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, root, sources};
 
-/// `listCryptoAddressTypes` as a function is called: `list_crypto_address_types`.
+/// Converts `listCryptoAddressTypes` to `list_crypto_address_types`.
 fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -25,7 +25,7 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// Whether a word of a route stands for a handler: its name, or what `utoipa::path` makes of it for
+/// Returns whether an identifier in a route is a handler: its name, or the name that `utoipa::path` derives for
 /// operations that are answered before routing.
 fn is_handler(word: &str, name: &str) -> bool {
     word.strip_prefix("__path_").unwrap_or(word) == name
@@ -63,7 +63,7 @@ fn handlers_are_named_after_their_operation() {
                     file: source.path.clone(),
                     line: handler.line,
                     what: format!("{} answers the operation {id}", handler.name),
-                    mend: format!("call it {right}"),
+                    fix: format!("call it {right}"),
                 });
             }
             if source.room() != "handlers" {
@@ -71,8 +71,8 @@ fn handlers_are_named_after_their_operation() {
                     rule: "handler",
                     file: source.path.clone(),
                     line: handler.line,
-                    what: format!("{} does not lie in handlers/", handler.name),
-                    mend: "move it to the file of its resource in handlers/".to_owned(),
+                    what: format!("{} is not in handlers/", handler.name),
+                    fix: "move it to the file of its resource in handlers/".to_owned(),
                 });
             }
         }
@@ -100,7 +100,7 @@ fn every_operation_is_registered_once_in_routes() {
                     file: format!("services/{service}/src/routes.rs"),
                     line: 1,
                     what: format!("{id} is registered {registered} times"),
-                    mend: format!("register {name} in the one list"),
+                    fix: format!("register {name} in the one list"),
                 });
             }
         }
@@ -109,7 +109,7 @@ fn every_operation_is_registered_once_in_routes() {
 }
 
 #[test]
-fn names_of_operations_become_names_of_functions() {
+fn operation_ids_become_function_names() {
     assert_eq!(snake_case("listCryptoAddressTypes"), "list_crypto_address_types");
     assert_eq!(snake_case("generateIMEI"), "generate_imei");
     assert_eq!(snake_case("getIBANByCountry"), "get_iban_by_country");

@@ -5,22 +5,22 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Meta, UseTree, Visibility};
 
-/// A path that is written somewhere in a file, with `crate`, `super` and `self` as written.
+/// A path in a file, with `crate`, `super` and `self` unresolved.
 #[derive(Clone, Debug)]
 pub struct Mention {
     pub segments: Vec<String>,
-    /// The modules inside the file around it.
+    /// The enclosing modules inside of the file.
     pub scope: Vec<String>,
     pub line: usize,
-    /// How a `use` names it here; `None` outside `use`. A glob is `*`.
+    /// The name that a `use` gives it, `*` for a glob; `None` outside of `use`.
     pub binds: Option<String>,
-    /// Whether it is a `pub use`, also a restricted one.
+    /// Whether it is a `pub use`, including restricted ones.
     pub public: bool,
-    /// Whether it stands under `#[cfg(test)]`.
+    /// Whether it is under `#[cfg(test)]`.
     pub test: bool,
 }
 
-/// Something that a file defines.
+/// An item that a file defines.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub kind: &'static str,
@@ -32,7 +32,7 @@ pub struct Item {
     pub test: bool,
 }
 
-/// A function under an attribute `utoipa::path`.
+/// A function with an attribute `utoipa::path`.
 #[derive(Clone, Debug)]
 pub struct Handler {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Handler {
     pub line: usize,
 }
 
-/// `impl Trait for Type`, each by its last name.
+/// An `impl Trait for Type`, each by its last segment.
 #[derive(Clone, Debug)]
 pub struct Impl {
     pub of: String,
@@ -56,7 +56,7 @@ pub struct Literal {
     pub test: bool,
 }
 
-/// What parsing finds in one file.
+/// The parsed contents of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     pub mentions: Vec<Mention>,
@@ -66,7 +66,7 @@ pub struct Contents {
     pub literals: Vec<Literal>,
 }
 
-/// What a file defines, names and says.
+/// Parses a file.
 pub fn contents(path: &str, text: &str) -> Contents {
     let file = syn::parse_file(text).unwrap_or_else(|error| {
         panic!("{path}:{}: {error}", error.span().start().line);
@@ -144,7 +144,7 @@ impl Reader {
         }
     }
 
-    /// Paths and strings in what a macro or an attribute is given.
+    /// Reads paths and strings in the arguments of a macro or an attribute.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);
@@ -197,7 +197,7 @@ impl Reader {
     }
 }
 
-/// The text after `operation_id =` among the tokens of `utoipa::path`.
+/// Returns the text after `operation_id =` in the tokens of `utoipa::path`.
 fn operation_id(tokens: &TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     tokens.windows(3).find_map(|three| match three {

@@ -1,4 +1,4 @@
-//! The rooms of a service: what each is for, whom it may import, and what stands in it.
+//! The rooms of a service: their purposes, permitted imports and contents.
 
 use crate::graph::{Found, targets};
 use crate::offence::{Offence, assert_obeyed};
@@ -7,7 +7,7 @@ use crate::source::{Place, SERVICES, Source, sources};
 /// A room of `services/NAME/src`.
 struct Room {
     name: &'static str,
-    /// The rooms that it may import beside itself.
+    /// The rooms that it may import, in addition to itself.
     imports: &'static [&'static str],
     /// The libraries that it may not use.
     without: &'static [&'static str],
@@ -83,19 +83,19 @@ const ROOMS: &[Room] = &[
     },
 ];
 
-/// The rooms that may use each kind of library; it is forbidden in all others.
+/// The rooms that may use each kind of library, which is forbidden in all others.
 const LIBRARY_ROOMS: &[(&[&str], &[&str])] = &[
     (WEB, &["handlers", "routes", "service", "error", "policy", "openapi"]),
     (SQL, &["store", "engine"]),
     (&["clap"], &["config", "cli"]),
 ];
 
-/// Libraries that the rules of a service know nothing of.
+/// Libraries that the rules of a service must not use.
 const NOT_IN_MODEL: &[&str] = &["auth", "database", "http", "shell", "utoipa"];
 const NOT_IN_WIRE: &[&str] = &["auth", "database", "http"];
 const NOT_IN_STORE: &[&str] = &["http", "shell", "utoipa"];
 
-/// Imports that are meant although the table forbids them: file, what it imports, the reason.
+/// Exceptions from the table: file, import, reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "services/calendar/src/service.rs",
@@ -117,7 +117,7 @@ fn named(name: &str) -> Option<&'static Room> {
     ROOMS.iter().find(|room| room.name == name)
 }
 
-/// The sources of the services, without what is compiled for tests only.
+/// Returns the sources of the services, without test code.
 fn service_sources() -> impl Iterator<Item = &'static Source> {
     sources()
         .iter()
@@ -125,7 +125,7 @@ fn service_sources() -> impl Iterator<Item = &'static Source> {
 }
 
 #[test]
-fn every_file_of_a_service_lies_in_a_room() {
+fn every_file_of_a_service_is_in_a_room() {
     let names: Vec<&str> = ROOMS.iter().map(|room| room.name).collect();
     let offences = service_sources()
         .filter(|source| !matches!(source.room(), "main" | "lib") && named(source.room()).is_none())
@@ -134,7 +134,7 @@ fn every_file_of_a_service_lies_in_a_room() {
             file: source.path.clone(),
             line: 1,
             what: format!("there is no room `{}`", source.room()),
-            mend: format!("move it to one of: {}", names.join(", ")),
+            fix: format!("move it to one of: {}", names.join(", ")),
         });
     assert_obeyed(&["room"], offences.collect());
 }
@@ -154,9 +154,9 @@ fn rooms_import_only_the_rooms_below_them() {
             if is_excepted(&source.path, other) {
                 continue;
             }
-            let mend = match named(other) {
+            let fix = match named(other) {
                 None if other == "lib" => "name what is meant by its own module".to_owned(),
-                None => format!("`{other}` is no room: see the rule `room`"),
+                None => format!("`{other}` is not a room: see the rule `room`"),
                 Some(_) if room.imports.is_empty() => format!("`{}` imports no room", room.name),
                 Some(_) => format!("`{}` may import {}", room.name, room.imports.join(", ")),
             };
@@ -167,7 +167,7 @@ fn rooms_import_only_the_rooms_below_them() {
                     file: source.path.clone(),
                     line: mention.line,
                     what: format!("{} imports {other}", room.name),
-                    mend: format!("{}: {mend}", mention.segments.join("::")),
+                    fix: format!("{}: {fix}", mention.segments.join("::")),
                 },
             );
         }
@@ -175,7 +175,7 @@ fn rooms_import_only_the_rooms_below_them() {
     assert_obeyed(&["import"], offences);
 }
 
-/// Whether a room may use a library that the rules name.
+/// Returns whether a room may use a library that the rules name.
 fn may_use(room: &Room, library: &str) -> bool {
     let of_room: &[&str] = match room.name {
         "model" => NOT_IN_MODEL,
@@ -190,7 +190,7 @@ fn may_use(room: &Room, library: &str) -> bool {
 }
 
 #[test]
-fn rooms_use_only_the_libraries_that_are_theirs() {
+fn rooms_use_only_their_permitted_libraries() {
     let mut offences: Vec<Offence> = Vec::new();
     for source in service_sources() {
         let Some(room) = named(source.room()) else { continue };
@@ -208,7 +208,7 @@ fn rooms_use_only_the_libraries_that_are_theirs() {
                     file: source.path.clone(),
                     line: mention.line,
                     what: format!("{} uses {library}", room.name),
-                    mend: match rooms {
+                    fix: match rooms {
                         Some((_, rooms)) => format!("{library} belongs to {}", rooms.join(", ")),
                         None => format!("`{}` works without {library}", room.name),
                     },
@@ -219,7 +219,7 @@ fn rooms_use_only_the_libraries_that_are_theirs() {
     assert_obeyed(&["library"], offences);
 }
 
-/// Whether a text is a statement of SQL.
+/// Returns whether a text is an SQL statement.
 fn is_sql(text: &str) -> bool {
     const VERBS: [(&str, &str); 9] = [
         ("SELECT ", " "),
@@ -250,7 +250,7 @@ fn sql_is_written_in_the_store_only() {
                         file: source.path.clone(),
                         line: literal.line,
                         what: format!("a statement: {} …", words.join(" ")),
-                        mend: "make it a function of store/".to_owned(),
+                        fix: "make it a function of store/".to_owned(),
                     },
                 );
             }
@@ -267,7 +267,7 @@ fn push_once(offences: &mut Vec<Offence>, offence: Offence) {
 }
 
 #[test]
-fn every_service_has_the_rooms_that_all_have() {
+fn every_service_has_the_common_rooms() {
     let mut offences = Vec::new();
     for &service in SERVICES.iter() {
         let rooms =
@@ -280,7 +280,7 @@ fn every_service_has_the_rooms_that_all_have() {
                     file: format!("services/{service}/src"),
                     line: 1,
                     what: format!("there is no `{room}`"),
-                    mend: "docs/architecture.md says what stands in it".to_owned(),
+                    fix: "docs/architecture.md describes it".to_owned(),
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! The Rust files of the repository, parsed once: what each defines, names and says.
+//! The Rust files of the repository, parsed once.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use crate::parse::{self, Contents};
 
-/// The services, which are the folders of `services`, by name.
+/// The names of the services, which are the folders of `services`.
 pub static SERVICES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let folders = folders(&root().join("services"));
     let name = |folder: PathBuf| folder.file_name()?.to_str().map(|name| &*name.to_owned().leak());
@@ -19,7 +19,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// What kind of target a file belongs to.
+/// The kind of target of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The library or the binary: `src`.
@@ -38,18 +38,18 @@ pub struct Source {
     /// Folder of the target's root file: `services/calendar/src`.
     pub target: String,
     pub place: Place,
-    /// From the root of the repository.
+    /// The path from the root of the repository.
     pub path: String,
-    /// The modules that lead to it; empty for `lib.rs` and `main.rs`.
+    /// Its module path; empty for `lib.rs` and `main.rs`.
     pub module: Vec<String>,
     pub lines: usize,
-    /// Whether it is compiled for tests only.
+    /// Whether it is compiled only for tests.
     pub test: bool,
     pub contents: Contents,
 }
 
 impl Source {
-    /// Whether it is part of a service, not of a shared crate.
+    /// Returns whether it is part of a service rather than of a shared crate.
     pub fn is_service(&self) -> bool {
         self.path.starts_with("services/")
     }
@@ -129,7 +129,7 @@ fn source(group: &str, package: &Path, path: &Path) -> Source {
     }
 }
 
-/// A file of a module that is declared under `#[cfg(test)]` is a test, and so are those below it.
+/// Marks files of modules under `#[cfg(test)]`, and those below them.
 fn mark_test_files(sources: &mut [Source]) {
     let mut tests: BTreeSet<(String, Vec<String>)> = BTreeSet::new();
     for source in sources.iter() {
@@ -154,7 +154,7 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The Rust files of a package, without what is built.
+/// Returns the Rust files of a package, without build output.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

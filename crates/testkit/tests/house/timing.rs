@@ -1,4 +1,4 @@
-//! Tests wait for events, not for time.
+//! Tests wait for events instead of sleeping.
 //!
 //! A comment `// Timing: REASON` on the line above exempts a line whose subject is time itself.
 
@@ -7,10 +7,10 @@ use std::fs;
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, Source, root, sources};
 
-/// Calls that make the outcome of a test depend on the speed of the machine.
+/// Calls that make a test depend on the speed of the machine.
 const CLOCKS: [&str; 2] = ["sleep(", ".elapsed("];
 
-/// The lines of a file that only tests compile, with their numbers.
+/// Returns the lines of test code in a file, with their indices.
 fn test_lines<'a>(source: &Source, text: &'a str) -> Vec<(usize, &'a str)> {
     let whole = source.place == Place::Tests || source.test;
     let lines = text.lines().enumerate();
@@ -35,7 +35,7 @@ fn tests_neither_sleep_nor_measure_time() {
                     file: source.path.clone(),
                     line: number + 1,
                     what: line.trim().to_owned(),
-                    mend: "wait for the event (testkit::wait), or use a fake clock or a barrier; \
+                    fix: "wait for the event (testkit::wait), or use a fake clock or a barrier; \
                            a measurement belongs to scripts/bench"
                         .to_owned(),
                 });

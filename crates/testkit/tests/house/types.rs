@@ -1,9 +1,9 @@
-//! The types that have the same name in every service, and where they stand.
+//! The types with the same name and place in every service.
 
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, sources};
 
-/// Room, kind and name of what every service defines.
+/// The common types: room, kind and name.
 const TYPES: [(&str, &str, &str); 6] = [
     ("config", "struct", "Settings"),
     ("error", "enum", "Error"),
@@ -13,7 +13,7 @@ const TYPES: [(&str, &str, &str); 6] = [
     ("cli", "enum", "Command"),
 ];
 
-/// The traits of the shell and the one place of their implementation: trait, room, type.
+/// The traits of the shell and the place of their implementation: trait, room, type.
 const TRAITS: [(&str, &str, Option<&str>); 3] = [
     ("Service", "service", None),
     ("ErrorFormat", "error", Some("ErrorBodies")),
@@ -40,7 +40,7 @@ fn every_service_uses_the_same_names() {
                     file: format!("services/{service}/src/{room}"),
                     line: 1,
                     what: format!("there is no {kind} {name}"),
-                    mend: format!("every service calls it {name}, in {room}"),
+                    fix: format!("every service calls it {name}, in {room}"),
                 });
             }
         }
@@ -63,7 +63,7 @@ fn the_traits_of_the_shell_are_implemented_in_one_place() {
                     file: source.path.clone(),
                     line: found.line,
                     what: format!("{} is implemented for {}", found.of, found.on),
-                    mend: format!("implement it in {room} for {}", name.unwrap_or("the service")),
+                    fix: format!("implement it in {room} for {}", name.unwrap_or("the service")),
                 });
             }
         }
@@ -73,8 +73,7 @@ fn the_traits_of_the_shell_are_implemented_in_one_place() {
                 file: source.path.clone(),
                 line: item.line,
                 what: "a second INFO".to_owned(),
-                mend: "it is the constant of `impl shell::Service` in service.rs, and only there"
-                    .to_owned(),
+                fix: "it is the constant of `impl shell::Service` in service.rs".to_owned(),
             });
         }
     }
@@ -96,8 +95,8 @@ fn main_runs_the_command_line_and_nothing_else() {
                 rule: "main",
                 file: source.path.clone(),
                 line: 1,
-                what: "does more or other than running `Cli`".to_owned(),
-                mend: format!("shell::main::<{}::Cli>()", source.package),
+                what: "does more than running `Cli`".to_owned(),
+                fix: format!("shell::main::<{}::Cli>()", source.package),
             });
         }
     }

@@ -1,11 +1,11 @@
-//! The pieces that tests are built from.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+//! Tests of the test kit.
+#![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 use std::process::Command;
 
 use testkit::{Folder, Process, Program, Ran, Random, until, until_blocking};
 
-/// A shell script as the program.
+/// Returns a program that is a shell script.
 fn script(text: &str) -> (Folder, Program) {
     let folder = Folder::new();
     let path = folder.write("script", format!("#!/bin/sh\n{text}\n"));

@@ -62,7 +62,7 @@ fn every_server_has_a_health_check_and_every_command_has_none() {
 }
 
 #[test]
-fn one_service_brings_up_its_own_database_and_nothing_else() {
+fn one_service_starts_only_its_own_database() {
     let compose = compose();
     let containers = containers(&compose);
     for &service in SERVICES.iter() {
@@ -93,7 +93,7 @@ fn one_service_brings_up_its_own_database_and_nothing_else() {
 }
 
 #[test]
-fn samples_are_loaded_only_when_asked_for() {
+fn samples_are_loaded_only_on_request() {
     let compose = compose();
     for (name, container) in containers(&compose) {
         let expected: &[&str] = if name.contains("-samples") { &["samples"] } else { &[] };
@@ -159,7 +159,7 @@ fn images_and_published_ports_are_those_of_the_service() {
             continue;
         }
         let service = owner(name);
-        // A command of several steps needs the image that has a shell.
+        // A command of several steps needs the image with a shell.
         let debug = if container["build"]["target"] == "debug" { "-debug" } else { "" };
         assert_eq!(debug.is_empty(), container["entrypoint"].is_null(), "{name}");
         assert_eq!(
@@ -214,7 +214,7 @@ fn the_password_server_only_reads_its_corpus() {
     assert!(!writers.is_empty() && writers.iter().all(|(_, container)| runs_once(container)));
 }
 
-/// `${NAME:-default}` of a text; a bare setting such as `ADMIN_KEY:` has no default.
+/// Returns the `${NAME:-default}` of a text. A bare setting such as `ADMIN_KEY:` has no default.
 fn placeholders(text: &str) -> BTreeMap<String, String> {
     text.split("${")
         .skip(1)
@@ -263,7 +263,7 @@ fn every_sample_is_loaded_by_compose_and_by_scripts_up() {
         for path in super::files(&super::root().join("samples"), extension) {
             let folder = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
             let file = path.file_name().unwrap().to_str().unwrap();
-            // Of breaches the scripts name each file; a folder of listings is loaded whole.
+            // The scripts name each file of breaches, and load whole folders of listings.
             let stem = if folder == "buckets" { &folder } else { file.split('.').next().unwrap() };
             assert!(compose.contains(stem), "docker-compose.yml does not load {file}");
             assert!(try_out.contains(stem), "no services/NAME/try.sh loads {file}");

@@ -6,7 +6,7 @@ fn dockerfile() -> String {
     read("deploy/Dockerfile").replace("\\\n", " ")
 }
 
-/// The lines of the stage with this name.
+/// Returns the lines of the stage with this name.
 fn stage<'a>(dockerfile: &'a str, name: &str) -> Vec<&'a str> {
     dockerfile
         .lines()
@@ -57,7 +57,7 @@ fn every_setting_of_the_image_is_one_of_the_services() {
 }
 
 #[test]
-fn the_image_runs_as_nobody_in_particular_and_checks_its_own_health() {
+fn the_image_runs_unprivileged_and_checks_its_own_health() {
     let dockerfile = dockerfile();
     let lines = stage(&dockerfile, "service");
     let user = lines.iter().rfind(|line| line.starts_with("USER "));

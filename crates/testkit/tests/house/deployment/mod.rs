@@ -1,8 +1,8 @@
-//! Deployment files and their handbook against the code: names, ports, settings, and what every
-//! container must have.
+//! Compares deployment files and the handbook with the code: names, ports, settings, and the requirements
+//! of containers.
 //!
-//! The Kubernetes folders are rendered by `kubectl kustomize`, which works offline. Without kubectl
-//! the renderings go unchecked, which is said on stderr, and the files are checked as they are.
+//! `kubectl kustomize` renders the Kubernetes folders offline. Without kubectl only the files themselves are
+//! checked, with a message on stderr.
 
 mod compose;
 mod handbook;
@@ -24,12 +24,12 @@ fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The documents of a YAML text, anchors and merge keys resolved.
+/// Returns the documents of a YAML text with anchors and merge keys resolved.
 fn yaml(name: &str, text: &str) -> Vec<Value> {
     serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The files below a folder with this extension, in name order.
+/// Returns the files below a folder with this extension, ordered by name.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -52,7 +52,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The ports of a service, as its `ServiceInfo` names them.
+/// Returns the ports in the `ServiceInfo` of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ports {
     http: u16,
@@ -78,6 +78,6 @@ fn has_database(service: &str) -> bool {
 }
 
 #[test]
-fn a_database_is_seen_in_the_manifest() {
+fn a_database_is_detected_in_the_manifest() {
     assert!(has_database("calendar") && !has_database("passwords"));
 }

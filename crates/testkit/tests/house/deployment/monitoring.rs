@@ -17,7 +17,7 @@ const OF_OTHERS: [&str; 8] = [
     "process_threads",
     "process_virtual_memory_bytes",
 ];
-/// What an expression is made of beside metrics.
+/// The words of an expression that are not metrics.
 const WORDS: [&str; 17] = [
     "and",
     "by",
@@ -67,7 +67,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join("deploy/monitoring").join(name)).unwrap()
 }
 
-/// Every value of a member `expr`.
+/// Returns every value of a member `expr`.
 fn collect(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -83,7 +83,7 @@ fn collect(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The names in an expression that are neither words of the language nor labels.
+/// Returns the names in an expression that are neither keywords nor labels.
 fn metrics(expression: &str) -> BTreeSet<String> {
     let mut bare = String::new();
     let mut depth = 0_u32;
@@ -95,7 +95,7 @@ fn metrics(expression: &str) -> BTreeSet<String> {
             _ => {}
         }
     }
-    // Lists of labels stand in parentheses behind one of these.
+    // Lists of labels are in parentheses after one of these.
     for word in ["by (", "on (", "without ("] {
         while let Some(at) = bare.find(word) {
             let end = bare[at..].find(')').map_or(bare.len(), |end| at + end + 1);

@@ -8,10 +8,10 @@ use shell::{Cli, ServiceInfo, ShellSettings};
 
 use super::{files, has_database, root};
 
-/// Read by libraries: the log filter, and the certificates of OpenSSL.
+/// Variables that libraries read: the log filter, and the certificates of OpenSSL.
 const OF_LIBRARIES: [&str; 2] = ["RUST_LOG", "SSL_CERT_FILE"];
 
-/// Every setting of a service.
+/// Returns every setting of a service.
 pub fn of(service: &str) -> BTreeSet<String> {
     let mut folders = vec!["crates/shell/src".to_owned(), format!("services/{service}/src")];
     if has_database(service) {
@@ -22,7 +22,7 @@ pub fn of(service: &str) -> BTreeSet<String> {
     libraries.into_iter().chain(folders.iter().flat_map(|folder| below(folder))).collect()
 }
 
-/// The settings that the sources of one folder name.
+/// Returns the settings in the sources of one folder.
 pub fn below(folder: &str) -> BTreeSet<String> {
     files(&root().join(folder), "rs")
         .iter()
@@ -30,8 +30,7 @@ pub fn below(folder: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Fails unless each name is a setting of the service, and each value of a shared setting is one
-/// that the service takes.
+/// Fails unless each name is a setting of the service, and each value of a shared setting is valid.
 pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<String>>) {
     let known = of(service);
     for name in environment.keys() {
@@ -52,13 +51,13 @@ pub fn check(place: &str, service: &str, environment: &BTreeMap<String, Option<S
     }
 }
 
-/// The shared settings of a service that sets none.
+/// Returns the default shared settings.
 pub fn defaults() -> ShellSettings {
     let line = [std::ffi::OsString::from("service")];
     shell::parse::<Shared>(line).map(|shared| shared.shell).unwrap()
 }
 
-/// A command line that has the shared settings only.
+/// A command line with only the shared settings.
 #[derive(clap::Parser)]
 struct Shared {
     #[command(flatten)]
@@ -77,7 +76,7 @@ impl Cli for Shared {
     }
 }
 
-/// The variables of all `#[arg(… env …)]` fields of a source file.
+/// Returns the variables of all `#[arg(… env …)]` fields of a source file.
 fn variables(source: &str) -> Vec<String> {
     source
         .match_indices("#[arg(")
@@ -92,7 +91,7 @@ fn variables(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// The items of an attribute up to its closing parenthesis, and what follows it.
+/// Returns the items of an attribute up to its closing parenthesis, and the text after it.
 fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     let (mut depth, mut quoted, mut items) = (0_usize, false, vec![String::new()]);
     for (at, c) in text.char_indices() {
@@ -115,7 +114,7 @@ fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
-/// The name of the field that follows an attribute.
+/// Returns the name of the field after an attribute.
 fn field(text: &str) -> Option<&str> {
     let line = text
         .trim_start_matches(']')
@@ -129,7 +128,7 @@ fn field(text: &str) -> Option<&str> {
 #[test]
 fn variables_are_found_in_every_form_of_the_attribute() {
     let source = r#"
-        /// A. #[arg(long)] in a comment is nothing
+        /// A. #[arg(long)] in a comment is ignored
         #[arg(long, env, value_name = "A, (B")]
         pub plain_name: u8,
         #[arg(

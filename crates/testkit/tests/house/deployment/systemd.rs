@@ -8,7 +8,7 @@ use super::{SERVICES, read, root, settings};
 
 const UNIT: &str = "deploy/systemd/quintet@.service";
 
-/// The values of a directive, in their order.
+/// Returns the values of a directive in order.
 fn values<'a>(unit: &'a str, directive: &str) -> Vec<&'a str> {
     unit.lines().filter_map(|line| line.strip_prefix(directive)?.strip_prefix('=')).collect()
 }
@@ -33,11 +33,11 @@ fn requests_have_their_time_before_the_unit_is_killed() {
     let unit = read(UNIT);
     let shutdown = settings::defaults().shutdown_timeout;
     let stop: u64 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();
-    // The server itself gives up 5 s after SHUTDOWN_TIMEOUT; DRAIN_SECONDS is 0 unless it is set.
+    // The server stops waiting 5 s after SHUTDOWN_TIMEOUT. DRAIN_SECONDS is 0 by default.
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 
-/// Where systemd is installed: its own rating, 0 (locked down) to 100 (open).
+/// Checks systemd's own rating, 0 (locked down) to 100 (open), if systemd is installed.
 #[test]
 fn the_unit_is_locked_down() {
     let mut rating = Command::new("systemd-analyze");

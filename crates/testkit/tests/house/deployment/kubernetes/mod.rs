@@ -19,7 +19,7 @@ fn every_file_is_yaml() {
     }
 }
 
-/// The part that holds without kubectl: what every pod starts from.
+/// Checks the base of every pod, without kubectl.
 #[test]
 fn the_base_is_sound_before_it_is_rendered() {
     for file in ["base/deployment.yaml", "services/passwords/build/job.yaml"] {
@@ -53,7 +53,7 @@ fn generated_settings_are_settings_before_they_are_rendered() {
 }
 
 #[test]
-fn each_service_stands_alone_and_both_overlays_hold_all_five() {
+fn each_service_is_complete_and_both_overlays_have_all_five() {
     for rendering in renderings() {
         let mut deployed: Vec<_> = rendering.of_kind("Deployment").map(service_of).collect();
         deployed.sort_unstable();
@@ -97,7 +97,7 @@ fn databases_are_migrated_in_production_and_files_in_development() {
     }
 }
 
-/// The service of an object, by its label.
+/// Returns the service of an object by its label.
 fn service_of(object: &Value) -> &str {
     let name = text(&object["metadata"]["labels"]["app.kubernetes.io/name"]);
     assert!(SERVICES.contains(&name), "{} has no service label", object["metadata"]["name"]);

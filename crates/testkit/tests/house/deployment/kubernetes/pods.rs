@@ -1,4 +1,4 @@
-//! What every pod must have.
+//! Requirements of every pod.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ fn pod(workload: &Value) -> &Value {
     &workload["spec"]["template"]["spec"]
 }
 
-/// Non-root, without privileges or a token, read-only, within limits.
+/// Checks that a pod is non-root, unprivileged, without a token, read-only and limited.
 pub fn check_hardening(place: &str, pod: &Value) {
     assert_eq!(pod["automountServiceAccountToken"], false, "{place}");
     assert_eq!(pod["securityContext"]["runAsNonRoot"], true, "{place}");
@@ -30,7 +30,7 @@ pub fn check_hardening(place: &str, pod: &Value) {
     }
 }
 
-/// All three probes ask the admin port.
+/// Checks that all three probes use the admin port.
 pub fn check_probes(place: &str, deployment: &Value) {
     let container = &pod(deployment)["containers"][0];
     let expected = [
@@ -45,7 +45,7 @@ pub fn check_probes(place: &str, deployment: &Value) {
     }
 }
 
-/// The environment of a container: ConfigMaps, then its own variables.
+/// Returns the environment of a container: ConfigMaps, then its own variables.
 fn environment(rendering: &Rendering, container: &Value) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
     for source in list(&container["envFrom"]) {
@@ -126,7 +126,7 @@ fn a_pod_is_killed_only_after_its_requests_had_their_time() {
             let limit = environment(rendering, container)["SHUTDOWN_TIMEOUT"].clone().unwrap();
             let limit: u64 = limit.parse().unwrap();
             let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
-            // The server itself gives up 5 s after SHUTDOWN_TIMEOUT.
+            // The server stops waiting 5 s after SHUTDOWN_TIMEOUT.
             assert!(grace >= wait + limit + 5, "{}: {grace} s", service_of(deployment));
         }
     }

@@ -1,4 +1,4 @@
-//! Names and labels by which objects find each other.
+//! References between objects by name and label.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn labels(workload: &Value) -> &Value {
     &workload["spec"]["template"]["metadata"]["labels"]
 }
 
-/// Whether a selector of labels takes these labels; an empty one takes nothing here.
+/// Returns whether a selector matches these labels. An empty one matches nothing here.
 fn selects(selector: &Value, labels: &Value) -> bool {
     selector.as_object().is_some_and(|pairs| {
         !pairs.is_empty() && pairs.iter().all(|(name, value)| labels[name] == *value)

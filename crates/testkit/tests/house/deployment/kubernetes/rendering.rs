@@ -1,4 +1,4 @@
-//! What `kubectl kustomize` makes of the folders.
+//! The folders as rendered by `kubectl kustomize`.
 
 use std::io::{ErrorKind, Write};
 use std::process::Command;
@@ -10,34 +10,34 @@ use super::super::{SERVICES, root, yaml};
 
 /// The objects of one folder.
 pub struct Rendering {
-    /// Below deploy/k8s.
+    /// The path below deploy/k8s.
     pub folder: String,
     objects: Vec<Value>,
 }
 
 impl Rendering {
-    /// Objects of this kind.
+    /// Returns the objects of this kind.
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |object| object["kind"] == kind)
     }
 
-    /// The object of this kind and name.
+    /// Returns the object of this kind and name.
     pub fn find(&self, kind: &str, name: &str) -> Option<&Value> {
         self.of_kind(kind).find(|object| object["metadata"]["name"] == name)
     }
 
-    /// Deployments and Jobs: whatever has pods.
+    /// Returns the Deployments and Jobs, which have pods.
     pub fn workloads(&self) -> impl Iterator<Item = &Value> {
         self.of_kind("Deployment").chain(self.of_kind("Job"))
     }
 
-    /// Every object.
+    /// All objects.
     pub fn objects(&self) -> &[Value] {
         &self.objects
     }
 }
 
-/// All folders that an operator may apply; empty, and said loudly, where kubectl is missing.
+/// Returns all folders that an operator may apply; empty, with a message, if kubectl is missing.
 pub fn renderings() -> &'static [Rendering] {
     static ALL: LazyLock<Vec<Rendering>> = LazyLock::new(|| {
         let services = SERVICES.iter().map(|service| format!("services/{service}"));
@@ -53,7 +53,7 @@ fn render(folder: String) -> Option<Rendering> {
     let output = match Command::new("kubectl").arg("kustomize").arg(&path).output() {
         Ok(output) => output,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            // Not `eprintln!`, which the harness hides for a test that passes.
+            // The harness hides `eprintln!` of a passing test.
             let line =
                 "\nWARNING: kubectl was not found: Kubernetes overlays were NOT rendered\n\n";
             std::io::stderr().write_all(line.as_bytes()).unwrap();
