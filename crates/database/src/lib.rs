@@ -20,6 +20,7 @@ mod target;
 mod transaction;
 mod worker_reader;
 mod writability;
+mod writer_queue;
 
 pub use command::MigrateCommand;
 pub use db::{Backend, Db, MultiBackend};
@@ -32,3 +33,4 @@ pub use sql::{StartsWith, contains_pattern, starts_with};
 pub use sqlite::{SqliteOptions, WRITERS_GAP};
 pub use transaction::{begin_reading, end_reading, transaction};
 pub use worker_reader::{ReaderCache, WorkerReader};
+pub use writer_queue::{Retries, WriterQueue};

@@ -1,10 +1,10 @@
 //! The context of a job.
 
-use database::{Db, Pools};
+use database::{Db, Pools, Retries, WriterQueue};
 use domain::SharedClock;
 
 use super::error::JobError;
-use super::retry::{Retries, is_retryable};
+use super::retry::is_retryable;
 use crate::config::Settings;
 
 /// The context of a job.
@@ -22,14 +22,8 @@ impl JobContext {
     /// Runs a short transaction, retrying while others hold the lock.
     pub fn write<T>(
         &self,
-        mut work: impl FnMut(&mut Db) -> Result<T, JobError>,
+        work: impl FnMut(&mut Db) -> Result<T, JobError>,
     ) -> Result<T, JobError> {
-        let mut retries = Retries::default();
-        loop {
-            match self.pools.write_blocking(&mut work) {
-                Err(error) if is_retryable(&error) => retries.pause(),
-                done => return done,
-            }
-        }
+        WriterQueue::new(&self.pools, Retries::default(), is_retryable).write(work)
     }
 }

@@ -1,34 +1,10 @@
 //! Retries while the database is busy, so that a load of hours does not fail because of another
 //! writer.
 
-use std::thread;
-use std::time::Duration;
-
-use batch::Interval;
-use database::{Backend, DatabaseError, Db, Pools, transaction};
+use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 
 use super::error::JobError;
 use crate::store::load_connections;
-
-/// Time between two attempts.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Time between two log lines.
-const LOG_EVERY: Duration = Duration::from_secs(60);
-
-/// Attempts that found the database busy.
-#[derive(Debug, Default)]
-pub struct Retries(Option<Interval>);
-
-impl Retries {
-    /// Pauses before the next attempt.
-    pub fn pause(&mut self) {
-        let interval = self.0.get_or_insert_with(|| Interval::new(LOG_EVERY));
-        if interval.is_due() {
-            log::warn!("the database is busy or unreachable; the job keeps retrying");
-        }
-        thread::sleep(PAUSE);
-    }
-}
 
 /// Returns whether another attempt may succeed.
 pub fn is_retryable(error: &JobError) -> bool {
@@ -65,7 +41,7 @@ impl RetryingConnection {
             match transaction(&mut self.db, &mut work) {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
-            }
+            };
             // The lock of SQLite is released eventually; a lost connection to a server must be
             // replaced.
             if self.db.backend() == Backend::Postgres

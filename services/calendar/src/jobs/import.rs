@@ -5,11 +5,11 @@ use std::io::{self, BufReader, Seek, SeekFrom};
 
 use anyhow::Context;
 use batch::{Input, ProgressReporter, Unit};
-use database::Db;
+use database::{Db, WriterQueue};
 
 use super::dry_run::dry_run;
 use super::load::first_user;
-use super::writer_queue::WriterQueue;
+use super::writer_queue::writer_queue;
 use crate::app::{Import, ImportLimits, Overview, Pass, Progress};
 use crate::error::Error;
 use crate::ical::Reader;
@@ -40,7 +40,7 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let urls = Urls { base: options.base.unwrap_or_default(), alias: false };
     let mut import = Import::new(user, urls, ImportLimits::default(), overview);
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
-    let mut queue = WriterQueue::new(&state.pools);
+    let mut queue = writer_queue(&state.pools);
     let outcome = match options.dry_run {
         true => dry_run(&state.pools, |db| {
             write(&mut import, &file, &progress, |import, reader, pass| {
@@ -116,7 +116,7 @@ fn unreadable(error: io::Error) -> Error {
 
 /// Writes a batch in a transaction. Each retry restarts the batch.
 fn write_batch<'f>(
-    queue: &mut WriterQueue<'_>,
+    queue: &mut WriterQueue<'_, Error>,
     import: &mut Import,
     file: &'f File,
     reader: &mut FileReader<'f>,
@@ -213,7 +213,7 @@ mod tests {
         let urls = Urls { base: String::new(), alias: false };
         let mut import = Import::new(user, urls, ImportLimits::default(), overview);
         let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
-        let (mut queue, mut attempts) = (WriterQueue::new(&state.pools), 0);
+        let (mut queue, mut attempts) = (writer_queue(&state.pools), 0);
         let outcome = write(&mut import, &file, &progress, |import, reader, pass| {
             write_batch(&mut queue, import, &file, reader, |db, import, reader| {
                 let done = import.done();

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dry_run::dry_run;
-use super::writer_queue::WriterQueue;
+use super::writer_queue::writer_queue;
 use crate::app::{Loading, Undone, load_line, with_context};
 use crate::error::Error;
 use crate::model::role::User;
@@ -118,7 +118,7 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
             })
         }),
         false => {
-            let mut queue = WriterQueue::new(&state.pools);
+            let mut queue = writer_queue(&state.pools);
             load_batches(&mut batches, &mut loaded, |batch| {
                 queue.write(|db| write(state, db, &writer, batch, options))
             })

@@ -1,6 +1,6 @@
 //! Requests that write during a load by another process.
 //!
-//! The gaps that the load leaves are tested in `src/jobs/writer_queue.rs`.
+//! The gaps that the load leaves are tested in `crates/database/src/writer_queue.rs`.
 
 use serde_json::json;
 use testkit::Program;

@@ -1,0 +1,185 @@
+//! Transactions of long commands: gaps for other writers, and retries while the database is busy.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
+
+/// Time after which a command leaves SQLite to other writers. They wait up to five seconds, in no
+/// particular order.
+const SLICE: Duration = Duration::from_millis(400);
+
+/// Time between two attempts.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+/// Time between two log lines.
+const LOG_EVERY: Duration = Duration::from_secs(60);
+
+/// Attempts that found the database busy or unreachable.
+#[derive(Clone, Debug, Default)]
+pub struct Retries {
+    limit: Option<Duration>,
+    /// The first attempt, and the last log line.
+    began: Option<(Instant, Instant)>,
+}
+
+impl Retries {
+    /// Retries that end after `limit`; those of [`default`](Self::default) never end.
+    pub fn up_to(limit: Duration) -> Self {
+        Self { limit: Some(limit), began: None }
+    }
+
+    /// Pauses before the next attempt. Returns false if the limit is over. Warns the operator at first and
+    /// then every minute.
+    pub fn pause(&mut self) -> bool {
+        self.pause_with(&thread::sleep)
+    }
+
+    fn pause_with(&mut self, pause: &dyn Fn(Duration)) -> bool {
+        let now = Instant::now();
+        let is_due = self.began.is_none_or(|(_, logged)| now - logged >= LOG_EVERY);
+        let (first, logged) = self.began.unwrap_or((now, now));
+        self.began = Some((first, if is_due { now } else { logged }));
+        if is_due {
+            log::warn!("the database is busy or unreachable: retrying");
+        }
+        if self.limit.is_some_and(|limit| now - first >= limit) {
+            return false;
+        }
+        pause(RETRY_PAUSE);
+        true
+    }
+}
+
+/// Runs one transaction after the other and lets other programs write in between.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use database::{DatabaseError, Retries, WriterQueue};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let pools = database::DatabaseSettings::default().open(folder.path(), "notes", &[])?;
+/// let is_busy = |error: &DatabaseError| matches!(error, DatabaseError::Busy);
+/// let mut queue = WriterQueue::new(&pools, Retries::up_to(Duration::from_secs(60)), is_busy);
+/// for batch in [1, 2] {
+///     assert_eq!(queue.write(|_| Ok(batch))?, batch);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct WriterQueue<'p, E> {
+    pools: &'p Pools,
+    retries: Retries,
+    is_busy: fn(&E) -> bool,
+    begin: Instant,
+    slice: Duration,
+    /// Waits. Tests record the waits instead.
+    pause: &'p dyn Fn(Duration),
+}
+
+impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
+    /// Creates a queue that retries transactions whose error `is_busy`.
+    pub fn new(pools: &'p Pools, retries: Retries, is_busy: fn(&E) -> bool) -> Self {
+        let begin = Instant::now();
+        Self { pools, retries, is_busy, begin, slice: SLICE, pause: &thread::sleep }
+    }
+
+    /// Runs a transaction.
+    ///
+    /// A transaction whose commit was not acknowledged is repeated, so that `work` must be idempotent.
+    ///
+    /// # Errors
+    /// The error of `work`; [`DatabaseError::Busy`] after the limit of the retries.
+    pub fn write<T>(&mut self, mut work: impl FnMut(&mut Db) -> Result<T, E>) -> Result<T, E> {
+        let mut retries = self.retries.clone();
+        let done = loop {
+            match self.pools.write_blocking(&mut work) {
+                Err(error) if (self.is_busy)(&error) => {
+                    if !retries.pause_with(self.pause) {
+                        return Err(error);
+                    }
+                }
+                outcome => break outcome?,
+            }
+        };
+        if self.pools.backend() == Backend::Sqlite && self.begin.elapsed() >= self.slice {
+            (self.pause)(WRITERS_GAP);
+            self.begin = Instant::now();
+        }
+        Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::DatabaseSettings;
+
+    fn is_busy(error: &DatabaseError) -> bool {
+        matches!(error, DatabaseError::Busy)
+    }
+
+    fn nothing(_: &mut Db) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    fn open(folder: &tempfile::TempDir) -> Pools {
+        DatabaseSettings::default().open(folder.path(), "test", &[]).unwrap()
+    }
+
+    fn queue(pools: &Pools) -> WriterQueue<'_, DatabaseError> {
+        WriterQueue::new(pools, Retries::default(), is_busy)
+    }
+
+    #[test]
+    fn another_program_can_write_in_the_gap_after_each_slice() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, other) = (open(&folder), open(&folder));
+        let gaps = RefCell::new(Vec::new());
+        let pause = |time| {
+            other.write_blocking(nothing).unwrap();
+            gaps.borrow_mut().push(time);
+        };
+        let mut short = WriterQueue { slice: Duration::ZERO, pause: &pause, ..queue(&own) };
+        for _ in 0..3 {
+            short.write(nothing).unwrap();
+        }
+        assert_eq!(gaps.take(), [WRITERS_GAP; 3]);
+        let mut long = WriterQueue { slice: Duration::MAX, pause: &pause, ..queue(&own) };
+        for _ in 0..3 {
+            long.write(nothing).unwrap();
+        }
+        assert!(gaps.take().is_empty());
+    }
+
+    #[test]
+    fn busy_transaction_is_retried_until_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let pools = open(&folder);
+        let pauses = RefCell::new(Vec::new());
+        let pause = |time| pauses.borrow_mut().push(time);
+        let patient = || WriterQueue { slice: Duration::MAX, pause: &pause, ..queue(&pools) };
+        let mut attempts = 0;
+        let done = patient().write(|_| {
+            attempts += 1;
+            if attempts < 3 { Err(DatabaseError::Busy) } else { Ok(attempts) }
+        });
+        assert_eq!((done.unwrap(), pauses.take()), (3, vec![RETRY_PAUSE; 2]));
+        let mut hasty = WriterQueue { retries: Retries::up_to(Duration::ZERO), ..patient() };
+        assert!(is_busy(&hasty.write(|_| Err::<(), _>(DatabaseError::Busy)).unwrap_err()));
+        assert!(pauses.take().is_empty());
+    }
+
+    #[test]
+    fn permanent_failure_is_not_retried() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut attempts = 0;
+        let failed = queue(&open(&folder)).write(|_| {
+            attempts += 1;
+            Err::<(), _>(DatabaseError::NotFound)
+        });
+        assert!(failed.is_err());
+        assert_eq!(attempts, 1);
+    }
+}
