@@ -151,7 +151,8 @@ impl Input {
 
 fn is_named_as_compressed(path: &Path) -> bool {
     const ENDINGS: [&str; 2] = ["gz", "zst"];
-    path.extension().is_some_and(|ending| ENDINGS.iter().any(|e| ending.eq_ignore_ascii_case(e)))
+    path.extension()
+        .is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 impl fmt::Display for Input {

@@ -166,7 +166,7 @@ mod tests {
         assert!(first.path().exists() && second.path().exists());
         drop((first, second));
         let mut left: Vec<_> =
-            fs::read_dir(base.path()).unwrap().map(|e| e.unwrap().path()).collect();
+            fs::read_dir(base.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         left.sort();
         assert_eq!(left, [base.path().join("other-1-0.lock")]);
     }

@@ -8,18 +8,8 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
 
-/// A source of migrations, with the same versions for both databases.
-///
-/// ```
-/// use database::Migrations;
-/// use diesel_migrations::EmbeddedMigrations;
-///
-/// // In a real source: `embed_migrations!("migrations/sqlite")` and `…/postgres`.
-/// static MIGRATIONS: Migrations = Migrations {
-///     sqlite: EmbeddedMigrations::new(&[]),
-///     postgres: EmbeddedMigrations::new(&[]),
-/// };
-/// ```
+/// A source of migrations, with the same versions for both databases. The fields are created by
+/// `diesel_migrations::embed_migrations!`.
 pub struct Migrations {
     /// The migrations for SQLite.
     pub sqlite: EmbeddedMigrations,

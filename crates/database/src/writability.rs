@@ -54,9 +54,9 @@ impl Writability {
     /// Returns why something cannot be written, or `None` if everything can. Tries to write at most once in
     /// [`VALID`].
     pub fn fault(&self, connector: &Connector) -> Option<String> {
-        let of_folders = self.folders.lock().iter_mut().find_map(FolderTrial::fault);
-        if of_folders.is_some() {
-            return of_folders;
+        let folder_fault = self.folders.lock().iter_mut().find_map(FolderTrial::fault);
+        if folder_fault.is_some() {
+            return folder_fault;
         }
         let (failures, cause) = storage_failures();
         let mut refusals = self.refusals.lock();

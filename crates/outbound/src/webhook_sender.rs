@@ -78,12 +78,12 @@ impl WebhookSender {
             Err(_) => Err(DeliveryError::temporary("no response in time")),
             Ok(Err(error)) if error.is_connect() => Err(DeliveryError::temporary("no connection")),
             Ok(Err(_)) => Err(DeliveryError::temporary("the exchange failed")),
-            Ok(Ok(response)) => judged(response.status().as_u16()),
+            Ok(Ok(response)) => check_status(response.status().as_u16()),
         }
     }
 }
 
-fn judged(status: u16) -> Result<(), DeliveryError> {
+fn check_status(status: u16) -> Result<(), DeliveryError> {
     match status {
         200..300 => Ok(()),
         410 => Err(DeliveryError::permanent("status 410")),

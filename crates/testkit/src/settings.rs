@@ -25,7 +25,7 @@ pub fn assert_settings_have_ranges<C: Cli>() {
 
 fn is_number(arg: &Arg) -> bool {
     let id = arg.get_value_parser().type_id();
-    let of = |type_id: TypeId| id == type_id;
+    let is_type = |type_id: TypeId| id == type_id;
     [
         TypeId::of::<u16>(),
         TypeId::of::<u32>(),
@@ -36,7 +36,7 @@ fn is_number(arg: &Arg) -> bool {
         TypeId::of::<f64>(),
     ]
     .into_iter()
-    .any(of)
+    .any(is_type)
 }
 
 /// Returns the fault of a setting.

@@ -33,8 +33,8 @@ fn complaints(check: impl Fn(&Value, &Value) -> Vec<String>) -> Vec<String> {
     for &service in SERVICES.iter() {
         let document = document(service);
         for (name, operation) in operations(&document) {
-            let of_this = check(&document, &operation).into_iter();
-            found.extend(of_this.map(|complaint| format!("{service}: {name}: {complaint}")));
+            let complaints = check(&document, &operation).into_iter();
+            found.extend(complaints.map(|complaint| format!("{service}: {name}: {complaint}")));
         }
     }
     found

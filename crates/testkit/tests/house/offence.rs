@@ -42,14 +42,14 @@ fn entries(package: &str) -> Vec<String> {
 
 /// Fails with every offence that is not on a list, and every stale entry of the lists.
 pub fn assert_obeyed(rules: &[&str], offences: Vec<Offence>) {
-    let of_rules = |key: &String| rules.iter().any(|rule| key.split(": ").next() == Some(*rule));
+    let is_checked = |key: &String| rules.iter().any(|rule| key.split(": ").next() == Some(*rule));
     let mut complaints = Vec::new();
     let keys: BTreeSet<String> = offences.iter().map(Offence::key).collect();
     let mut allowed = BTreeSet::new();
     for package in packages().into_iter().chain(["documents".to_owned()]) {
         let entries = entries(&package);
         let (stale, kept): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|key| of_rules(key) && !keys.contains(key));
+            entries.into_iter().partition(|key| is_checked(key) && !keys.contains(key));
         if std::env::var_os("HOUSE_SHRINK").is_some() {
             shrink(&package, &stale);
         } else {

@@ -177,13 +177,13 @@ fn rooms_import_only_the_rooms_below_them() {
 
 /// Returns whether a room may use a library that the rules name.
 fn may_use(room: &Room, library: &str) -> bool {
-    let of_room: &[&str] = match room.name {
+    let own_libraries: &[&str] = match room.name {
         "model" => NOT_IN_MODEL,
         "wire" | "ical" => NOT_IN_WIRE,
         "store" | "engine" | "external" => NOT_IN_STORE,
         _ => room.without,
     };
-    !of_room.contains(&library)
+    !own_libraries.contains(&library)
         && LIBRARY_ROOMS
             .iter()
             .all(|(libraries, rooms)| !libraries.contains(&library) || rooms.contains(&room.name))
@@ -273,8 +273,8 @@ fn every_service_has_the_common_rooms() {
         let rooms =
             ["main", "lib", "config", "service", "routes", "openapi", "error", "state", "cli"];
         for room in rooms {
-            let of_service = |source: &&Source| source.package == service && source.is_service();
-            if !service_sources().filter(of_service).any(|source| source.room() == room) {
+            let is_own = |source: &&Source| source.package == service && source.is_service();
+            if !service_sources().filter(is_own).any(|source| source.room() == room) {
                 offences.push(Offence {
                     rule: "rooms",
                     file: format!("services/{service}/src"),

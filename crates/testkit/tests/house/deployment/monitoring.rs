@@ -44,9 +44,9 @@ fn rules_and_dashboard_name_metrics_that_exist() {
     let dashboard: Value = serde_json::from_str(&read("dashboard.json")).unwrap();
     let mut expressions = Vec::new();
     collect(&rules, &mut expressions);
-    let of_rules = expressions.len();
+    let rules = expressions.len();
     collect(&dashboard, &mut expressions);
-    assert!(of_rules > 5 && expressions.len() > of_rules + 10, "{expressions:#?}");
+    assert!(rules > 5 && expressions.len() > rules + 10, "{expressions:#?}");
     let sources: String = ["crates", "services"]
         .iter()
         .flat_map(|folder| files(&root().join(folder), "rs"))
