@@ -156,3 +156,26 @@ unsafe extern "C" fn ignore(_argument: *mut c_void, _message: *const c_char) {}
 fn micros(time: Duration) -> i64 {
     i64::try_from(time.as_micros()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use diesel::prelude::*;
+    use diesel::sql_types::Bool;
+
+    use super::*;
+
+    #[test]
+    fn answers_equal_those_of_diesel() {
+        let Ok(url) = std::env::var("TEST_DATABASE_URL") else { return };
+        let mut conn = diesel::PgConnection::establish(&url).unwrap();
+        let recovery = diesel::dsl::sql::<Bool>("pg_is_in_recovery()");
+        let expected: bool = diesel::select(recovery).get_result(&mut conn).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut probe = Probe::connect(&url, deadline).unwrap();
+        for _ in 0..3 {
+            assert_eq!(probe.is_standby(deadline), Ok(expected));
+        }
+        let refused = Probe::connect("postgres://127.0.0.1:1/no_such_server", deadline);
+        assert!(refused.err().unwrap().contains("Connection refused"));
+    }
+}
