@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn answers_equal_those_of_diesel() {
         let Ok(url) = std::env::var("TEST_DATABASE_URL") else { return };
-        let mut conn = diesel::PgConnection::establish(&url).unwrap();
+        let mut conn = PgConnection::establish(&url).unwrap();
         let recovery = diesel::dsl::sql::<Bool>("pg_is_in_recovery()");
         let expected: bool = diesel::select(recovery).get_result(&mut conn).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
