@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Time between two checks of a thread that waits.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// Memory that the pages of a server may take at a time. A clone is another handle to it.
+/// Memory that the pages of a server may take at a time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct PagePermits {
     bytes: u32,
@@ -27,7 +27,7 @@ pub struct PagePermit {
 }
 
 impl PagePermits {
-    /// Memory of this number of bytes. A longer page takes all of it.
+    /// Creates permits for this number of bytes. A longer page takes all of them.
     pub fn new(bytes: u32) -> Self {
         Self { bytes, free: Arc::new(Semaphore::new(bytes as usize)) }
     }
@@ -39,7 +39,7 @@ impl PagePermits {
         PagePermit { _memory: memory.ok().map(Arc::new) }
     }
 
-    /// The same for a thread that must not block the runtime; `check` is called from time to time.
+    /// Like [`acquire`](Self::acquire), but blocks the calling thread. Calls `check` from time to time.
     ///
     /// # Errors
     /// Those of `check`.

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::transaction::{begin_reading, end_reading};
 use crate::{Backend, DatabaseError, Db, Pools};
 
-/// What a service remembers on each worker's connection, such as rows that it reads for every request.
+/// Values that a service caches on each worker's connection, such as rows that every request reads.
 pub trait ReaderCache: Default + 'static {
-    /// What all connections share.
+    /// The type of the values that all connections share.
     type Shared: 'static;
 
     /// Brings the cache up to date. Called at the start of each read transaction.
@@ -63,14 +63,14 @@ impl<C: ReaderCache> Clone for WorkerReader<C> {
 }
 
 impl<C: ReaderCache> WorkerReader<C> {
-    /// A reader with its own connections.
+    /// Creates a reader with its own connections.
     pub fn new(pools: Pools, shared: C::Shared) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let id = COUNTER.fetch_add(1, Ordering::Relaxed);
         Self { inner: Arc::new(Inner { id, pools, shared }) }
     }
 
-    /// What all connections share.
+    /// Returns the values that all connections share.
     pub fn shared(&self) -> &C::Shared {
         &self.inner.shared
     }
@@ -79,7 +79,7 @@ impl<C: ReaderCache> WorkerReader<C> {
     /// on the worker thread; it is done when this function returns, before the future is awaited.
     ///
     /// # Errors
-    /// What `work` returns; those of [`Pools::read`].
+    /// The error of `work`; those of [`Pools::read`].
     pub fn read<T, E, W>(
         &self,
         short: bool,
