@@ -3,6 +3,7 @@
 use calendar::Links;
 use database::{DatabaseError, Db};
 use serde_json::json;
+use testkit::until;
 
 use crate::app::{App, plant};
 
@@ -56,8 +57,9 @@ async fn long_page_waits_for_a_permit_while_short_pages_are_served() {
     let first = app.get("/events?per_page=1").await.expect(200);
     assert_eq!(first.json["events"][0]["id"], short);
     drop(taken);
+    // Until it succeeds: on a busy machine a list may exceed its 20 ms.
     for (path, _) in LISTS {
-        app.get(path).await.expect(200);
+        until(path, async || app.get(path).await.status == 200).await;
     }
 }
 
