@@ -87,7 +87,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Looks up what a write names, and decodes its parameters.
+    /// Looks up the rows that a write names, and decodes its parameters.
     pub fn decode_write<I: Input, T>(
         &mut self,
         user: &User,
@@ -107,7 +107,7 @@ impl RequestContext<'_> {
         Ok(decode(input, &known, options)?)
     }
 
-    /// Looks up what the query of a list names, and decodes it.
+    /// Looks up the rows that a list query names, and decodes the query.
     pub fn decode_list<I: Input, T>(
         &mut self,
         input: I,
@@ -117,7 +117,7 @@ impl RequestContext<'_> {
         Ok(decode(input, &known, self.list_options())?)
     }
 
-    /// Returns what the queries of lists are decoded with.
+    /// Returns the options for decoding list queries.
     pub fn list_options(&self) -> ListOptions<'_> {
         let settings = &self.site.settings;
         ListOptions {

@@ -42,7 +42,8 @@ pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error>
     schedule.map_err(out_of_range)
 }
 
-/// Creates an event on behalf of a user: decides what it is, gathers what it names, and stores both.
+/// Creates an event on behalf of a user: decides its fields, reads the rows that it names, and
+/// stores both.
 pub fn create_in(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -145,7 +146,7 @@ enum NamedLink<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Reads what the write names. Nothing is stored yet.
+    /// Reads the rows that the write names, without storing anything.
     fn gather(
         db: &mut Db,
         change: &'a EventChange,
@@ -212,7 +213,7 @@ fn named_links<'a>(
     Ok(named)
 }
 
-/// Stores planned rows and returns all ids, each once.
+/// Stores planned rows and returns all distinct ids.
 fn store_links(
     db: &mut Db,
     kind: Kind,

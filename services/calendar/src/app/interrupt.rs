@@ -33,19 +33,19 @@ impl From<ParameterErrors> for Interrupt {
     }
 }
 
-/// Why reading a list stopped.
+/// The reason why reading a list stopped.
 #[derive(Debug)]
 pub enum ListInterrupt {
-    /// The connection sees an older state than the index; the next read sees a newer one.
+    /// The connection sees an older state than the index. The next read sees a newer one.
     Outdated,
-    /// The texts of the page have this many bytes, for which the list has no permit.
+    /// The texts of the page have this many bytes, which needs a permit.
     LongPage(usize),
-    /// The list is answered with an error.
+    /// The list fails with an error.
     Failed(Error),
 }
 
 impl ListInterrupt {
-    /// Returns what a list is answered with that is not read again.
+    /// Returns the error of a list that is not read again.
     pub fn into_error(self) -> Error {
         match self {
             ListInterrupt::Outdated | ListInterrupt::LongPage(_) => DatabaseError::Busy.into(),

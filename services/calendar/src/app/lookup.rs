@@ -9,7 +9,7 @@ use crate::model::term::Taxonomy;
 use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 
-/// Returns those of the named rows that exist.
+/// Returns the named rows that exist.
 pub fn look_up(db: &mut Db, names: &Names) -> Result<Known, DatabaseError> {
     let Names { users, events, images, venues, organizers, categories, tags } = names;
     Ok(Known {
@@ -23,7 +23,7 @@ pub fn look_up(db: &mut Db, names: &Names) -> Result<Known, DatabaseError> {
     })
 }
 
-/// Looks up ids one by one, of which a request names few.
+/// Looks up ids one by one, since a request names only a few.
 fn existing(
     db: &mut Db,
     ids: &[i64],

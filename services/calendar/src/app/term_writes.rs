@@ -109,7 +109,7 @@ fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
 pub enum PlannedTerm<'a> {
     /// A stored term.
     Known(i64),
-    /// A text for which a term is made, unless an earlier one of the same write has made it.
+    /// The name of a new term, unless an earlier one in the same write creates it.
     New(&'a str),
 }
 
@@ -148,7 +148,7 @@ pub fn plan<'a>(
     Ok(planned)
 }
 
-/// Stores planned terms and returns their ids, each once.
+/// Stores planned terms and returns their distinct ids.
 pub fn store(
     db: &mut Db,
     taxonomy: Taxonomy,

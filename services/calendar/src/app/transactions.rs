@@ -35,7 +35,7 @@ where
     read_with(state, request, work).await
 }
 
-/// Does the work of a list, as [`read`] does.
+/// Runs the reads of a list like [`read`].
 pub async fn read_list<T, F>(state: &State, request: Request, work: F) -> Result<T, ListInterrupt>
 where
     T: Send + 'static,

@@ -49,7 +49,7 @@ impl Input for EventInput {
             let names = names.terms(taxonomy);
             for (item, id) in numbers {
                 names.ids.push(id);
-                // Digits may be a slug, too.
+                // Digits may also be a slug.
                 names.slugs.extend(item.as_str().map(str::to_owned));
             }
         }
@@ -66,7 +66,7 @@ impl Input for EventInput {
 }
 
 impl EventInput {
-    /// Reads the parameters of a write; title and dates are required to create.
+    /// Reads the parameters of a write. A create requires title and dates.
     pub fn read(params: &Params, creating: bool) -> EventInput {
         let (mut given, mut errors) = read_parameters::<EventFields>(params);
         if creating {
@@ -82,7 +82,7 @@ impl EventInput {
     /// Decodes the write of a new event, or of the current one.
     ///
     /// # Errors
-    /// All parameters that are missing or invalid.
+    /// All missing or invalid parameters.
     pub fn decode(
         self,
         known: &Known,

@@ -37,7 +37,7 @@ impl Input for LinkedInput {
 }
 
 impl LinkedInput {
-    /// Reads the parameters of a write; a name is required to create.
+    /// Reads the parameters of a write. A create requires a name.
     pub fn read(params: &Params, kind: Kind, creating: bool) -> LinkedInput {
         let (given, mut errors) = match kind {
             Kind::Venue => {
@@ -67,7 +67,7 @@ impl LinkedInput {
     /// Decodes the write.
     ///
     /// # Errors
-    /// All parameters that are missing or invalid.
+    /// All missing or invalid parameters.
     pub fn decode(
         self,
         known: &Known,
@@ -83,7 +83,7 @@ fn decode(
     writer: WriteOptions<'_>,
 ) -> Result<LinkedChange, ParameterErrors> {
     let LinkedInput { creating, given, mut errors } = input;
-    /// Decodes the fields of a kind; those that only one kind has are given behind.
+    /// Decodes the fields of a kind: the shared fields, then the given ones.
     macro_rules! change {
         ($kind:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let $errors = &mut errors;

@@ -1,4 +1,5 @@
-//! The rows that a request names: looked up after its parameters are read, and before they are decoded.
+//! The rows that a request names. They are looked up after reading its parameters and before decoding
+//! them.
 
 use std::collections::{HashMap, HashSet};
 

@@ -28,7 +28,7 @@ impl Input for TermInput {
 }
 
 impl TermInput {
-    /// Reads the parameters of a write; a name is required to create.
+    /// Reads the parameters of a write. A create requires a name.
     pub fn read(params: &Params, taxonomy: Taxonomy, creating: bool) -> TermInput {
         let (given, mut errors) = match taxonomy {
             Taxonomy::Category => read_parameters::<CategoryFields>(params),
@@ -47,7 +47,7 @@ impl TermInput {
     /// Decodes the write.
     ///
     /// # Errors
-    /// All parameters that are missing or invalid.
+    /// All missing or invalid parameters.
     pub fn decode(self, known: &Known) -> Result<TermChange, ParameterErrors> {
         decode(self, known)
     }
