@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use auth::{Gate, KeyStore, Quotas};
+use batch::PagePermits;
 use database::Pools;
 use domain::SharedClock;
 use outbound::WebhookSender;
@@ -18,9 +19,9 @@ use crate::store::remote_images::ImageFetcher;
 /// Number of writes that are sanitized at a time, since a parser holds a multiple of its input.
 const MAX_SANITIZERS: usize = 2;
 
-/// KiB of text in the long pages that may be built at a time. Building one takes about three times
+/// Bytes of text in the long pages that may be built at a time. Building one takes about three times
 /// its text.
-pub const KIB_OF_LONG_PAGES: u32 = 8 << 10;
+const BYTES_OF_LONG_PAGES: u32 = 8 << 20;
 
 /// The state of the service. Clones share it.
 #[derive(Clone)]
@@ -40,8 +41,8 @@ pub struct State {
     pub index: Arc<EventIndex>,
     /// One permit per costly list that is being read. Other reads keep a connection and a core.
     pub costly_lists: Arc<Semaphore>,
-    /// One permit per KiB of text in long pages that are in memory.
-    pub long_pages: Arc<Semaphore>,
+    /// Memory for the texts of long pages.
+    pub long_pages: PagePermits,
 }
 
 /// The settings as the rules use them.
@@ -62,7 +63,7 @@ impl State {
         let sanitizers = Arc::new(Semaphore::new(MAX_SANITIZERS));
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
-        let long_pages = Arc::new(Semaphore::new(KIB_OF_LONG_PAGES as usize));
+        let long_pages = PagePermits::new(BYTES_OF_LONG_PAGES);
         let index = Arc::default();
         pools.watch_folder("media", media.folder());
         State {

@@ -26,7 +26,7 @@ pub fn list(
         let total = changes::count(db, &list.filter)?;
         let shown = changes.iter().filter(|change| !change.is_gone);
         let ids: Vec<i64> = shown.map(|change| change.event).collect();
-        text_lengths::check(text_lengths::of_events(db, &ids)?, permit.page.bytes())?;
+        text_lengths::check(text_lengths::of_events(db, &ids)?, permit.page_bytes())?;
         let (rows, included) = match ids.is_empty() {
             true => Default::default(),
             false => included::of_events(db, EventSelector::Ids(&ids))?,

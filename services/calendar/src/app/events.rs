@@ -205,7 +205,7 @@ pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJ
             *named = terms::with_descendants(context.db, named)?;
         }
         let access = IndexAccess { index: &index, deadline: permit.deadline };
-        let room = permit.page.bytes();
+        let room = permit.page_bytes();
         let (rows, included, total) =
             event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
         if rows.is_empty() && list.paging.page > 1 {

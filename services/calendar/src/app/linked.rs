@@ -160,7 +160,7 @@ fn page(
     permit: &ListPermit,
 ) -> Result<Page, ListInterrupt> {
     let list = context.decode_list(LinkedListInput::read(params), LinkedListInput::decode)?;
-    let room = permit.page.bytes();
+    let room = permit.page_bytes();
     let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging, room)?;
     if rows.is_empty() && list.paging.page > 1 {
         return Err(Error::NoSuchPage(kind.word()).into());

@@ -4,16 +4,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use batch::{PagePermit, PagePermits};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::context::RequestContext;
 use super::interrupt::ListInterrupt;
-use super::page_permit::PagePermit;
 use super::request::Request;
 use super::transactions::read_list;
 use crate::error::Error;
 use crate::state::State;
 use crate::store::event_index::Deadline;
+use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::parameters::{Declared, EventListParameters, LinkedListParameters};
 use crate::wire::params::Params;
 
@@ -54,20 +55,28 @@ pub struct ListPermit {
     pub deadline: Deadline,
     /// Held until the work is done, even if the client has disconnected; `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
-    /// The memory permit of the page.
-    pub page: PagePermit,
+    /// Bytes of text that the page may have.
+    page_bytes: usize,
+    /// The memory permit of a long page.
+    page: Option<PagePermit>,
 }
+
+/// Maximum bytes of text in a page without a permit.
+const SHORT_PAGE: usize = 256 << 10;
+
+/// Maximum bytes of text in any page.
+const LONGEST_PAGE: usize = 32 << 20;
 
 /// A list with the memory permit of its page, which is held until the response has been built.
 pub struct ReadList<T> {
     pub list: T,
-    pub page: PagePermit,
+    pub page: Option<PagePermit>,
 }
 
 impl<T> ReadList<T> {
     /// Wraps a list whose pages are never long.
     pub fn short(list: T) -> ReadList<T> {
-        ReadList { list, page: PagePermit::default() }
+        ReadList { list, page: None }
     }
 }
 
@@ -79,8 +88,12 @@ impl ListPermit {
     pub async fn acquire(state: &State, request: &Request) -> Result<ListPermit, Error> {
         let time = Duration::from_millis(state.site.settings.list_time_ms);
         let deadline = Instant::now() + time;
-        let cheap =
-            ListPermit { deadline: Deadline(deadline), _permit: None, page: PagePermit::default() };
+        let cheap = ListPermit {
+            deadline: Deadline(deadline),
+            _permit: None,
+            page_bytes: SHORT_PAGE,
+            page: None,
+        };
         if !request.params.as_ref().is_ok_and(is_costly) {
             return Ok(cheap);
         }
@@ -89,6 +102,11 @@ impl ListPermit {
             Ok(Ok(permit)) => Ok(ListPermit { _permit: Some(Arc::new(permit)), ..cheap }),
             Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
         }
+    }
+
+    /// Returns how many bytes of text the page may have.
+    pub fn page_bytes(&self) -> usize {
+        self.page_bytes
     }
 
     /// Reads a list. Repeats it if a writer overtook it, which affects lists from the index in
@@ -107,9 +125,9 @@ impl ListPermit {
                 Ok(list) => return Ok(ReadList { list, page: self.page }),
                 Err(ListInterrupt::Outdated) if attempts < ATTEMPTS => attempts += 1,
                 Err(ListInterrupt::LongPage(bytes)) => {
-                    self.page = PagePermit::default();
-                    self.page =
-                        PagePermit::acquire(&state.long_pages, bytes, self.deadline).await?;
+                    self.page = None;
+                    let page = page_permit(&state.long_pages, bytes, self.deadline).await?;
+                    (self.page_bytes, self.page) = (bytes, Some(page));
                 }
                 Err(interrupt) => return Err(interrupt.into_error()),
             }
@@ -148,6 +166,21 @@ impl ListPermit {
             }
         }
     }
+}
+
+/// Waits for the permit of a page with this number of bytes of text.
+async fn page_permit(
+    long_pages: &PagePermits,
+    bytes: usize,
+    deadline: Deadline,
+) -> Result<PagePermit, Error> {
+    if bytes > LONGEST_PAGE {
+        let (mib, most) = (bytes >> 20, LONGEST_PAGE >> 20);
+        let text = format!("must be smaller: the texts of the page have {mib} MiB, over {most}");
+        return Err(ParameterErrors::one("per_page", &text).into());
+    }
+    let permit = tokio::time::timeout_at(deadline.0.into(), long_pages.acquire(bytes)).await;
+    permit.map_err(|_| Error::ListTakesTooLong)
 }
 
 fn is_costly(params: &Params) -> bool {
@@ -191,5 +224,25 @@ mod tests {
                 "only_with_upcoming",
             ]
         );
+    }
+
+    #[tokio::test]
+    async fn long_page_waits_until_earlier_pages_release_their_permits() {
+        const ALL: usize = 8 << 20;
+        let long_pages = PagePermits::new(8 << 20);
+        let permit = |bytes| {
+            let soon = Deadline(Instant::now() + Duration::from_millis(20));
+            page_permit(&long_pages, bytes, soon)
+        };
+        let first = permit(ALL / 2).await.unwrap();
+        let second = permit(ALL / 2).await.unwrap();
+        assert!(matches!(permit(SHORT_PAGE + 1).await, Err(Error::ListTakesTooLong)));
+        let kept = first.clone();
+        drop((first, second));
+        assert!(permit(ALL).await.is_err());
+        drop(kept);
+        let _longest = permit(LONGEST_PAGE).await.unwrap();
+        assert!(matches!(permit(SHORT_PAGE + 1).await, Err(Error::ListTakesTooLong)));
+        assert!(matches!(permit(LONGEST_PAGE + 1).await, Err(Error::Parameters(_))));
     }
 }

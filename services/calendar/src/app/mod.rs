@@ -18,7 +18,6 @@ mod list_permit;
 mod loading;
 mod lookup;
 pub(crate) mod media;
-mod page_permit;
 pub(crate) mod pages;
 mod passwords;
 mod request;

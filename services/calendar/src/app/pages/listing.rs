@@ -89,7 +89,7 @@ fn view(
         *named = terms::with_descendants(context.db, named)?;
     }
     let access = IndexAccess { index, deadline: permit.deadline };
-    let room = permit.page.bytes();
+    let room = permit.page_bytes();
     let (rows, included, total) =
         event_list::page_with_included(context.db, access, &list.filter, list.paging, room)?;
     let Paging { page, .. } = list.paging;
