@@ -1,4 +1,4 @@
-//! What each worker's connection remembers between requests.
+//! The cache of each worker's connection.
 
 use std::sync::Arc;
 

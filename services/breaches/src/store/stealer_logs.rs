@@ -304,7 +304,7 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
             found += 1;
             if remove {
                 diesel::delete(pairs).execute(db)?;
-                if !accounts::are_outside_table(db, *id)? {
+                if !accounts::has_accounts_in_runs(db, *id)? {
                     mail_domains::remove_unused(db, *id)?;
                 }
             }

@@ -1,4 +1,4 @@
-//! Moves accounts that loads appended into the table of accounts.
+//! Moves appended accounts to the table after a load.
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;

@@ -1,30 +1,30 @@
-//! Where the accounts of a load go, and how those beside the table go into it.
+//! Decides whether a load writes to the table or to a run, and moves accounts from runs to the table.
 
 use database::{DatabaseError, Db};
 
 use super::runs::{self, Weights};
 use crate::store::{account_links, versions};
 
-/// A load is appended if the table has at least this number of times its accounts: it would touch every
-/// page of the table.
+/// A load uses a run if the table has at least this multiple of its accounts; otherwise it would
+/// touch every page of the table.
 const TIMES: i64 = 4;
-/// Appended accounts beyond which some go into the table, whatever its size: their filters take 2.25 bytes
-/// of memory each.
+/// Maximum number of accounts in runs before some are moved to the table. Their filters take 2.25
+/// bytes of memory each.
 const MAX_IN_RUNS: i64 = 32 << 20;
 /// Maximum accounts of a merged run per MiB of a load's memory.
 const PER_MIB: usize = 16_384;
 /// Accounts moved to the table in one transaction.
 const PIECE: i64 = 100_000;
-/// The key up to which accounts went into the table.
+/// The key up to which accounts were moved to the table.
 const MERGED_TO: &str = "runs_merged_to";
 
-/// Where a load writes its accounts.
+/// The place to which a load writes its accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// Into the table.
+    /// The table.
     #[default]
     Table,
-    /// Beside the table; SQLite only.
+    /// A run (SQLite only).
     Appended,
 }
 
@@ -35,7 +35,7 @@ fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
     }
 }
 
-/// Chooses where a load with this number of accounts goes.
+/// Chooses the place of a load with this number of accounts.
 pub fn placement(db: &mut Db, accounts: i64) -> Result<Placement, DatabaseError> {
     let small = |found: Weights| accounts.saturating_mul(TIMES) <= found.table + found.runs;
     Ok(if weights(db)?.is_some_and(small) { Placement::Appended } else { Placement::Table })
@@ -57,7 +57,7 @@ pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
 }
 
 /// Moves appended accounts with the next range of keys into the table, in a writing transaction. Returns
-/// how many accounts that is worth of work, or `None` if few accounts are beside the table.
+/// the number of accounts, at least a tenth of a full batch, or `None` if the runs are small.
 pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     let Some(found) = weights(db)? else { return Ok(None) };
     if found.runs <= MAX_IN_RUNS.min(found.table / 2) {
@@ -81,8 +81,8 @@ pub fn strip_some(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError
     runs::strip(db, run, breach).map(Some)
 }
 
-/// Returns whether a domain has accounts beside the table.
-pub fn are_outside_table(db: &mut Db, domain_id: i32) -> Result<bool, DatabaseError> {
+/// Returns whether a domain has accounts in runs.
+pub fn has_accounts_in_runs(db: &mut Db, domain_id: i32) -> Result<bool, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(runs::at_domain(conn, domain_id)?.next(conn)?.is_some()),
         Db::Pg(_) => Ok(false),

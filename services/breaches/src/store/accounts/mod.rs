@@ -1,7 +1,7 @@
 //! Accounts: reading them by key, by range and by domain, and writing those of loads.
 //!
-//! On SQLite a small load is appended beside the table, in a *run*: see `runs`, which only this folder
-//! knows.
+//! On SQLite a load that is small compared to the table is appended to a *run*; see `runs`. Only this
+//! folder uses runs.
 
 mod batches;
 mod compaction;
@@ -13,7 +13,7 @@ mod writer;
 
 pub use batches::{Linked, merge};
 pub use compaction::{
-    Placement, are_outside_table, is_compact, join_two, move_some, placement, strip_some,
+    Placement, has_accounts_in_runs, is_compact, join_two, move_some, placement, strip_some,
 };
 pub use domain_walk::in_one_snapshot;
 pub use new_account::NewAccount;

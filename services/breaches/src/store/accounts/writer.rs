@@ -1,4 +1,4 @@
-//! Writing the accounts of a load, to the table or to a run beside it.
+//! Writes the accounts of a load to the table or to a run.
 
 use database::{DatabaseError, Db};
 
@@ -15,8 +15,8 @@ pub struct AccountWriter {
 }
 
 impl AccountWriter {
-    /// Begins to write. `has_links` is false if no address is linked to any of the breaches yet; nothing
-    /// has to be read then to append.
+    /// Starts writing. If no address is linked to any of the breaches yet (`has_links` is false),
+    /// appending reads nothing.
     pub fn new(db: &mut Db, placement: Placement, has_links: bool) -> Result<Self, DatabaseError> {
         let run = match (placement, db) {
             (Placement::Appended, Db::Sqlite(conn)) => Some(RunWriter::new(conn)?),
@@ -25,7 +25,7 @@ impl AccountWriter {
         Ok(Self { run, has_links })
     }
 
-    /// Links accounts to their breaches, and adds what changed to `linked`.
+    /// Links accounts to their breaches, and adds the changes to `linked`.
     pub fn write(
         &mut self,
         db: &mut Db,
@@ -40,7 +40,7 @@ impl AccountWriter {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining data.
     pub fn finish(self, db: &mut Db, linked: &mut Linked) -> Result<(), DatabaseError> {
         match (self.run, db) {
             (Some(run), Db::Sqlite(conn)) => run.finish(conn),
