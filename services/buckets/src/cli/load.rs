@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::report::{finished, written};
 use super::sources::SourceArguments;
 use crate::engine::Mode;
-use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, Report};
+use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report};
 
 /// Arguments of `load`.
 #[derive(clap::Args, Debug)]
@@ -14,8 +14,9 @@ pub struct LoadArguments {
     #[command(flatten)]
     reading: SourceArguments,
     /// How the run changes buckets that it names
-    #[arg(long, value_enum, default_value_t = ModeArgument::Replace)]
-    mode: ModeArgument,
+    /// [default: replace; append for reject files]
+    #[arg(long, value_enum)]
+    mode: Option<ModeArgument>,
     /// Read all sources without writing to the index
     #[arg(long)]
     dry_run: bool,
@@ -56,10 +57,13 @@ fn load(
         return jobs::resume(context, run, checkpoints);
     }
     let mode = match arguments.mode {
-        ModeArgument::Replace => Mode::Replace,
-        ModeArgument::Append => Mode::Append,
+        None | Some(ModeArgument::Replace) => Mode::Replace,
+        Some(ModeArgument::Append) => Mode::Append,
     };
-    let options = arguments.reading.options(mode, &arguments.paths)?;
+    let options = LoadOptions {
+        replaces_rejected: matches!(arguments.mode, Some(ModeArgument::Replace)),
+        ..arguments.reading.options(mode, &arguments.paths)?
+    };
     if arguments.dry_run {
         jobs::dry_run(context, &options)
     } else {

@@ -57,6 +57,7 @@ impl SourceArguments {
             bucket: self.bucket,
             kind: self.kind,
             mode,
+            replaces_rejected: false,
             max_errors: self.max_errors,
             reject: self.reject,
             remote,

@@ -31,6 +31,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
         }
         sink.intake.end_source();
     }
+    sink.intake.judge()?;
     let tally = sink.intake.state.tally.clone();
     Ok(Report { tally, seconds: started.elapsed().as_secs_f64(), ..Report::default() })
 }
@@ -56,6 +57,10 @@ impl Sink for DryRun {
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.intake.page(bucket, kind, truncated)
+    }
+
+    fn rejected(&mut self) -> Result<(), JobError> {
+        self.intake.rejected()
     }
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {

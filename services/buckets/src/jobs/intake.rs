@@ -17,8 +17,10 @@ use crate::store::{buckets, removals};
 
 /// Maximum length of a path in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// Number of lines from which the share of bad lines is checked.
-const JUDGED_FROM: u64 = 1_000;
+/// Number of lines from which the share of bad lines is checked at the end.
+const JUDGED_FROM: u64 = 100;
+/// Number of lines from which the share is also checked at every bad line.
+const JUDGED_EARLY_FROM: u64 = 1_000;
 
 /// Takes the files of a run.
 pub struct Intake {
@@ -31,6 +33,10 @@ pub struct Intake {
     source_index: usize,
     /// The bucket that the current source named last.
     latest: Option<u64>,
+    /// Whether the current source is a reject file.
+    is_reject_file: bool,
+    /// Whether reject files replace the files of their buckets as well.
+    pub replaces_rejected: bool,
     skip: u64,
     known: HashMap<String, (u64, BucketType)>,
     written: HashMap<(String, String), Result<Target, String>>,
@@ -80,6 +86,8 @@ impl Intake {
             source: String::new(),
             source_index: 0,
             latest: None,
+            is_reject_file: false,
+            replaces_rejected: false,
             skip: 0,
             known,
             written: HashMap::new(),
@@ -99,6 +107,7 @@ impl Intake {
         self.source = name.to_owned();
         self.source_index = index;
         self.latest = None;
+        self.is_reject_file = false;
         self.skip = self.state.events;
         self.state.events = 0;
     }
@@ -134,9 +143,11 @@ impl Intake {
     /// Returns the named buckets for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
-        let partial = &self.state.partial;
+        let IntakeState { partial, appended, .. } = &self.state;
+        let is_partial =
+            |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);
         named
-            .map(|(&id, &truncated)| NamedBucket { id, truncated, partial: partial.contains(&id) })
+            .map(|(&id, &truncated)| NamedBucket { id, truncated, partial: is_partial(&id) })
             .collect()
     }
 
@@ -150,6 +161,11 @@ impl Intake {
     fn name(&mut self, bucket: u64) {
         // Mostly the same bucket as that of the previous file.
         if self.latest != Some(bucket) {
+            if !self.is_reject_file {
+                self.state.appended.remove(&bucket);
+            } else if !self.state.named.contains_key(&bucket) {
+                self.state.appended.insert(bucket);
+            }
             self.state.present.0.insert(bucket);
             self.latest = Some(bucket);
         }
@@ -246,8 +262,8 @@ impl Intake {
             self.state.tally.skipped_removed += 1;
             return Ok(());
         }
-        self.state.named.entry(target.id).or_insert(false);
         self.name(target.id);
+        self.state.named.entry(target.id).or_insert(false);
         if item.is_directory_marker() {
             self.state.tally.skip(Skipped::DirectoryMarker);
             return Ok(());
@@ -293,13 +309,18 @@ impl Intake {
         Err(JobError::Invalid(format!("{first}: the index is unchanged")))
     }
 
-    /// Fails if too many lines are bad.
-    fn judge(&self) -> Result<(), JobError> {
+    /// Fails at the end if too many lines are bad.
+    pub fn judge(&self) -> Result<(), JobError> {
+        self.judge_from(JUDGED_FROM)
+    }
+
+    /// Fails if too many lines are bad; checks their share from this number of lines.
+    fn judge_from(&self, least: u64) -> Result<(), JobError> {
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
         let too_many = match self.max_errors {
             MaxErrors::Count(most) => bad > most,
             MaxErrors::Percent(share) => {
-                lines >= JUDGED_FROM && bad as f64 * 100.0 > share * lines as f64
+                lines >= least && bad as f64 * 100.0 > share * lines as f64
             }
         };
         if too_many { Err(JobError::TooManyBad { bad, lines }) } else { Ok(()) }
@@ -338,7 +359,7 @@ impl Sink for Intake {
         }
         self.state.tally.bad += 1;
         self.reject(&bad)?;
-        self.judge()
+        self.judge_from(JUDGED_EARLY_FROM)
     }
 
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
@@ -354,12 +375,21 @@ impl Sink for Intake {
         }
         match self.target(bucket, kind) {
             Ok(target) if !self.is_removed(&target.address, "") => {
-                self.state.named.insert(target.id, truncated);
                 self.name(target.id);
+                self.state.named.insert(target.id, truncated);
             }
             Ok(_) => {}
             // Its entries were rejected for the same reason, unless it has none.
             Err(reason) => self.note_incomplete(&reason),
+        }
+        Ok(())
+    }
+
+    fn rejected(&mut self) -> Result<(), JobError> {
+        self.is_reject_file = true;
+        if !self.replaces_rejected {
+            let source = &self.source;
+            log::info!(target: "notice", "{source} is a reject file: its files are added");
         }
         Ok(())
     }

@@ -26,6 +26,9 @@ pub struct IntakeState {
     /// Buckets named by incomplete sources.
     #[serde(default)]
     pub partial: BTreeSet<u64>,
+    /// Buckets that only reject files have named.
+    #[serde(default)]
+    pub appended: BTreeSet<u64>,
     /// Counts so far.
     pub tally: Tally,
     /// Bad lines in SQL.
@@ -41,6 +44,7 @@ impl IntakeState {
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);
         self.present.0.remove(&bucket);
+        self.appended.remove(&bucket);
         self.partial.insert(bucket);
     }
 }

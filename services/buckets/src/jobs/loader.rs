@@ -130,6 +130,7 @@ impl Loader {
             let reasons = tally.incomplete.join("; ");
             return Err(JobError::Invalid(format!("no source could be read: {reasons}")));
         }
+        self.intake.judge()?;
         if self.searched.is_some() && self.intake.state.named.is_empty() {
             let why = "the sources name no bucket: the index is unchanged";
             return Err(JobError::Invalid(why.to_owned()));
@@ -304,6 +305,10 @@ impl Sink for Loader {
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.intake.page(bucket, kind, truncated)
+    }
+
+    fn rejected(&mut self) -> Result<(), JobError> {
+        self.intake.rejected()
     }
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {

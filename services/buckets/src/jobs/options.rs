@@ -29,6 +29,9 @@ pub struct LoadOptions {
     pub kind: Option<String>,
     /// `--mode`.
     pub mode: Mode,
+    /// Whether reject files replace as well, because `--mode replace` was given.
+    #[serde(default)]
+    pub replaces_rejected: bool,
     /// `--max-errors`.
     pub max_errors: MaxErrors,
     /// `--reject`.
@@ -92,7 +95,9 @@ impl LoadOptions {
                 Some(RejectFile::open(path, state.reject)?)
             }
         };
-        Intake::new(&context.pools, largest, state, self.max_errors, reject)
+        let mut intake = Intake::new(&context.pools, largest, state, self.max_errors, reject)?;
+        intake.replaces_rejected = self.replaces_rejected;
+        Ok(intake)
     }
 }
 

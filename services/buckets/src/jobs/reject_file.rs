@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::context::JobContext;
 use super::error::JobError;
 
+/// First line of a reject file, by which a load recognises it.
+const HEADER: &[u8] = b"{\"rejected\":true}\n";
+
 /// Lengths of both files at a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectLengths {
@@ -74,6 +77,11 @@ impl RejectFile {
     ) -> Result<(), JobError> {
         let mut line = None;
         if !content.is_empty() {
+            if self.lengths.lines == 0 {
+                self.lines.write_all(HEADER)?;
+                self.lengths.lines += HEADER.len() as u64;
+                self.count += 1;
+            }
             self.lines.write_all(content)?;
             self.lines.write_all(b"\n")?;
             self.lengths.lines += content.len() as u64 + 1;
@@ -198,14 +206,14 @@ mod tests {
         file.add("a", 2, "how", b"second").unwrap();
         file.add("a", 0, "it ends", b"").unwrap();
         file.flush().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"first\xff\nsecond\n");
+        assert_eq!(fs::read(&path).unwrap(), [HEADER, b"first\xff\nsecond\n"].concat());
         let reasons = fs::read_to_string(folder.path().join("bad.reasons")).unwrap();
         let reasons: Vec<&str> = reasons.lines().collect();
         assert_eq!(
             reasons,
             [
-                r#"{"line":1,"source":"a","position":1,"reason":"why"}"#,
-                r#"{"line":2,"source":"a","position":2,"reason":"how"}"#,
+                r#"{"line":2,"source":"a","position":1,"reason":"why"}"#,
+                r#"{"line":3,"source":"a","position":2,"reason":"how"}"#,
                 r#"{"source":"a","position":0,"reason":"it ends"}"#,
             ]
         );

@@ -51,6 +51,7 @@ impl Fixture {
             bucket: None,
             kind: None,
             mode: Mode::Replace,
+            replaces_rejected: false,
             max_errors: MaxErrors::Percent(1.0),
             reject: None,
             remote: RemoteOptions { rate: 1_000.0, first_pause: 0, ..RemoteOptions::default() },

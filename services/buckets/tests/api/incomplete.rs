@@ -52,7 +52,7 @@ fn rebuild_from_incomplete_source_keeps_index() {
     for (sources, why) in [
         (vec![cut.clone()], "cut.ndjson.gz: "),
         (vec![whole.clone(), cut], "cut.ndjson.gz: "),
-        (vec![torn], "torn.ndjson: line 3is incomplete"),
+        (vec![torn], "torn.ndjson: line 3 is incomplete"),
         (vec![page, whole.clone()], "ends inside an element"),
         (vec![empty], "the sources name no bucket"),
     ] {

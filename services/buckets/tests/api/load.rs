@@ -160,7 +160,8 @@ fn bad_lines_are_counted_with_reasons() {
         ]
     );
     assert!(kept.iter().all(|line| line.excerpt.len() <= 300));
-    let mut whole = bad.join(&b'\n');
+    let mut whole = b"{\"rejected\":true}\n".to_vec();
+    whole.extend(bad.join(&b'\n'));
     whole.push(b'\n');
     assert_eq!(std::fs::read(reject).unwrap(), whole, "every byte of every bad line");
 }
@@ -186,6 +187,50 @@ fn too_many_bad_lines_publish_nothing() {
     };
     assert_eq!(fixture.run(&options).unwrap().counts.added, 2_000);
     sound(&fixture);
+}
+
+#[test]
+fn mostly_bad_lines_publish_nothing() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "kept", 1, 1)]);
+    let short = fixture.folder.write("x.ndjson", "{\n".repeat(899) + &line(A, "new", 1, 1));
+    match fixture.load(std::slice::from_ref(&short)) {
+        Err(JobError::TooManyBad { bad: 899, lines: 900 }) => {}
+        other => panic!("{other:?}"),
+    }
+    let dry = dry_run(&fixture.context, &Fixture::options(&[short]));
+    assert!(matches!(dry, Err(JobError::TooManyBad { .. })), "{dry:?}");
+    assert_eq!(exported(&fixture, None).len(), 1);
+}
+
+#[test]
+fn corrected_reject_file_is_added_unless_replacing_is_requested() {
+    let fixture = Fixture::new();
+    let good = line(A, "kept", 1, 1);
+    let path = fixture.folder.write("x.ndjson", format!("{good}\n{}", line(A, "bad", -1, 1)));
+    let reject = fixture.folder.join("reject");
+    let options = Fixture::options(std::slice::from_ref(&path));
+    let options = buckets::jobs::LoadOptions { reject: Some(reject.clone()), ..options };
+    assert_eq!(fixture.run(&options).unwrap().tally.bad, 1);
+
+    let corrected = std::fs::read_to_string(&reject).unwrap().replace("-1", "2");
+    let corrected = fixture.folder.write("corrected", corrected);
+    let report = fixture.load(std::slice::from_ref(&corrected)).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed, report.tally.bad), (1, 0, 0));
+    assert_eq!(exported(&fixture, None).len(), 2);
+
+    // Together with its listing, the bucket is complete.
+    fixture.load_lines(&[&line(A, "old", 1, 1)]);
+    for sources in [[path.clone(), corrected.clone()], [corrected.clone(), path.clone()]] {
+        let options = Fixture::options(&sources);
+        let options = buckets::jobs::LoadOptions { max_errors: "1".parse().unwrap(), ..options };
+        fixture.run(&options).unwrap();
+        assert_eq!(exported(&fixture, None).len(), 2);
+    }
+
+    let options = Fixture::options(&[corrected]);
+    fixture.run(&buckets::jobs::LoadOptions { replaces_rejected: true, ..options }).unwrap();
+    assert_eq!(exported(&fixture, None).len(), 1);
 }
 
 #[test]

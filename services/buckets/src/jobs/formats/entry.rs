@@ -70,6 +70,10 @@ pub trait Sink {
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
     /// Ends a page of a listing. `truncated` is true if more pages follow.
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
+    /// Marks the source as a reject file, which only has a part of the files of its buckets.
+    fn rejected(&mut self) -> Result<(), JobError> {
+        Ok(())
+    }
     /// Ends an incomplete source. Earlier entries are kept.
     fn broken(&mut self, reason: String) -> Result<(), JobError>;
 }

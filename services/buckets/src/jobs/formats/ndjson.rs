@@ -28,6 +28,8 @@ struct Line<'a> {
     size: Option<&'a RawValue>,
     #[serde(borrow, rename = "lastModified", alias = "LastModified")]
     modified: Option<&'a RawValue>,
+    /// Marks a reject file.
+    rejected: Option<bool>,
 }
 
 /// Reads all lines.
@@ -56,7 +58,7 @@ pub(super) fn read<R: BufRead>(
             let torn = ended == LineEnd::OfSource && is_torn(content);
             sink.bad(Bad { position, reason, content: content.to_vec() })?;
             if torn {
-                return sink.broken(format!("line {position}is incomplete"));
+                return sink.broken(format!("line {position} is incomplete"));
             }
         }
     }
@@ -105,6 +107,9 @@ fn take(
         Ok(line) => line,
         Err(reason) => return Ok(Err(reason)),
     };
+    if item.rejected == Some(true) && item.path.is_none() {
+        return sink.rejected().map(Ok);
+    }
     let bucket = defaults.bucket.as_deref().or(item.bucket.as_deref());
     let kind = defaults.kind.as_deref().or(item.kind.as_deref());
     let Some(bucket) = bucket else { return Ok(Err(missing("bucket"))) };
