@@ -19,13 +19,13 @@ pub enum Error {
     Parameters(ParameterErrors),
     #[error("the body is not a JSON object")]
     InvalidJson(String),
-    #[error("the body is of a type that is not read")]
+    #[error("the media type of the body is not supported")]
     UnsupportedMediaType,
-    #[error("the id belongs to something else")]
+    #[error("the id belongs to another kind of resource")]
     NotAnEventId,
-    #[error("no such event")]
+    #[error("the event does not exist")]
     EventNotFound,
-    #[error("the page is behind the end of the list")]
+    #[error("the page is past the end of the list")]
     NoSuchPage(&'static str),
     #[error("not readable by the caller")]
     NotAccessible(&'static str),
@@ -35,7 +35,7 @@ pub enum Error {
     NoLongerAvailable,
     #[error("already in the trash")]
     InTrash(&'static str),
-    #[error("credentials are needed")]
+    #[error("credentials are required")]
     Unauthorized,
     #[error("the credentials are wrong")]
     InvalidCredentials,
@@ -43,9 +43,9 @@ pub enum Error {
     Forbidden,
     #[error("the author may not be changed")]
     CannotEditOthers,
-    #[error("inline data cannot be used")]
+    #[error("the inline data is invalid")]
     CouldNotCreate(Kind),
-    #[error("the term exists")]
+    #[error("the term already exists")]
     TermExists(i64),
     #[error("tags have no parents")]
     NotHierarchical,
@@ -53,9 +53,9 @@ pub enum Error {
     DuplicateTermSlug,
     #[error("{1}")]
     CouldNotDelete(&'static str, DatabaseError),
-    #[error("no such route")]
+    #[error("the route does not exist")]
     NoRoute,
-    #[error("no such namespace")]
+    #[error("the namespace does not exist")]
     InvalidNamespace,
     #[error("too many requests")]
     TooManyRequests(u64),

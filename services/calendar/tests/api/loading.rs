@@ -170,7 +170,7 @@ async fn faulty_lines_are_reported_and_the_others_loaded() {
         // The error occurs when the venue is created, after other rows have been written.
         (
             with("venue", json!([{"venue": "Left behind"}, {"venue": "<b></b>"}])),
-            "inline data cannot be used",
+            "the inline data is invalid",
         ),
         ("[]".to_owned(), "is not a JSON object"),
         ("{".to_owned(), "is not valid JSON: EOF while parsing an object at line 1 column 1"),
