@@ -1,4 +1,4 @@
-//! What actix-server hands sockets to.
+//! The service to which actix-server hands accepted sockets.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ struct Acceptor<A> {
     http1: Rc<Http1>,
 }
 
-/// The service factory of a listener: one application for each worker, made by `app`.
+/// Returns the service factory of a listener. `app` builds one application per worker.
 pub(crate) fn listener<F, I, S, IO>(
     entrance: Entrance,
     app: F,
@@ -61,7 +61,7 @@ where
     })
 }
 
-/// The dispatcher of HTTP/1.1 on an application.
+/// Returns the HTTP/1.1 dispatcher for an application.
 async fn http1<A>(entrance: &Entrance, app: Tracked<A>) -> Result<Rc<Http1>, ()>
 where
     A: Service<Request, Response = ServiceResponse, Error = Error> + 'static,
@@ -70,7 +70,7 @@ where
     let stopping = entrance.stopping.clone();
     let service = HttpService::build()
         .keep_alive(KEEP_ALIVE)
-        // The socket has a deadline for every head, also the first.
+        // The guard has a deadline for every head, including the first.
         .client_request_timeout(std::time::Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_allow_half_closed(entrance.half_closed)

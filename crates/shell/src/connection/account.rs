@@ -1,4 +1,4 @@
-//! What is open: connections, their requests, the bytes that they make the process hold.
+//! Accounts of open connections and requests, and of the memory that they occupy.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Bytes that one connection may make the process hold: answers that its client does not take, and
-/// request bodies.
+/// Most bytes that may be held for one connection: answers that its client has not read, and request
+/// bodies.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// The same for all connections of the process.
+/// Most bytes that may be held for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// From here on connections that hold much have to be quick.
+/// Above this sum, connections that hold much must keep the minimum rate, in bytes.
 const PRESSURE: usize = 32 << 20;
-/// What is much then.
+/// A connection holds much if it holds more bytes than this.
 const MUCH: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -32,22 +32,22 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
-/// What is open at a moment.
+/// The open connections at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     /// Open connections.
     pub(crate) connections: usize,
-    /// Bytes that they make the process hold.
+    /// Bytes that are held for them.
     pub(crate) bytes: usize,
 }
 
-/// What is open now.
+/// Returns the connections that are open now.
 pub(crate) fn load() -> Load {
     let connections = usize::try_from(OPEN_CONNECTIONS.get()).unwrap_or_default();
     Load { connections, bytes: HELD.load(Ordering::Relaxed) }
 }
 
-/// Shows the metrics of connections before the first one comes.
+/// Registers the metrics of connections, so that they are shown before the first connection.
 pub(crate) fn show_metrics() {
     LazyLock::force(&OPEN_CONNECTIONS);
     LazyLock::force(&OPEN_REQUESTS);
@@ -56,26 +56,26 @@ pub(crate) fn show_metrics() {
 
 /// One connection, shared by its socket, its requests and its answers.
 pub(crate) struct Connection {
-    /// Whether it speaks TLS.
+    /// Whether the connection uses TLS.
     secure: bool,
-    /// Whether a PROXY protocol header says that the client speaks TLS with the proxy.
+    /// Whether the client uses TLS to the proxy, by the PROXY protocol header.
     pub(super) tls_at_proxy: Cell<bool>,
     /// Whether the peer is a proxy on a Unix socket.
     pub(super) trusted_peer: Cell<bool>,
     open: Cell<usize>,
-    /// Requests that the application got so far.
+    /// The number of requests that the application has got.
     pub(super) served: Cell<u64>,
-    /// Whether an answer was made whose bytes may not have left.
+    /// Whether some bytes of an answer may not have been sent.
     pub(super) unflushed: Cell<bool>,
-    /// Bytes of the HTTP/1.1 answer that is being written; counted as held when its client is slow.
+    /// Bytes of the HTTP/1.1 answer that is being written. They count as held when its client is slow.
     pub(super) sending: Cell<usize>,
-    /// What follows the head of the request that the application got last, over HTTP/1.1.
+    /// The bytes that follow the head of the last HTTP/1.1 request of the application.
     pub(super) expected: Cell<Expected>,
-    /// Whether the application has read all of that.
+    /// Whether the application has read all of them.
     pub(super) body_is_read: Cell<bool>,
-    /// Bytes that the client has taken so far.
+    /// Bytes that the client has read.
     pub(super) taken: Cell<u64>,
-    /// Frames that came over HTTP/2 and brought nothing forward so far.
+    /// HTTP/2 frames without effect.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
 }
@@ -103,45 +103,45 @@ impl Connection {
         self.open.get() == 0
     }
 
-    /// Returns whether no request is open and all answers have left.
+    /// Returns whether no request is open and all answers have been sent.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_idle() && !self.unflushed.get()
     }
 
-    /// Requests that are open.
+    /// Returns the number of open requests.
     pub(super) fn open(&self) -> usize {
         self.open.get()
     }
 
-    /// Whether the connection holds all that it may.
+    /// Returns whether the connection or the process holds too much.
     pub(super) fn is_full(&self) -> bool {
         self.is_full_beside(0)
     }
 
-    /// Whether it does so without one answer: even the longest may be sent when there is nothing else.
+    /// Returns the same without counting one answer: the longest one may be sent if nothing else is held.
     pub(super) fn is_full_beside(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
         own.saturating_sub(answer) > HELD_BY_CONNECTION
             || all.saturating_sub(answer) > HELD_BY_PROCESS
     }
 
-    /// Whether it holds so much that it has to be quick when all connections together hold much.
+    /// Returns whether the connection must keep the minimum rate under memory pressure.
     pub(super) fn holds_much(&self) -> bool {
         self.held.load(Ordering::Relaxed) > MUCH
     }
 
-    /// Whether all connections together hold much.
+    /// Returns whether all connections together hold so much that the minimum rate applies.
     pub(super) fn is_under_pressure() -> bool {
         HELD.load(Ordering::Relaxed) > PRESSURE
     }
 
-    /// Counts frames that came; the number of those that brought nothing forward so far.
+    /// Counts received frames and returns the number of those without effect.
     pub(super) fn count_frames(&self, frames: usize) -> usize {
         self.idle_frames.set(self.idle_frames.get().saturating_add(frames));
         self.idle_frames.get()
     }
 
-    /// Takes frames off that count: they belonged to something useful.
+    /// Subtracts frames that had an effect.
     pub(super) fn count_useful(&self, frames: usize) {
         self.idle_frames.set(self.idle_frames.get().saturating_sub(frames));
     }
@@ -181,7 +181,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Bytes that a connection makes the process hold.
+/// Bytes that are held for a connection, until this is dropped.
 pub(super) struct Held {
     connection: Arc<AtomicUsize>,
     bytes: Cell<usize>,
@@ -205,7 +205,7 @@ impl Held {
         self.bytes.get()
     }
 
-    /// The same bytes as a buffer that counts as held until its last part is dropped.
+    /// Returns the buffer so that its bytes count as held until its last part is dropped.
     pub(super) fn around(self, buffer: Bytes) -> Bytes {
         struct Counted {
             buffer: Bytes,
@@ -228,7 +228,7 @@ impl Drop for Held {
     }
 }
 
-/// How a request came to this process.
+/// The way in which a request reached this process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transport {
     /// Over TLS.
@@ -239,16 +239,16 @@ pub(crate) struct Transport {
     pub(crate) trusted_peer: bool,
 }
 
-/// How a request came to this process.
+/// Returns the way in which a request reached this process.
 pub(crate) fn transport(request: &HttpRequest) -> Transport {
-    let of = |connection: &Rc<Connection>| Transport {
+    let transport = |connection: &Rc<Connection>| Transport {
         secure: connection.secure,
         tls_at_proxy: connection.tls_at_proxy.get(),
         trusted_peer: connection.trusted_peer.get(),
     };
     match request.conn_data::<Rc<Connection>>() {
-        Some(connection) => of(connection),
-        None => request.extensions().get::<Rc<Connection>>().map(of).unwrap_or_default(),
+        Some(connection) => transport(connection),
+        None => request.extensions().get::<Rc<Connection>>().map(transport).unwrap_or_default(),
     }
 }
 
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_answer_has_room_where_nothing_else_is_held() {
+    fn the_longest_answer_fits_if_nothing_else_is_held() {
         let connection = Connection::new(false);
         let long = HELD_BY_CONNECTION + 1;
         let answer = Held::new(&connection, long);

@@ -1,4 +1,4 @@
-//! Request bodies that must make progress and are counted.
+//! Request bodies with a progress deadline and an account of their memory.
 
 use std::io;
 use std::pin::Pin;
@@ -13,8 +13,8 @@ use futures_util::Stream;
 use super::account::{Connection, Held};
 use super::progress::Progress;
 
-/// A body that ends with an error when less than 1 KiB of it comes within one period, or when its
-/// connection makes the process hold too much.
+/// A body that ends with an error when less than 1 KiB of it arrives within one period, or when its
+/// connection holds too much memory.
 pub(super) struct Timed<S> {
     body: S,
     progress: Progress,
@@ -23,7 +23,7 @@ pub(super) struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    /// `held` counts what was read; it lives as long as the request, which may keep all of it.
+    /// `held` counts the bytes that were read. It lives as long as the request, which may keep all of them.
     pub(super) fn new(
         body: S,
         period: Duration,
@@ -33,7 +33,10 @@ impl<S> Timed<S> {
         Self { body, progress: Progress::new(period), connection, held }
     }
 
-    /// Counts a part of the body; an error when there is no room for it.
+    /// Counts a part of the body.
+    ///
+    /// # Errors
+    /// The connection holds too much.
     fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.progress.moved(bytes);
         let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };
@@ -68,7 +71,7 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
     }
 }
 
-/// The body of an HTTP/2 request; what was read makes room for more.
+/// The body of an HTTP/2 request. Reading a part opens the window for the next.
 pub(super) struct Received(pub(super) h2::RecvStream);
 
 impl Stream for Received {

@@ -1,18 +1,35 @@
-//! The settings of a listener.
+//! The settings that all sockets of a listener share.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use actix_server::GracefulShutdownSignal;
 use rustls::ServerConfig;
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::drain::Drain;
 use super::limits::{LAST_REQUESTS, Limits};
 use super::parser_answer::ParserFaults;
 use super::peers::Peers;
 
-/// What the sockets of one listener have in common.
+/// Notifies connections that the server is about to stop.
+#[derive(Clone, Debug)]
+pub(crate) struct Drain(watch::Receiver<bool>);
+
+impl Drain {
+    pub(crate) fn new(receiver: watch::Receiver<bool>) -> Self {
+        Self(receiver)
+    }
+
+    /// Waits until draining begins.
+    pub(super) async fn begun(&mut self) {
+        if self.0.wait_for(|draining| *draining).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// The settings that all sockets of one listener share.
 #[derive(Clone)]
 pub(crate) struct Entrance {
     pub(crate) limits: Limits,

@@ -1,15 +1,15 @@
-//! How many frames an HTTP/2 connection has received.
+//! Counts the frames that an HTTP/2 connection receives.
 
-/// Bytes of the preface that every connection begins with.
+/// Length of the preface at the beginning of a connection, in bytes.
 const PREFACE: usize = 24;
-/// Bytes of the head of a frame; the first three are the length of what follows.
+/// Length of a frame header, in bytes. Its first three bytes are the length of the payload.
 const HEAD: usize = 9;
 
-/// Counts the frames in bytes that come in any portions.
+/// Counts frames in a byte stream that arrives in chunks of any size.
 pub(super) struct Frames {
-    /// Bytes until the next head.
+    /// Bytes until the next frame header.
     skip: usize,
-    /// Bytes of the head that have come, and the length in them.
+    /// Bytes of the header that have arrived, and the payload length in them.
     head: usize,
     length: usize,
 }
@@ -19,7 +19,7 @@ impl Frames {
         Self { skip: PREFACE, head: 0, length: 0 }
     }
 
-    /// The number of frames whose head ends in these bytes.
+    /// Returns the number of frames whose header ends in these bytes.
     pub(super) fn count(&mut self, mut bytes: &[u8]) -> usize {
         let mut frames = 0;
         loop {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_counted_however_they_are_cut() {
+    fn frames_are_counted_in_chunks_of_any_size() {
         let mut bytes = vec![0; PREFACE];
         for length in [0_usize, 5, 0, 300] {
             bytes.extend([0, (length >> 8) as u8, length as u8, 0, 0, 0, 0, 0, 1]);

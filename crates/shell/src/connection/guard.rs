@@ -16,10 +16,10 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::account::{Connection, Held};
 use super::entrance::Entrance;
 use super::frames::Frames;
-use super::hurry::Hurry;
 use super::limits::{
     KEEP_ALIVE, LINGER, LONGEST_REQUEST_LINE, Limits, MOST_IDLE_FRAMES, USUAL_HEAD,
 };
+use super::minimum_rate::MinimumRate;
 use super::opening::Opened;
 use super::parser_answer::{self, ParserFaults};
 use super::peers::PeerPermit;
@@ -27,7 +27,7 @@ use super::pipeline::{Pipeline, Turn};
 use super::progress::Progress;
 use super::socket::{Protocol, Socket};
 
-/// A socket with the deadlines of its connection.
+/// A socket with the deadlines of its connection. It follows heads and parser faults of HTTP/1.1 only.
 pub(super) struct Guard {
     socket: Socket,
     pub(super) connection: Rc<Connection>,
@@ -35,45 +35,45 @@ pub(super) struct Guard {
     peer: Option<SocketAddr>,
     limits: Limits,
     faults: Arc<ParserFaults>,
-    /// Until when the next request must have reached the application, while none is open.
+    /// The deadline for the next request to reach the application, while none is open.
     deadline: Instant,
-    /// Wakes the connection at the deadline or before; setting a timer for each request would cost
-    /// more than reading one.
+    /// Wakes the connection at the deadline or earlier. It is not set for each request, which would cost more
+    /// than reading one.
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
-    /// A head that is long and has no end yet.
+    /// The memory of a long head that is not complete.
     head: Option<Held>,
     pipeline: Pipeline,
-    /// Until when the rest of a body is read whose request is answered.
+    /// The deadline for the remainder of a body after its request was answered.
     linger: Option<Instant>,
-    /// Requests that the application had got when the state was last looked at.
+    /// The number of requests of the application when the state was last updated.
     served: u64,
     write: Progress,
-    hurry: Hurry,
+    rate: MinimumRate,
     frames: Frames,
-    /// Whether the client takes nothing at the moment; no further requests are read until it does.
+    /// Whether the client does not read at the moment. Until it does, no further requests are read.
     stuck: bool,
-    /// The answer that an HTTP/1.1 client does not take.
+    /// The memory of the answer that an HTTP/1.1 client does not read.
     waiting: Option<Held>,
-    /// An answer in place of the parser's own.
+    /// The unsent part of an answer that replaces the parser's own.
     reply: Bytes,
     closed: bool,
 }
 
-/// Where an HTTP/1.1 connection stands between two requests.
+/// The state of an HTTP/1.1 connection between two requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
-    /// A request is open; its head is complete.
+    /// A request is open, and its head is complete.
     Served,
-    /// No byte of the next head has come.
+    /// No byte of the next head has arrived.
     Awaited,
-    /// Some bytes have come, this many of a request line without an end.
+    /// Some bytes have arrived. `line` is the number of bytes of an incomplete request line.
     Begun { line: Option<usize>, length: usize },
 }
 
 impl Guard {
-    /// Puts deadlines on a connection whose protocol is known; returns its permit too.
+    /// Creates the guard of a connection whose protocol is known. Also returns its permit.
     pub(super) fn new(
         opened: Opened,
         connection: Rc<Connection>,
@@ -98,7 +98,7 @@ impl Guard {
             linger: None,
             served: 0,
             write: Progress::new(limits.write),
-            hurry: Hurry::default(),
+            rate: MinimumRate::default(),
             frames: Frames::new(),
             stuck: false,
             waiting: None,
@@ -108,7 +108,7 @@ impl Guard {
         (guard, permit)
     }
 
-    /// Takes notice of requests that reached the application; some are answered between two looks.
+    /// Updates the state after requests reached the application. Some may have been answered already.
     fn note_served(&mut self) {
         let served = self.connection.served.get();
         if served != self.served {
@@ -120,7 +120,7 @@ impl Guard {
         }
     }
 
-    /// Follows the bytes of a request head; a status when there is no place for it.
+    /// Follows the bytes of a request head. Returns a status if the head is refused.
     fn note_head(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         if !self.connection.is_idle() {
             return None;
@@ -150,7 +150,7 @@ impl Guard {
         None
     }
 
-    /// Whether the next request takes too long; asked while nothing can be read.
+    /// Returns whether the deadline of the next request has passed. Called while nothing can be read.
     fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
         self.note_served();
         if !self.connection.is_idle() {
@@ -168,14 +168,14 @@ impl Guard {
             if now >= self.deadline {
                 return true;
             }
-            // No deadline that is set from now on is earlier.
+            // Deadlines that are set from now on are later.
             self.alarm.as_mut().reset(self.deadline.min(now + self.limits.head));
         }
         self.alarm_is_set = true;
         false
     }
 
-    /// Ends the connection with an answer of our own, as far as the socket takes it at once.
+    /// Ends the connection with an answer, and sends the part that the socket accepts at once.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
         let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);
@@ -187,7 +187,7 @@ impl Guard {
         self.reply = reply;
     }
 
-    /// Sends what is left of an answer of our own.
+    /// Sends the remainder of that answer.
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.reply.is_empty() {
             match self.socket.poll_write(context, &self.reply) {
@@ -210,7 +210,7 @@ impl Guard {
                 self.waiting = None;
                 self.waiting = Some(Held::new(&self.connection, sending));
             }
-            let is_late = self.hurry.is_over(context, &self.connection);
+            let is_late = self.rate.is_missed(context, &self.connection);
             if is_late || self.connection.is_full_beside(sending) {
                 return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
             }
@@ -218,18 +218,21 @@ impl Guard {
         Poll::Pending
     }
 
-    /// The client took something.
-    fn go_on(&mut self, context: &mut Context<'_>) {
+    /// Notes that the client has read something.
+    fn resume(&mut self, context: &mut Context<'_>) {
         if self.stuck {
             self.stuck = false;
             self.waiting = None;
-            self.hurry.rest();
-            // Reading was put off without anybody to take it up again.
+            self.rate.reset();
+            // Reading was suspended without a waker.
             context.waker().wake_by_ref();
         }
     }
 
-    /// Whether bytes that were read go to the dispatcher; an error ends the connection.
+    /// Returns whether bytes that were read are for the dispatcher.
+    ///
+    /// # Errors
+    /// The connection has to be cut.
     fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<bool> {
         match self.protocol {
             Protocol::Http2 => {
@@ -244,7 +247,7 @@ impl Guard {
                 if self.connection.is_idle() {
                     let now = Instant::now();
                     let late = now > *self.linger.get_or_insert(now + LINGER);
-                    // The dispatcher waits for the end of a connection whose body it has not read in time.
+                    // The dispatcher waits for the end of the connection if it has not read the body in time.
                     self.closed = late || self.pipeline.body_is_over();
                 }
                 Ok(true)
@@ -257,7 +260,7 @@ impl Guard {
         }
     }
 
-    /// Reads what is the dispatcher's turn.
+    /// Reads the bytes that the dispatcher gets now.
     fn poll_turn(
         &mut self,
         context: &mut Context<'_>,
@@ -288,7 +291,7 @@ impl Guard {
         match turn {
             Turn::Now(_) => return Poll::Ready(Ok(())),
             Turn::Next => context.waker().wake_by_ref(),
-            // The flush of the answer wakes.
+            // The flush of the answer wakes the task.
             Turn::Answered => {}
         }
         Poll::Pending
@@ -362,8 +365,8 @@ impl AsyncWrite for Guard {
             Poll::Ready(Ok(sent)) => {
                 this.write.moved(sent);
                 this.connection.taken.update(|taken| taken + sent as u64);
-                this.go_on(context);
-                // Windows are opened at least as wide as that.
+                this.resume(context);
+                // Each KiB justifies one frame: clients open their windows by at least that much.
                 this.connection.count_useful(sent.div_ceil(1024));
                 Poll::Ready(Ok(sent))
             }
@@ -380,8 +383,8 @@ impl AsyncWrite for Guard {
         }
         match this.socket.poll_flush(context) {
             Poll::Ready(Ok(())) => {
-                this.write.rest();
-                this.go_on(context);
+                this.write.reset();
+                this.resume(context);
                 let idle = this.connection.is_idle();
                 this.connection.unflushed.set(!idle);
                 if idle && !this.pipeline.is_empty() {

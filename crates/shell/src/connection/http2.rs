@@ -1,8 +1,8 @@
 //! The HTTP/2 dispatcher.
 //!
-//! That of actix announces no limit of streams, makes every answer before the client takes any, and
-//! says no GOAWAY. This one hands requests to the same application, within the bounds of
-//! the module above.
+//! The one in actix announces no stream limit, builds complete answers before the client reads any of them,
+//! and never sends GOAWAY. This one hands requests to the same application within the bounds of the parent
+//! module.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -25,23 +25,23 @@ use super::account::{Connection, Held};
 use super::body::Received;
 use super::entrance::Entrance;
 use super::guard::Guard;
-use super::hurry::Hurry;
 use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
+use super::minimum_rate::MinimumRate;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
-/// Bytes of a request body that may come before the application reads it.
+/// Bytes of a request body that a client may send before the application reads it.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// The same for all requests of a connection.
+/// Bytes of all request bodies of a connection that may be unread.
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Bytes of an answer handed to the connection at a time.
+/// Bytes of an answer that are handed to the connection at a time.
 const CHUNK: usize = 16 << 10;
 /// Bytes of an answer that the connection may queue.
 const SEND_BUFFER: usize = 64 << 10;
-/// Bytes of the fields of a request, counted as HTTP/2 does.
+/// Largest header list of a request, in bytes as HTTP/2 counts them.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// Frames that a request may bring beside those of its body: head, priority, the end of its stream.
+/// Frames that a request may have in addition to those of its body: head, priority, end of stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
-/// Shorter parts of answers are not counted as held.
+/// Shorter parts of answers do not count as held, in bytes.
 const COUNTED: usize = 4 << 10;
 
 /// Serves one connection until it ends.
@@ -88,7 +88,7 @@ pub(super) async fn serve<A>(
                     None => return,
                 };
                 connection.count_useful(FRAMES_OF_A_REQUEST);
-                // Handlers of streams that their client has reset may go on.
+                // Handlers of streams that were reset may still run.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
                 if crowded || connection.is_full() {
                     respond.send_reset(Reason::REFUSED_STREAM);
@@ -114,8 +114,8 @@ pub(super) async fn serve<A>(
                 served = connection.served.get();
                 let is_unused = rests && served == before;
                 if rests && stopping || is_unused && (draining || served == 0) {
-                    // The client need not have acknowledged anything: its GOAWAY names the requests
-                    // that were taken.
+                    // Does not wait for an acknowledgement. GOAWAY names the requests that were accepted,
+                    // so the client may repeat any other.
                     closing = true;
                     server.abrupt_shutdown(Reason::NO_ERROR);
                 } else if is_unused {
@@ -129,7 +129,7 @@ pub(super) async fn serve<A>(
     }
 }
 
-/// A request as the connection gives it.
+/// A request from the connection.
 struct Incoming {
     request: http::Request<RecvStream>,
     connection: Rc<Connection>,
@@ -187,7 +187,7 @@ async fn answer<A>(
     }
 }
 
-/// An answer on its way to the client.
+/// An answer that is being sent.
 struct Sending {
     stream: SendStream<Bytes>,
     limits: Limits,
@@ -214,7 +214,7 @@ impl Sending {
         let mut body = pin!(body);
         let (mut chunk, mut sent) = (Bytes::new(), 0);
         loop {
-            // The next part of the body is made only when there is room for it.
+            // The next part of the body is produced only when the window has room for it.
             let wanted = known.map_or(CHUNK, |known| (known - sent).min(CHUNK));
             let room = self.room(wanted, length).await?;
             while chunk.is_empty() {
@@ -237,7 +237,7 @@ impl Sending {
         }
     }
 
-    /// A part of an answer that counts as held until the connection has written all of it.
+    /// Returns a part of an answer that counts as held until the connection has written it.
     fn counted(&self, part: Bytes, held: Option<Held>) -> Bytes {
         match held {
             _ if part.len() < COUNTED => part,
@@ -250,21 +250,24 @@ impl Sending {
         self.stream.send_data(part, last).map_err(|_| Reason::INTERNAL_ERROR)
     }
 
-    /// Waits until the client takes more of an answer; one that nobody takes is cut.
+    /// Waits until the client reads more, and returns the number of bytes that may be sent.
+    ///
+    /// # Errors
+    /// The answer has to be cut: the client does not read, reads too slowly, or has left.
     async fn room(&mut self, wanted: usize, length: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {
             return Ok(self.stream.capacity());
         }
         let (stream, connection) = (&mut self.stream, &self.connection);
-        let mut hurry = Hurry::default();
+        let mut rate = MinimumRate::default();
         let room = poll_fn(|context| {
             loop {
                 return match stream.poll_capacity(context) {
-                    // Only when it is asked again does it remember whom to wake.
+                    // Only another call registers the waker.
                     Poll::Ready(Some(Ok(0))) => continue,
                     Poll::Pending
-                        if hurry.is_over(context, connection)
+                        if rate.is_missed(context, connection)
                             || connection.is_full_beside(length) =>
                     {
                         Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))
@@ -279,8 +282,8 @@ impl Sending {
     }
 }
 
-/// Fields of HTTP/1.1 that HTTP/2 does not have.
-const OF_CONNECTIONS: [HeaderName; 5] = [
+/// Header fields that HTTP/2 forbids.
+const CONNECTION_FIELDS: [HeaderName; 5] = [
     header::CONNECTION,
     header::TRANSFER_ENCODING,
     header::UPGRADE,
@@ -294,7 +297,7 @@ fn head_of(head: &ResponseHead, size: BodySize) -> http::Response<()> {
     *response.version_mut() = http::Version::HTTP_2;
     let fields = response.headers_mut();
     for (name, value) in head.headers() {
-        if !OF_CONNECTIONS.contains(name) && name != header::CONTENT_LENGTH {
+        if !CONNECTION_FIELDS.contains(name) && name != header::CONTENT_LENGTH {
             fields.append(name.clone(), value.clone());
         }
     }

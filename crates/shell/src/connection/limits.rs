@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use crate::ShellSettings;
 
-/// How long a connection is kept after its last request; before the first it has `HEAD_TIMEOUT` more.
+/// How long a connection is kept after its last request. The next head gets `HEAD_TIMEOUT` in addition.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// How long the rest of a body is read whose request is answered already, so that its client sees the
-/// answer in place of a connection that breaks while it sends.
+/// How long the remainder of a body is read after its request was answered. The client would otherwise see
+/// a broken connection while it sends, and not the answer.
 pub(super) const LINGER: Duration = Duration::from_secs(5);
-/// Time for the next request after the server has begun to stop: it may be on its way, also behind a
-/// TLS handshake.
+/// Time for the next request after the server has begun to stop. The request may be on its way, or follow
+/// a TLS handshake.
 pub(super) const LAST_REQUESTS: Duration = Duration::from_millis(500);
-/// Longest request line, in bytes; longer ones get 414.
+/// Longest request line, in bytes. A longer one is answered 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
-/// Longer request heads count as held, in bytes.
+/// Request heads above this size count as held, in bytes.
 pub(super) const USUAL_HEAD: usize = 8 << 10;
 
-/// HTTP/2 frames that bring no request, body or answer forward, such as empty ones: flow control does
-/// not bound them, and each takes memory until its stream is read.
+/// Most HTTP/2 frames without effect on a request, body or answer, such as empty ones. Flow control does not
+/// bound them, and each takes memory until its stream is read.
 pub(super) const MOST_IDLE_FRAMES: usize = 4096;
 
 /// The bounds of connections.
@@ -28,7 +28,7 @@ pub(crate) struct Limits {
     pub(super) body: Duration,
     pub(super) write: Duration,
     pub(super) streams: u32,
-    /// Whether a handler ends when its client resets the stream or closes the connection.
+    /// Whether a handler is dropped when its client resets the stream or closes the connection.
     pub(super) stop_when_client_leaves: bool,
 }
 

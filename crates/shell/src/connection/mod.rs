@@ -1,9 +1,9 @@
-//! Connections: who may open how many, how long they may stand still, what they may hold.
+//! Limits of connections: their number, their deadlines, and the memory that they may occupy.
 //!
-//! actix serves HTTP/1.1 and HTTP/2 with a deadline for the first request head alone. This module
-//! stands between its listener and its dispatchers so that every connection is bounded:
+//! actix serves HTTP/1.1 and HTTP/2, but its only deadline is that of the first request head. This module
+//! sits between its listener and its dispatchers and bounds every connection:
 //!
-//! | Bound | Setting | What happens at the bound |
+//! | Bound | Setting | At the bound |
 //! |---|---|---|
 //! | time from the first byte of a request head to its last | `HEAD_TIMEOUT` | 408 in the service's format |
 //! | time without 1 KiB of progress of a request body | `BODY_TIMEOUT` | the body ends with an error |
@@ -12,23 +12,43 @@
 //! | open connections | `MAX_CONNECTIONS` | further ones wait in the listener's queue |
 //! | open connections of one address | `MAX_CONNECTIONS_PER_ADDRESS` | further ones are closed |
 //! | open HTTP/2 streams of a connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; more are refused |
-//! | bytes held for clients: answers that they do not take, bodies that they send | 24 MiB a connection, 128 MiB a process; from 32 MiB on 64 KiB/s where more than 512 KiB are held | stream reset or refused, connection cut, body 503 |
-//! | HTTP/2 frames that bring nothing forward | 4096 a connection | the connection is cut |
+//! | bytes held for clients: unread answers, request bodies | 24 MiB a connection, 128 MiB a process; from 32 MiB on 64 KiB/s where more than 512 KiB are held | stream reset or refused, connection cut, body 503 |
+//! | HTTP/2 frames without effect | 4096 a connection | the connection is cut |
 //!
-//! [`acceptor`] is the service that actix-server hands sockets to, [`opening`] reads what comes before the
-//! first request, [`guard`] is the socket with its
-//! deadlines, [`hurry`] the pace under pressure, [`pipeline`] the turn of its requests, [`http2`] the HTTP/2 dispatcher, [`tracked`] the application with its accounts.
+//! A socket travels through these files: `acceptor` (the service to which actix-server hands sockets),
+//! `opening` (PROXY header, TLS handshake, choice of the protocol), `guard` (the socket with its deadlines),
+//! then `pipeline` and the dispatcher of actix for HTTP/1.1 or `http2` for HTTP/2, and `tracked` (the
+//! application with its accounts).
+//!
+//! # Assumptions about actix-http and actix-server
+//!
+//! The HTTP/1.1 dispatcher of actix-http is used unchanged, but this module relies on its behaviour beyond
+//! its documentation. After an upgrade of actix-http, actix-server or h2, read the changes of these places
+//! (`h1/dispatcher.rs`, `h1/encoder.rs` and `accept.rs` there) and run the tests in the last column; they
+//! are in `crates/shell/tests/shell` unless another file is named.
+//!
+//! | Assumption | Used in | Tests that fail when it no longer holds |
+//! |---|---|---|
+//! | An answer of the dispatcher itself (400, 408, 431) is one write of at most 160 bytes: `HTTP/1.1 4xx`, headers, a blank line, no body. No request is open then. | `parser_answer::status` | `connections::unreadable_requests_get_the_body_of_the_service` |
+//! | The dispatcher reads until the socket is pending, and parses a head as soon as its blank line has come. | `pipeline` | `connections::requests_of_a_client_that_takes_no_answer_are_not_read_either`, `tests/hostile.rs` |
+//! | A request head ends at the first blank line, with LF or CRLF. | `pipeline::blank_line` | `smuggling` |
+//! | The dispatcher reads a body to its end before it parses the next head, and drops the rest of one that the handler did not read. | `pipeline::Expected` | `smuggling`, `connections::an_unread_body_does_not_hide_the_answer` |
+//! | An offer of `h2c` in `Connection` makes the dispatcher close the connection. | `pipeline::refuse_upgrade` | `connections::an_offer_of_http2_is_ignored_and_the_connection_kept` |
+//! | `on_connect_ext` data reaches each request of the connection as `conn_data`. | `tracked::connection` | `connections::open_connections_and_requests_are_counted` |
+//! | The dispatcher drops the body of an answer after its last byte is in the write buffer, and flushes afterwards. | `tracked::Watched`, `guard` | `lifecycle::a_stop_finishes_open_requests_and_reports_not_ready` |
+//! | `graceful_shutdown_signal` ends idle connections, and a stop waits for the others. | `acceptor`, `entrance` | `lifecycle::a_stop_loses_no_requests` |
+//! | actix-server calls the service of a listener once for each accepted socket and counts it until the future ends. | `acceptor` | `front_ends::connections_of_one_address_are_limited` |
+//! | h2 resets streams above `max_concurrent_streams`, and `abrupt_shutdown` sends GOAWAY and closes. | `http2` | `http2::streams_above_the_limit_wait`, `http2::a_stop_does_not_wait_for_http2_clients_without_a_request` |
 
 mod acceptor;
 mod account;
 mod body;
-mod drain;
 mod entrance;
 mod frames;
 mod guard;
 mod http2;
-mod hurry;
 mod limits;
+mod minimum_rate;
 mod opening;
 mod parser_answer;
 mod peers;
@@ -39,8 +59,7 @@ mod tracked;
 
 pub(crate) use acceptor::listener;
 pub(crate) use account::{Load, Transport, load, show_metrics, transport};
-pub(crate) use drain::Drain;
-pub(crate) use entrance::Entrance;
+pub(crate) use entrance::{Drain, Entrance};
 pub(crate) use limits::Limits;
 pub(crate) use parser_answer::ParserFaults;
 pub(crate) use peers::Peers;

@@ -16,49 +16,49 @@ use super::limits::KEEP_ALIVE;
 use super::peers::PeerPermit;
 use super::socket::{Protocol, Socket, Stream};
 
-/// Length of a version 1 header at most, with its line end.
+/// Longest version 1 header with its line end, in bytes.
 const LONGEST_V1: usize = 107;
-/// Length of a version 2 header before its addresses.
+/// Bytes of a version 2 header before its addresses.
 const V2_PREFIX: usize = 16;
-/// Longest addresses and extensions of a version 2 header that are read, in bytes.
+/// Longest part of a version 2 header after its prefix (addresses and extensions), in bytes.
 const LONGEST_V2: usize = 4096;
-/// Bytes that are read to find out the protocol: a usual request head at once.
+/// Size of the first read, which finds out the protocol. A usual request head fits.
 const FIRST_READ: usize = 8 << 10;
-/// What a client of HTTP/2 sends first.
+/// The first bytes of an HTTP/2 client.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The extension of a version 2 header that describes TLS between client and proxy.
 const TLV_SSL: u8 = 0x20;
-/// The bit of its first byte which says that the client spoke TLS.
+/// The bit in its first byte that is set if the client spoke TLS.
 const CLIENT_SSL: u8 = 0x01;
 
 /// A connection whose protocol is known.
 pub(super) struct Opened {
     pub(super) socket: Socket,
     pub(super) protocol: Protocol,
-    /// The client, as far as the socket or the proxy names it.
+    /// The client that the socket or the proxy names.
     pub(super) peer: Option<SocketAddr>,
     pub(super) permit: Option<PeerPermit>,
-    /// When the first bytes of a request came, where they were read to find out the protocol.
+    /// The arrival of the first bytes of a request, if they were read to find out the protocol.
     pub(super) begun: Option<Instant>,
 }
 
-/// What a PROXY protocol header says.
+/// The content of a PROXY protocol header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Announced {
-    /// The client; `None` where the proxy opened the connection for itself.
+    /// The client. `None` if the proxy opened the connection for itself.
     client: Option<SocketAddr>,
     /// Whether the client spoke TLS with the proxy.
     tls: bool,
 }
 
-/// Reads what comes before the first request; `None` when the connection ends there.
+/// Reads everything before the first request. Returns `None` if the connection ends there.
 pub(super) async fn open(
     mut stream: Stream,
     entrance: &Entrance,
     connection: &Connection,
 ) -> Option<Opened> {
     let mut peer = stream.peer().ok()?;
-    // A local proxy is trusted: whoever may open the socket was given the right to.
+    // A local proxy is trusted: the permissions of the socket say who may open it.
     let trusted = peer.is_none_or(|peer| entrance.peers.trusts(peer.ip()));
     if entrance.proxy_protocol && trusted {
         let since = std::time::Instant::now();
@@ -66,7 +66,7 @@ pub(super) async fn open(
             Some(Ok(announced)) => announced,
             Some(Err(error)) => {
                 log::debug!("a connection without a PROXY protocol header was closed: {error}");
-                // A probe may connect and leave without a byte.
+                // A health probe may connect and leave without sending anything.
                 if error.kind() == io::ErrorKind::InvalidData {
                     entrance.faults.report(StatusCode::BAD_REQUEST, peer, since);
                 }
@@ -110,8 +110,8 @@ pub(super) async fn open(
     Some(Opened { socket, protocol, peer, permit, begun })
 }
 
-/// Without TLS, clients of HTTP/2 that know the server ("prior knowledge", RFC 9113, 3.3) begin with
-/// their preface, which is not a request of HTTP/1.1.
+/// Finds out the protocol of a connection without TLS. HTTP/2 clients with "prior knowledge" (RFC 9113,
+/// section 3.3) begin with their preface, which is not an HTTP/1.1 request.
 async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Option<Instant>)> {
     let (mut first, mut begun) = (BytesMut::new(), None);
     let mut deadline = Instant::now() + KEEP_ALIVE + entrance.limits.head;
@@ -130,11 +130,11 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
                 log::debug!("a connection ended: {error}");
                 return None;
             }
-            // Nothing came in time; what has begun gets its answer from the guard.
+            // Nothing came in time. The guard answers a request that has begun.
             Err(_) if first.is_empty() => return None,
             Err(_) => break,
         }
-        // Only a connection that has sent something gets a buffer.
+        // Allocates only for connections that have sent something.
         first.reserve(FIRST_READ);
         match io.try_read(&mut first) {
             Ok(0) if first.is_empty() => return None,
@@ -155,9 +155,9 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
     Some((Socket::Plain { io, first: first.freeze() }, protocol, begun))
 }
 
-/// Reads a header of either version, and no byte beyond it.
+/// Reads a header of either version and no byte beyond it.
 async fn read_header(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Announced> {
-    // The shortest header of version 1 is longer than that.
+    // The shortest version 1 header is longer.
     let mut bytes = vec![0; ppp::v2::PROTOCOL_PREFIX.len()];
     stream.read_exact(&mut bytes).await?;
     if bytes == ppp::v2::PROTOCOL_PREFIX {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn what_is_not_a_header_is_an_error() {
+    async fn malformed_headers_are_errors() {
         let long = [b"PROXY TCP4 ".as_slice(), &[b'1'; 200]].concat();
         for bytes in [
             b"GET / HTTP/1.1\r\nhost: a\r\n\r\n".as_slice(),

@@ -1,5 +1,5 @@
-//! Answers to what the HTTP parser cannot read: those of the dispatcher are recognised and replaced by
-//! answers in the format of the service.
+//! Answers to requests that the HTTP parser cannot read. The dispatcher's own answers are recognised and
+//! replaced by answers in the format of the service.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use actix_web::body::MessageBody;
 use actix_web::http::{Method, StatusCode, Uri};
 use actix_web::web::Bytes;
 
-use crate::access_log::{Asker, Line};
+use crate::access_log::{Client, Line};
 use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 
 /// Answers and reports faults of the HTTP parser, which no application sees.
@@ -35,7 +35,7 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // Its head has no place while others hold so much.
+            // Other connections hold so much that there is no memory for its head.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };
@@ -60,17 +60,18 @@ impl ParserFaults {
         metrics::count_parser_fault(status);
         if let Some(shown) = self.access_log {
             let client = peer.map(|peer| peer.ip().to_canonical());
-            Line::unreadable(id, status, Asker::unnamed(client, shown), since).write_limited(bytes);
+            let client = Client::without_agent(client, shown);
+            Line::unreadable(id, status, client, since).write_limited(bytes);
         }
     }
 }
 
-/// Longest such answer: a status line, length, date and the end of the connection.
+/// Longest answer of the dispatcher itself, in bytes: a status line, length, date and `connection: close`.
 const LONGEST: usize = 160;
 
-/// The status of an answer of the dispatcher itself; none for other bytes.
+/// Returns the status of an answer of the dispatcher itself, or `None` for other bytes.
 ///
-/// They are the only short answers without a body that are written while no request is open.
+/// Only these are short, have no body and are written while no request is open.
 pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     if bytes.len() > LONGEST || !bytes.ends_with(b"\r\n\r\n") {
         return None;
@@ -103,12 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_short_client_errors_without_a_body_are_the_parsers() {
-        let of = |text: &str| status(text.as_bytes()).map(|status| status.as_u16());
-        assert_eq!(of("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"), Some(400));
-        assert_eq!(of("HTTP/1.1 431 Request Header Fields Too Large\r\n\r\n"), Some(431));
-        assert_eq!(of("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), None);
-        assert_eq!(of("HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\nno"), None);
-        assert_eq!(of("HTTP/1.1 100 Continue\r\n\r\n"), None);
+    fn short_client_errors_without_a_body_are_from_the_parser() {
+        let recognised = |text: &str| status(text.as_bytes()).map(|status| status.as_u16());
+        assert_eq!(recognised("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"), Some(400));
+        assert_eq!(recognised("HTTP/1.1 431 Request Header Fields Too Large\r\n\r\n"), Some(431));
+        assert_eq!(recognised("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"), None);
+        assert_eq!(recognised("HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\nno"), None);
+        assert_eq!(recognised("HTTP/1.1 100 Continue\r\n\r\n"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! How many connections each client address has open.
+//! Counts the open connections of each client address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,7 +15,7 @@ static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     ))
 });
 
-/// Shows the metric before the first connection is refused.
+/// Registers the metric, so that it is shown before the first connection is refused.
 pub(super) fn show_metrics() {
     LazyLock::force(&REFUSED);
 }
@@ -29,7 +29,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// At most `most` connections an address; `trusted` ones have no limit.
+    /// Allows `most` connections per address, and any number for `trusted` ones.
     pub(crate) fn new(most: u32, trusted: &[IpNet]) -> Self {
         Self { most, trusted: trusted.into(), open: Arc::default() }
     }
@@ -39,7 +39,7 @@ impl Peers {
         self.trusted.iter().any(|network| network.contains(&address))
     }
 
-    /// Counts a connection of `address` until the permit is dropped; `None` above the limit.
+    /// Counts a connection of `address` until the permit is dropped. Returns `None` above the limit.
     pub(super) fn admit(&self, address: IpAddr) -> Option<PeerPermit> {
         if self.trusts(address) {
             return Some(PeerPermit { network: None, peers: self.clone() });
@@ -56,7 +56,7 @@ impl Peers {
     }
 }
 
-/// The address for IPv4, the /64 network for IPv6: a client may choose the rest of it.
+/// Returns the address for IPv4 and the /64 network for IPv6, whose lower half a client may choose.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -67,7 +67,7 @@ fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// An open connection that counts for its address.
+/// The right to one connection, which counts for its address.
 pub(super) struct PeerPermit {
     network: Option<IpAddr>,
     peers: Peers,
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_at_most_its_connections_and_gets_closed_ones_back() {
+    fn closed_connections_make_room_for_others_of_the_address() {
         let peers = Peers::new(2, &["10.0.0.0/8".parse().unwrap()]);
         let first = peers.admit(ip("192.0.2.1")).unwrap();
         let mapped = peers.admit(ip("::ffff:192.0.2.1")).unwrap();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_counts_as_one_address() {
+    fn an_ipv6_network_counts_as_one_address() {
         let peers = Peers::new(1, &[]);
         let _first = peers.admit(ip("2001:db8::1")).unwrap();
         assert!(peers.admit(ip("2001:db8::ffff:2")).is_none());

@@ -1,41 +1,40 @@
-//! Hands an HTTP/1.1 client's requests to the dispatcher one after the other.
+//! Hands the pipelined requests of an HTTP/1.1 client to the dispatcher one at a time.
 //!
-//! The dispatcher parses all requests that it has read before it answers the first, which takes some
-//! kilobytes of memory for the forty bytes of a request. So it gets one head at a time, and the next
-//! one when the request is answered; what the socket gave beyond that waits here, unparsed, and nothing
-//! more is read meanwhile.
+//! The dispatcher parses all requests in its buffer before it answers the first, which costs some kilobytes
+//! of memory for forty bytes of request. Therefore it gets one head, and the next one when that request is
+//! answered. Further bytes from the socket wait here unparsed, and nothing more is read meanwhile.
 //!
-//! On the way, offers of HTTP/2 are taken out of heads: the dispatcher cannot take them up, and would close
-//! the connection behind its answer.
+//! Offers of HTTP/2 (`h2c`) are removed from heads: the dispatcher cannot accept them and would close the
+//! connection after its answer.
 
 use actix_web::web::BytesMut;
 use memchr::{memchr, memchr_iter};
 use tokio::io::ReadBuf;
 
-/// What follows the head of the request that the application got last.
+/// The bytes that follow the head of the last request that the application got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
     /// The next head.
     #[default]
     Nothing,
-    /// So many bytes of a body.
+    /// A body with this number of bytes left.
     Bytes(u64),
     /// A body whose end only its parser knows.
     Unknown,
 }
 
-/// What the dispatcher gets of some bytes.
+/// The part of some bytes that the dispatcher gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// So many of them, at least one.
+    /// This number of them, at least one.
     Now(usize),
-    /// None before it has looked at what it has.
+    /// None until it has parsed the bytes that it has.
     Next,
-    /// None before the request is answered.
+    /// None until the request is answered.
     Answered,
 }
 
-/// The line of a head that has no end yet.
+/// The current line of a head that is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Empty,
@@ -43,7 +42,7 @@ enum Line {
     Text,
 }
 
-/// The bytes of a connection that wait for their turn.
+/// The bytes of a connection that wait for the dispatcher.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     waiting: BytesMut,
@@ -51,7 +50,7 @@ pub(super) struct Pipeline {
     handed: bool,
     expected: Expected,
     line: Line,
-    /// Whether what the dispatcher got last belongs to a head.
+    /// Whether the last bytes for the dispatcher belong to a head.
     gave_head: bool,
 }
 
@@ -66,41 +65,41 @@ impl Pipeline {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no bytes wait.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Whether what the dispatcher got last belongs to a head, as far as that is known: the rest of a body
-    /// may come when its request is answered.
+    /// Returns whether the last bytes for the dispatcher belong to a head. The remainder of a body may still
+    /// arrive after its request was answered.
     pub(super) fn gave_head(&self) -> bool {
         self.gave_head
     }
 
-    /// Whether a body of known length is over.
+    /// Returns whether a body of known length has ended.
     pub(super) fn body_is_over(&self) -> bool {
         self.expected == Expected::Bytes(0)
     }
 
-    /// The application got a request with such a body.
+    /// Notes that the application got a request with such a body.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
     }
 
-    /// The application has read the body whose end only its parser knows.
+    /// Notes that the application has read a body of unknown length to its end.
     pub(super) fn end_body(&mut self) {
         if self.expected == Expected::Unknown {
             self.expected = Expected::Nothing;
         }
     }
 
-    /// The socket has nothing: the dispatcher goes on to what it has.
+    /// Notes that the socket has no bytes: the dispatcher continues with those it has.
     pub(super) fn stop_reading(&mut self) {
         self.handed = false;
     }
 
-    /// Leaves in the buffer what is the dispatcher's turn of the bytes behind `before`, which the socket
-    /// gave, and keeps the rest. `idle` says that no request is open.
+    /// Leaves in the buffer the bytes after `before` that the dispatcher gets now, and keeps the others. The
+    /// socket has just filled the buffer. `idle` is true if no request is open.
     pub(super) fn hold_back(
         &mut self,
         buffer: &mut ReadBuf<'_>,
@@ -115,7 +114,7 @@ impl Pipeline {
         turn
     }
 
-    /// Puts into the buffer what is the dispatcher's turn of the bytes that wait.
+    /// Moves the waiting bytes that the dispatcher gets now to the buffer.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
         let mut waiting = std::mem::take(&mut self.waiting);
         let length = waiting.len().min(buffer.remaining());
@@ -137,13 +136,13 @@ impl Pipeline {
         }
         self.gave_head = false;
         match &mut self.expected {
-            // Also when the request was answered without it: then it is thrown away.
+            // The dispatcher discards a body that its request did not read.
             Expected::Bytes(left) if *left > 0 => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            // Its rest as well.
+            // Likewise the remainder of this one.
             Expected::Unknown => {}
             _ if idle => {
                 self.expected = Expected::Nothing;
@@ -160,7 +159,7 @@ impl Pipeline {
         Turn::Now(end.unwrap_or(bytes.len()))
     }
 
-    /// Where the first blank line ends, as in a head or behind the last chunk of a body.
+    /// Returns the end of the first blank line: that of a head, or that after the last chunk of a body.
     fn blank_line(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
@@ -184,11 +183,11 @@ impl Pipeline {
     }
 }
 
-/// Writes another option over `Upgrade` in the field `Connection` of a head that offers HTTP/2. Clients send
-/// that offer with every request, and keep their connection when nobody takes it up.
+/// Overwrites `Upgrade` in the `Connection` field of a head that offers HTTP/2. Clients send the offer with
+/// every request, and keep the connection if it is not accepted.
 fn refuse_upgrade(head: &mut [u8]) {
     const FIELD: &[u8] = b"\nconnection:";
-    let is = |option: &[u8], name: &[u8]| option.trim_ascii().eq_ignore_ascii_case(name);
+    let equal = |option: &[u8], name: &[u8]| option.trim_ascii().eq_ignore_ascii_case(name);
     let mut from = 0;
     while let Some(line) = memchr(b'\n', &head[from..]).map(|at| from + at) {
         from = line + 1;
@@ -197,11 +196,11 @@ fn refuse_upgrade(head: &mut [u8]) {
         }
         let end = memchr(b'\n', &head[from..]).map_or(head.len(), |at| from + at);
         let options = &mut head[line + FIELD.len()..end];
-        if !options.split(|byte| *byte == b',').any(|option| is(option, b"http2-settings")) {
+        if !options.split(|byte| *byte == b',').any(|option| equal(option, b"http2-settings")) {
             continue;
         }
         for option in options.split_mut(|byte| *byte == b',') {
-            if !is(option, b"upgrade") {
+            if !equal(option, b"upgrade") {
                 continue;
             }
             let blank = option.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offers_of_http2_are_taken_out_of_heads() {
+    fn offers_of_http2_are_removed_from_heads() {
         for (given, taken) in [
             ("Connection: Upgrade, HTTP2-Settings", "Connection: ignored, HTTP2-Settings"),
             (
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_stays_as_it_came() {
+    fn bodies_are_not_changed() {
         let mut pipeline = Pipeline::new();
         pipeline.begin(Expected::Unknown);
         let body = *b"24\r\nconnection: upgrade, http2-settings\r\n0\r\n\r\n";
@@ -246,8 +245,8 @@ mod tests {
         assert_eq!(bytes, body);
     }
 
-    /// What the dispatcher gets of bytes that come in parts of a length, request after request, where
-    /// each is answered before the dispatcher reads again.
+    /// Returns the bytes that the dispatcher gets, by request. The input arrives in parts of one length, and
+    /// each request is answered before the dispatcher reads again.
     fn requests(bytes: &[u8], part: usize, expected: &[Expected]) -> Vec<String> {
         let mut pipeline = Pipeline::new();
         let mut parts = bytes.chunks(part);
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_go_on_one_after_the_other_however_they_come() {
+    fn requests_are_separated_in_chunks_of_any_size() {
         let first = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
         let second = "POST /b HTTP/1.1\nContent-Length: 9\n\n";
         let body = "a\r\n\r\nb\n\nc";
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_open_holds_back_the_next_but_not_its_body() {
+    fn an_open_request_holds_back_the_next_but_not_its_body() {
         let mut pipeline = Pipeline::new();
         assert_eq!(
             pipeline.turn(&mut b"GET / HTTP/1.1\r\n\r\nGET /".to_owned(), true),
@@ -298,7 +297,7 @@ mod tests {
         assert_eq!(
             pipeline.turn(&mut b"GET /".to_owned(), true),
             Turn::Next,
-            "the first is not looked at yet"
+            "the first is not parsed yet"
         );
         assert_eq!(pipeline.turn(&mut b"GET /".to_owned(), false), Turn::Answered);
         assert_eq!(pipeline.turn(&mut b"GET /".to_owned(), true), Turn::Now(5));

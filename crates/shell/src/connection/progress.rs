@@ -1,4 +1,4 @@
-//! Deadlines that count progress.
+//! Deadlines that progress postpones.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-/// What counts as progress within one period of `BODY_TIMEOUT` or `WRITE_TIMEOUT`, in bytes.
+/// Bytes that must move within one period of `BODY_TIMEOUT` or `WRITE_TIMEOUT`.
 const PROGRESS: usize = 1024;
 
-/// Deadline of a thing that must move at least [`PROGRESS`] bytes in each period.
+/// The deadline of a transfer that must move at least [`PROGRESS`] bytes in each period.
 pub(super) struct Progress {
     timer: Pin<Box<Sleep>>,
     period: Duration,
@@ -22,21 +22,21 @@ impl Progress {
         Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
     }
 
-    /// Counts bytes that moved; enough of them start a new period.
+    /// Counts bytes that moved. Enough of them end the period.
     pub(super) fn moved(&mut self, bytes: usize) {
         self.moved = self.moved.saturating_add(bytes);
         if self.moved >= PROGRESS {
-            self.rest();
+            self.reset();
         }
     }
 
-    /// Nothing is waited for.
-    pub(super) fn rest(&mut self) {
+    /// Ends the period; the next one begins with the next wait.
+    pub(super) fn reset(&mut self) {
         self.moved = 0;
         self.armed = false;
     }
 
-    /// Whether the period is over; asked while something is waited for.
+    /// Returns whether the period is over. Called while waiting for the transfer.
     pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.armed {
             self.armed = true;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
-/// What a listener accepts.
+/// A socket that a listener has accepted.
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -29,7 +29,7 @@ impl From<UnixStream> for Stream {
 }
 
 impl Stream {
-    /// The other end; `None` for a Unix socket.
+    /// Returns the address of the other end, or `None` for a Unix socket.
     pub(super) fn peer(&self) -> io::Result<Option<SocketAddr>> {
         match self {
             Self::Tcp(stream) => stream.peer_addr().map(Some),
@@ -37,7 +37,7 @@ impl Stream {
         }
     }
 
-    /// Waits until there is something to read.
+    /// Waits until the socket is readable.
     pub(super) async fn readable(&self) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => stream.readable().await,
@@ -45,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// Reads what is there into the rest of a buffer's capacity.
+    /// Reads available bytes into the spare capacity of a buffer.
     pub(super) fn try_read(&self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_read_buf(buffer),
@@ -108,9 +108,9 @@ pub(super) enum Protocol {
     Http2,
 }
 
-/// A socket of either kind.
+/// A socket with or without TLS.
 pub(super) enum Socket {
-    /// Without TLS. `first` was read before the protocol was known and is read again.
+    /// Without TLS. `first` was read to find out the protocol and is delivered again.
     Plain { io: Stream, first: Bytes },
     /// With TLS.
     Secure(Box<TlsStream<Stream>>),

@@ -1,4 +1,4 @@
-//! The application with an account of its open requests.
+//! Wraps the application to keep an account of its open requests.
 
 use std::pin::Pin;
 use std::rc::Rc;
@@ -19,10 +19,9 @@ use super::body::Timed;
 use super::limits::Limits;
 use super::pipeline::Expected;
 
-/// What is taken for the size of an answer that does not know its own, in bytes: what compresses it
-/// takes more than the part that it has in hand.
+/// Assumed size of an answer of unknown length, in bytes. It includes the buffers of the compressor.
 pub(super) const STREAM_SIZE: usize = 1 << 20;
-/// Longest part that an HTTP/1.1 connection gets at a time, in bytes; it copies what it gets.
+/// Longest part for an HTTP/1.1 connection at a time, in bytes. The dispatcher copies each part.
 const SLICE: usize = 128 << 10;
 
 /// The application of a worker, shared by its connections.
@@ -43,7 +42,7 @@ impl<A> Clone for Tracked<A> {
     }
 }
 
-/// The connection of a request.
+/// Returns the connection of a request.
 pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     match request.conn_data::<Rc<Connection>>() {
         Some(connection) => Some(Rc::clone(connection)),
@@ -51,7 +50,7 @@ pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     }
 }
 
-/// What an HTTP/1.1 client sends behind the head of a request.
+/// Returns the bytes that an HTTP/1.1 client sends after the head of a request.
 fn expected(request: &mut Request) -> Expected {
     if matches!(request.payload(), Payload::None) {
         return Expected::Nothing;
@@ -93,7 +92,7 @@ where
             connection.expected.set(expected);
             connection.body_is_read.set(false);
         }
-        // A block that awaits what it captured has room for it twice.
+        // An async block would reserve space for the captured values twice.
         let watched = self.app.call(request).map(move |answer| {
             let response: Response<BoxBody> = match answer {
                 Ok(response) => response.into(),
@@ -105,11 +104,11 @@ where
     }
 }
 
-/// The body of an answer, which keeps its request open until it is sent.
+/// The body of an answer. Its request stays open until the body is sent.
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,
-    /// The connection, if it is one that writes answers in slices.
+    /// The connection, if it writes answers in slices (HTTP/1.1).
     writer: Option<Rc<Connection>>,
     rest: Bytes,
 }
@@ -151,7 +150,7 @@ impl MessageBody for Watched {
             match Pin::new(&mut this.body).poll_next(context) {
                 Poll::Ready(Some(Ok(part))) if this.writer.is_some() => this.rest = part,
                 Poll::Ready(Some(Err(error))) => {
-                    log::error!("an answer broke off: {error}");
+                    log::error!("an answer was cut off by an error: {error}");
                     return Poll::Ready(Some(Err(error)));
                 }
                 other => return other,
