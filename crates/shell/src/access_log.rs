@@ -1,12 +1,12 @@
 //! The access log: one line for each request.
 //!
-//! A line shows who asked (as far as `LOG_CLIENT` allows), with which key (its number), for what (the
-//! pattern of the route, never a path, a query or a parameter), and what came of it.
+//! A line contains the client (as much of it as `LOG_CLIENT` allows), the number of the key, the pattern of
+//! the route (never a path, a query or a parameter) and the outcome.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -18,19 +18,20 @@ use actix_web::{HttpMessage, HttpRequest};
 use ipnet::IpNet;
 use log::kv::Value;
 use log::{Level, Record};
+use parking_lot::Mutex;
 
 use crate::{LogClient, RequestId};
 
-/// The target of lines of the access log.
+/// The log target of these lines.
 const TARGET: &str = "access";
 /// Lines for unreadable requests that may be written at once.
 const BURST: u32 = 20;
-/// Longest user agent that is shown, in bytes.
+/// Longest part of a user agent that is shown, in bytes.
 const LONGEST_AGENT: usize = 200;
 
-/// The number of the key that a request was admitted with, for the access log.
+/// The number of the key of a request, for the access log.
 ///
-/// The text of a key is never shown, neither whole nor in part.
+/// No part of the key itself is ever logged.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -45,7 +46,7 @@ const LONGEST_AGENT: usize = 200;
 pub struct KeyNumber(Arc<OnceLock<i64>>);
 
 impl KeyNumber {
-    /// The place for the number of a request's key; it may be filled on another thread.
+    /// Returns the cell for the number of the key of a request. It may be set on another thread.
     pub fn of(request: &HttpRequest) -> Self {
         let mut extensions = request.extensions_mut();
         if let Some(number) = extensions.get::<Self>() {
@@ -56,36 +57,36 @@ impl KeyNumber {
         number
     }
 
-    /// Notes the number; the first one stays.
+    /// Sets the number. Later calls have no effect.
     pub fn set(&self, number: i64) {
         let _ = self.0.set(number);
     }
 
-    /// The number, once the key is known.
+    /// Returns the number if it is set.
     pub fn get(&self) -> Option<i64> {
         self.0.get().copied()
     }
 }
 
-/// Who asks, as the access log shows it.
-pub(crate) struct Asker {
-    client: Option<String>,
+/// The client of a request, as the access log shows it.
+pub(crate) struct Client {
+    address: Option<String>,
     agent: Option<HeaderValue>,
 }
 
-impl Asker {
+impl Client {
     pub(crate) fn of(headers: &HeaderMap, address: IpAddr, shown: LogClient) -> Self {
-        Self { client: client(address, shown), agent: headers.get(USER_AGENT).cloned() }
+        Self { address: shown_part(address, shown), agent: headers.get(USER_AGENT).cloned() }
     }
 
-    /// A client of which only the address is known, if that.
-    pub(crate) fn unnamed(address: Option<IpAddr>, shown: LogClient) -> Self {
-        Self { client: address.and_then(|address| client(address, shown)), agent: None }
+    /// Creates a client without a user agent.
+    pub(crate) fn without_agent(address: Option<IpAddr>, shown: LogClient) -> Self {
+        Self { address: address.and_then(|address| shown_part(address, shown)), agent: None }
     }
 }
 
-/// What the access log shows of an address.
-fn client(address: IpAddr, shown: LogClient) -> Option<String> {
+/// Returns the part of an address that is logged.
+fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     let network = match (shown, address) {
         (LogClient::None, _) => return None,
         (LogClient::Full, _) => return Some(address.to_string()),
@@ -95,7 +96,7 @@ fn client(address: IpAddr, shown: LogClient) -> Option<String> {
     Some(network.ok()?.trunc().to_string())
 }
 
-/// The beginning of a user agent, without what could act on a terminal.
+/// Returns the beginning of a user agent without terminal control characters.
 fn cleaned(agent: &HeaderValue) -> String {
     let bytes = agent.as_bytes();
     let shown = &bytes[..bytes.len().min(LONGEST_AGENT)];
@@ -106,13 +107,13 @@ fn cleaned(agent: &HeaderValue) -> String {
     shown.iter().map(printable).collect()
 }
 
-/// One request and its answer.
+/// The line of one request and its answer.
 pub(crate) struct Line {
     pub(crate) id: RequestId,
     pub(crate) method: &'static str,
     pub(crate) path: Cow<'static, str>,
     pub(crate) status: StatusCode,
-    pub(crate) asker: Asker,
+    pub(crate) client: Client,
     pub(crate) key: Option<i64>,
     pub(crate) note: &'static str,
     pub(crate) started: Instant,
@@ -121,32 +122,30 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The line of a request whose method and path could not be read.
+    /// Returns the line of a request whose method and path could not be read.
     pub(crate) fn unreadable(
         id: RequestId,
         status: StatusCode,
-        asker: Asker,
+        client: Client,
         started: Instant,
     ) -> Self {
         let (method, path) = ("-", Cow::Borrowed("-"));
-        Self { id, method, path, status, asker, key: None, note: "", started, suppressed: 0 }
+        Self { id, method, path, status, client, key: None, note: "", started, suppressed: 0 }
     }
 
-    /// Writes the line, unless too many lines of this kind have been written lately: whoever can
-    /// connect can cause them without making a request. The next line reports those left out.
+    /// Writes the line, unless too many such lines were written recently: a client can cause them with a few
+    /// bytes. The next line contains the number of those left out.
     pub(crate) fn write_limited(mut self, bytes: usize) {
         static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
         let now = Instant::now();
-        let mut allowance = ALLOWANCE.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = allowance.get_or_insert_with(|| Allowance::new(now)).take(now);
-        drop(allowance);
+        let taken = ALLOWANCE.lock().get_or_insert_with(|| Allowance::new(now)).take(now);
         if let Some(suppressed) = taken {
             self.suppressed = suppressed;
             self.write(bytes as u64);
         }
     }
 
-    /// Writes the line: at once where the length of the body is known, else when the body ends.
+    /// Writes the line now if the length of the body is known, otherwise when the body ends.
     pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
         match body.size() {
             _ if self.method == "HEAD" => self.write(0),
@@ -159,15 +158,15 @@ impl Line {
         body
     }
 
-    /// Writes the line of an answer of this many bytes.
+    /// Writes the line of an answer of this number of bytes.
     pub(crate) fn write(&self, bytes: u64) {
         if !log::log_enabled!(target: TARGET, Level::Info) {
             return;
         }
-        let (id, agent) = (self.id.to_string(), self.asker.agent.as_ref().map(cleaned));
+        let (id, agent) = (self.id.to_string(), self.client.agent.as_ref().map(cleaned));
         let mut members: Vec<(&str, Value<'_>)> = Vec::with_capacity(10);
         members.push(("request_id", Value::from(id.as_str())));
-        if let Some(client) = &self.asker.client {
+        if let Some(client) = &self.client.address {
             members.push(("client", Value::from(client.as_str())));
         }
         if let Some(key) = self.key {
@@ -195,7 +194,7 @@ impl Line {
     }
 }
 
-/// The right to write lines: [`BURST`] at once, and one more each second.
+/// A rate limit for lines: [`BURST`] at once and one per second.
 struct Allowance {
     left: u32,
     refilled: Instant,
@@ -207,8 +206,8 @@ impl Allowance {
         Self { left: BURST, refilled: now, suppressed: 0 }
     }
 
-    /// Takes the right to one line. Returns the number of refusals since the last line, or `None`
-    /// for another refusal.
+    /// Takes the right to one line. Returns the number of lines that were refused since the last one, or `None`
+    /// if this line is refused too.
     fn take(&mut self, now: Instant) -> Option<u64> {
         let seconds = now.saturating_duration_since(self.refilled).as_secs();
         self.refilled += Duration::from_secs(seconds);
@@ -223,7 +222,7 @@ impl Allowance {
     }
 }
 
-/// A body of unknown length, whose line is written when it ends or is given up.
+/// A body of unknown length. Its line is written when it ends or is dropped.
 struct Counted {
     body: BoxBody,
     bytes: u64,
@@ -262,8 +261,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_shown_as_its_network_unless_asked_otherwise() {
-        let shown = |address: &str, how| client(address.parse().unwrap(), how);
+    fn log_client_chooses_the_part_of_an_address() {
+        let shown = |address: &str, how| shown_part(address.parse().unwrap(), how);
         for (address, net) in [
             ("192.0.2.77", "192.0.2.0/24"),
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"),
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_unreadable_requests_gets_a_line_a_second() {
+    fn a_flood_of_unreadable_requests_gets_one_line_a_second() {
         let begin = Instant::now();
         let mut allowance = Allowance::new(begin);
         let mut written = |second: u64| {
@@ -290,10 +289,10 @@ mod tests {
     }
 
     #[test]
-    fn a_user_agent_is_cut_and_loses_what_acts_on_a_terminal() {
-        let of = |bytes: &[u8]| cleaned(&HeaderValue::from_bytes(bytes).unwrap());
-        assert_eq!(of(b"curl/8 (\"x\")\t\x80\xff"), "curl/8 (\"x\")???");
-        assert_eq!(of(&[b'a'; 5_000]), "a".repeat(200));
-        assert_eq!(of(b""), "");
+    fn a_user_agent_is_cut_and_loses_control_characters() {
+        let cleaned = |bytes: &[u8]| cleaned(&HeaderValue::from_bytes(bytes).unwrap());
+        assert_eq!(cleaned(b"curl/8 (\"x\")\t\x80\xff"), "curl/8 (\"x\")???");
+        assert_eq!(cleaned(&[b'a'; 5_000]), "a".repeat(200));
+        assert_eq!(cleaned(b""), "");
     }
 }

@@ -1,4 +1,4 @@
-//! The one place where the layers around a service are put in order.
+//! Puts the layers around a service in order.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -17,7 +17,7 @@ use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use futures_util::future::ready;
 
-use crate::access_log::{Asker, Line};
+use crate::access_log::{Client, Line};
 use crate::caching::CallerDependence;
 use crate::docs::Docs;
 use crate::edge::Edge;
@@ -27,7 +27,7 @@ use crate::{
     RequestInfo, Service, Shell, compression, metrics, operations, request_id, routes,
 };
 
-/// What every worker shares.
+/// The state that all workers share.
 #[derive(Clone)]
 pub(crate) struct Context<S> {
     pub(crate) service: S,
@@ -37,25 +37,25 @@ pub(crate) struct Context<S> {
     pub(crate) draining: Draining,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    /// What the access log shows of clients; none: there is no access log.
+    /// The part of client addresses in the access log. `None` without an access log.
     pub(crate) access_log: Option<LogClient>,
 }
 
-/// A request as it came in, before a layer gave it another path or method.
+/// A request as it arrived, before a layer changed its path or method.
 struct Seen {
     method: Method,
     uri: Uri,
-    /// The id that it brought along.
+    /// The id that the client sent.
     id: Option<RequestId>,
-    /// Who asks, where there is an access log.
-    asker: Option<Asker>,
+    /// The client, if there is an access log.
+    client: Option<Client>,
     started: Instant,
 }
 
-/// Marks a request that came as `HEAD`.
+/// Marks a request that arrived as `HEAD`.
 struct HeadRequest;
 
-/// Whether a request came as `HEAD`: handlers see it as `GET`, and need not make a body.
+/// Returns whether a request arrived as `HEAD`. Handlers see it as `GET` and need not build a body.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -66,7 +66,7 @@ pub fn is_head(request: &HttpRequest) -> bool {
     request.extensions().contains::<HeadRequest>()
 }
 
-/// The whole application of one worker; the layer added last is the first that a request meets.
+/// Builds the application of one worker. A request passes the layer that is added last first.
 pub(crate) fn build<S: Service>(
     context: &Context<S>,
 ) -> App<
@@ -98,46 +98,46 @@ pub(crate) fn build<S: Service>(
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
 
-/// Outermost: health, 301, panics, metrics, access log.
+/// The outermost layer: health, 301, panics, metrics, access log.
 ///
-/// A request gets its id where one is first asked for: in an error, in the log, in a handler.
+/// A request gets its id at the first use: in an error, in the log or in a handler.
 async fn oversee<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
-    if is_for_all(&request) {
-        // Boxed, because few requests need it and all would carry its room.
-        return Ok(Box::pin(answer_for_all(context, request)).await);
+    if is_for_server(&request) {
+        // Boxed, because the future of every request would otherwise be larger.
+        return Ok(Box::pin(answer_for_server(context, request)).await);
     }
     let started = Instant::now();
-    let asker = context.access_log.map(|shown| {
-        let client = crate::client_ip(request.request());
-        Asker::of(request.headers(), client, shown)
+    let client = context.access_log.map(|shown| {
+        let address = crate::client_ip(request.request());
+        Client::of(request.headers(), address, shown)
     });
     let seen = Seen {
         method: request.method().clone(),
         uri: request.uri().clone(),
         id: RequestId::sent(request.headers()),
-        asker,
+        client,
         started,
     };
     let names = match *request.method() {
-        Method::OPTIONS => &[], // No cache keeps the answer.
+        Method::OPTIONS => &[], // Caches do not keep the answer.
         _ => context.service.credentials(request.path()),
     };
     let dependence = CallerDependence::of(names, request.headers());
     let mut response = match context.edge.redirect(&request) {
         Some(target) => {
             let moved = target.as_deref().and_then(moved);
-            // Without a usable host there is no place to send the client to.
+            // Without a usable host there is no target.
             let unusable = || Fault::Unreadable(StatusCode::BAD_REQUEST);
             let answer = moved.unwrap_or_else(|| unusable().response(request.request()));
             request.into_response(answer)
         }
         None => {
-            // A clone of the request would forbid the layers below to change it, so that a
-            // panic, which takes the request with it, is answered without one.
+            // A panic drops the request, and a clone of it would prevent the layers below from changing it.
+            // The answer to a panic therefore needs no request.
             let answered = AssertUnwindSafe(answer(&context.service, request, &next));
             let Ok(result) = answered.catch_unwind().await else {
                 return Err(panicked(&context, seen));
@@ -149,14 +149,13 @@ async fn oversee<S: Service>(
     Ok(finish(&context, response, seen))
 }
 
-/// Whether a request is for what does not depend on the path rules and the transport: health, and
-/// `OPTIONS *`.
-fn is_for_all(request: &ServiceRequest) -> bool {
+/// Returns whether a request does not depend on path rules and transport: health and `OPTIONS *`.
+fn is_for_server(request: &ServiceRequest) -> bool {
     health::is_health(request.path())
         || request.method() == Method::OPTIONS && request.path() == "*"
 }
 
-async fn answer_for_all<S: Service>(
+async fn answer_for_server<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
 ) -> ServiceResponse {
@@ -173,7 +172,7 @@ async fn answer_for_all<S: Service>(
     response
 }
 
-/// What the service answers before anything else, else what the layers below do.
+/// Returns the early answer of the service ([`Service::first`]), or that of the layers below.
 fn answer<S: Service>(
     service: &S,
     request: ServiceRequest,
@@ -192,7 +191,7 @@ fn moved(target: &str) -> Option<HttpResponse> {
 }
 
 fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
-    let Seen { method, uri, id, asker, started } = seen;
+    let Seen { method, uri, id, client, started } = seen;
     let id = id.unwrap_or_else(RequestId::next);
     log::error!(request_id = id.to_string().as_str(); "a handler panicked");
     let operation = context.operations.find(uri.path()).map(Operation::template);
@@ -201,10 +200,10 @@ fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
     let info = RequestInfo { method: method.clone(), uri, id: id.clone() };
     let mut response = context.errors.respond(&Fault::Internal("panic".to_owned()), &info);
     id.mark(response.headers_mut());
-    if let Some(asker) = asker {
+    if let Some(client) = client {
         let path = context.operations.redact(info.uri.path()).into_owned().into();
         let (method, key, note) = (label, None, "");
-        let line = Line { id, method, path, status, asker, key, note, started, suppressed: 0 };
+        let line = Line { id, method, path, status, client, key, note, started, suppressed: 0 };
         response = response.map_body(|_, body| line.write_with(body));
     }
     actix_web::error::InternalError::from_response("panic", response).into()
@@ -215,7 +214,7 @@ fn finish<S: Service>(
     mut response: ServiceResponse,
     seen: Seen,
 ) -> ServiceResponse {
-    let Seen { method, id, asker, started, .. } = seen;
+    let Seen { method, id, client, started, .. } = seen;
     let elapsed = started.elapsed();
     let status = response.status();
     if context.draining.is_on() {
@@ -232,17 +231,17 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    // A client may send any word as a method, as long as a head: only known ones are shown.
+    // A client may send any word as a method. Only known ones are shown.
     let method = metrics::method_label(&method);
     metrics::count(&response, method, elapsed);
-    let Some(asker) = asker else { return response };
+    let Some(client) = client else { return response };
     let request = response.request();
     let line = Line {
         id,
         method,
         path: pattern(&context.operations, request),
         status,
-        asker,
+        client,
         key: request.extensions().get::<KeyNumber>().and_then(KeyNumber::get),
         note: (context.shell.log_note)(request),
         started,
@@ -251,7 +250,7 @@ fn finish<S: Service>(
     response.map_body(|_, body| line.write_with(body))
 }
 
-/// The pattern of the route of a request: that of its operation, or what the router knows of it.
+/// Returns the pattern of the route of a request: that of its operation, or that of the router.
 fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
     if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
         return Cow::Borrowed(*route);
@@ -264,7 +263,7 @@ fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> 
     }
 }
 
-/// Logs the cause of a 5xx once, under the id that the answer carries.
+/// Logs the cause of a 5xx once, with the id in the answer.
 fn report(response: &ServiceResponse, id: &RequestId) {
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();
@@ -272,7 +271,7 @@ fn report(response: &ServiceResponse, id: &RequestId) {
     }
 }
 
-/// CORS and preflight, `HEAD` as `GET`, the path rule, compression.
+/// The inner layer: CORS and preflight, `HEAD` as `GET`, path rules, compression.
 async fn shape<S: Service>(
     context: Rc<Context<S>>,
     mut request: ServiceRequest,
@@ -283,7 +282,7 @@ async fn shape<S: Service>(
         return Ok(rule.answer_preflight(request));
     }
     if request.method() == Method::HEAD {
-        // The connection remembers the method as sent and leaves out the body.
+        // The connection remembers the original method and omits the body.
         request.head_mut().method = Method::GET;
         request.extensions_mut().insert(HeadRequest);
     }
@@ -302,7 +301,7 @@ async fn shape<S: Service>(
     Ok(response)
 }
 
-/// Gives a request another path before it is routed; the query stays.
+/// Changes the path of a request before routing. The query stays unchanged.
 fn rewrite(request: &mut ServiceRequest, mut path: String) {
     if let Some(query) = request.uri().query() {
         path.push('?');
@@ -317,7 +316,7 @@ fn rewrite(request: &mut ServiceRequest, mut path: String) {
     }
 }
 
-/// Answers what no route took: 405 where the path has other methods, else 404.
+/// Answers requests without a route: 405 if the path has other methods, otherwise 404.
 async fn unrouted(request: HttpRequest) -> HttpResponse {
     let allow = operations(&request).methods_of(request.path());
     let fault = if allow.is_empty() { Fault::NotFound } else { Fault::MethodNotAllowed { allow } };

@@ -1,4 +1,4 @@
-//! Request bodies within a limit.
+//! Reads request bodies up to a limit.
 
 use std::io::ErrorKind;
 
@@ -15,8 +15,8 @@ use crate::Fault;
 /// Reads a whole body of at most `limit` bytes.
 ///
 /// # Errors
-/// [`Fault::PayloadTooLarge`]; [`Fault::MalformedBody`] when the transfer breaks, [`Fault::Unreadable`]
-/// when it stands still, [`Fault::Unavailable`] when the connection makes the process hold too much.
+/// [`Fault::PayloadTooLarge`]; [`Fault::MalformedBody`] if the transfer is interrupted, [`Fault::Unreadable`] if it
+/// stalls, [`Fault::Unavailable`] if the connection holds too much memory.
 pub async fn read_body(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -40,7 +40,7 @@ pub async fn read_body(
     Ok(body.freeze())
 }
 
-/// Why a body did not come.
+/// Converts a failure to read a body.
 fn broken(error: &PayloadError) -> Fault {
     match error {
         PayloadError::Io(error) if error.kind() == ErrorKind::TimedOut => {

@@ -1,8 +1,8 @@
-//! What caches may keep of answers that depend on the caller.
+//! `Cache-Control` and `Vary` of answers that depend on the caller.
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
-/// The request headers by which the answers of one place differ, and whether the request had one.
+/// The request headers on which the answers at a path depend, and whether the request has one of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallerDependence<'s> {
     names: &'s [HeaderName],
@@ -14,16 +14,14 @@ impl<'s> CallerDependence<'s> {
         Self { names, named_caller: names.iter().any(|name| request.contains_key(name)) }
     }
 
-    /// Keeps the answer to a caller who presented something out of shared caches, and says by which
-    /// headers all others differ.
+    /// Keeps the answer out of shared caches if the caller sent credentials. Otherwise adds the headers to `Vary`.
     ///
-    /// An answer that is `no-store` needs neither. One that is `public` is the same for everybody: its
-    /// handler says so.
+    /// Answers that are `no-store` need neither. Those that are `public` are the same for all callers.
     pub(crate) fn mark(self, answer: &mut HeaderMap) {
-        if self.names.is_empty() || says(answer, &CACHE_CONTROL, "no-store") {
+        if self.names.is_empty() || contains(answer, &CACHE_CONTROL, "no-store") {
             return;
         }
-        if says(answer, &CACHE_CONTROL, "public") {
+        if contains(answer, &CACHE_CONTROL, "public") {
             return;
         }
         if self.named_caller {
@@ -35,19 +33,19 @@ impl<'s> CallerDependence<'s> {
                 vary.push(name.to_owned());
             }
         }
-        // On one line: nginx heeds no more than one.
+        // In one header field: nginx ignores any other.
         if let Ok(vary) = HeaderValue::try_from(vary.join(", ")) {
             answer.insert(VARY, vary);
         }
     }
 }
 
-/// Whether the list in a header has a word, in any letter case.
-fn says(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+/// Returns whether a list in a header contains a word, ignoring case.
+fn contains(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     items(headers, name).any(|item| item.eq_ignore_ascii_case(word))
 }
 
-/// The items of a list that may be on several lines.
+/// Returns the items of a list that may be in several header fields.
 fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> + use<'h> {
     let values = headers.get_all(name).filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
@@ -59,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// `Cache-Control` and `Vary` of an answer that began with these.
+    /// Returns `Cache-Control` and `Vary` of an answer that had these values before.
     fn marked(caching: &str, vary: &str, sent: &[&str]) -> (String, String) {
         let names = [AUTHORIZATION, COOKIE];
         let (mut request, mut answer) = (HeaderMap::new(), HeaderMap::new());

@@ -1,7 +1,7 @@
 //! The common part of every command line.
 //!
-//! Settings are flags and environment variables of one struct per concern, flattened; flag over
-//! environment over default. `serve` is what runs without a subcommand.
+//! Settings are flags and environment variables. A flag overrides the environment, which overrides the default.
+//! Without a subcommand, `serve` runs.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -15,7 +15,7 @@ use clap::error::{ContextKind, ContextValue};
 use crate::private_files::keep_private;
 use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, server, settings};
 
-/// Subcommands that every binary has.
+/// The subcommands of every binary.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
 pub enum CommonCommand {
     /// Serve requests (the default)
@@ -27,11 +27,11 @@ pub enum CommonCommand {
 }
 
 impl CommonCommand {
-    /// Runs the command; a service says how it serves.
+    /// Runs the command. `serve` starts the service.
     ///
     /// # Errors
     ///
-    /// As [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`].
+    /// Those of [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`].
     pub fn run<S: Service>(
         self,
         settings: &ShellSettings,
@@ -54,7 +54,7 @@ pub trait Cli: clap::Parser {
     /// The constants of the service.
     const INFO: ServiceInfo;
 
-    /// The shared settings.
+    /// Returns the shared settings.
     fn shell(&self) -> &ShellSettings;
 
     /// Runs the chosen command.
@@ -64,9 +64,9 @@ pub trait Cli: clap::Parser {
     fn run(self) -> anyhow::Result<ExitCode>;
 }
 
-/// What `main` of a service consists of: parses, starts logging, runs.
+/// The `main` function of a service: parses the command line, starts logging, runs the command.
 ///
-/// Exit code 2 for a wrong command line, 1 for an error, else what the command says.
+/// The exit code is 2 for a usage error, 1 for another error, otherwise that of the command.
 pub fn main<C: Cli>() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     let format = logs::format_of(&arguments, std::env::var_os("LOG_FORMAT").as_deref());
@@ -94,7 +94,7 @@ pub fn main<C: Cli>() -> ExitCode {
     code
 }
 
-/// What is wrong with a command line, in one line.
+/// Returns the message of a usage error in one line.
 fn usage_fault(error: &clap::Error) -> String {
     let text = error.to_string();
     let fault = text.split("\n\n").next().unwrap_or_default();
@@ -105,7 +105,7 @@ fn usage_fault(error: &clap::Error) -> String {
 /// Parses a command line with the defaults of the service.
 ///
 /// # Errors
-/// Usage errors, and the texts of `--help` and `--version`.
+/// Usage errors, and the output of `--help` and `--version`.
 pub fn parse<C: Cli>(
     arguments: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<C, clap::Error> {
@@ -118,8 +118,8 @@ pub fn parse<C: Cli>(
     C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Takes empty variables for absent: so deployments write what they do not set. An empty database URL
-/// stays, and is refused: nobody wants a database of its own for each replica by accident.
+/// Ignores empty environment variables, which deployments use for settings without a value. An empty database
+/// URL is kept and then refused: each replica would otherwise get a database of its own by accident.
 fn without_empty_variables(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
@@ -131,8 +131,7 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_subcommands(without_empty_variables)
 }
 
-/// Has a usage line name what a command needs; that of the library also has what comes from the
-/// environment.
+/// Replaces the usage line of an error. The line from clap also contains settings from the environment.
 fn with_plain_usage(
     mut error: clap::Error,
     command: &mut clap::Command,
@@ -151,7 +150,7 @@ fn with_plain_usage(
     error
 }
 
-/// The settings that an empty command line gives.
+/// Returns the settings for an empty command line.
 pub fn defaults<S: clap::Args>() -> S {
     #[derive(clap::Parser)]
     struct Defaults<S: clap::Args> {
@@ -165,7 +164,7 @@ pub fn defaults<S: clap::Args>() -> S {
 /// Prints the OpenAPI document of a service.
 ///
 /// # Errors
-/// When stdout cannot be written.
+/// Stdout cannot be written.
 fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(openapi::<S>().as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -174,7 +173,7 @@ fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
 /// Asks `/readyz` on the admin address.
 ///
 /// # Errors
-/// When nobody answers there.
+/// The server does not answer.
 fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let addresses: Vec<_> =
         settings.admin_bind.iter().flat_map(|bind| bind.resolve().unwrap_or_default()).collect();
@@ -184,12 +183,12 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
-    // Its exit code is the answer, whether or not the text can be written.
+    // The exit code matters even if the text cannot be written.
     let _ = writeln!(std::io::stdout(), "{body}");
     Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// An unspecified address is listened on but cannot be called; loopback can.
+/// Returns the loopback address for an unspecified one, to which clients cannot connect.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -200,10 +199,10 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 fn ask(address: SocketAddr) -> std::io::Result<String> {
-    let patience = Duration::from_secs(5);
-    let mut stream = TcpStream::connect_timeout(&address, patience)?;
-    stream.set_read_timeout(Some(patience))?;
-    stream.set_write_timeout(Some(patience))?;
+    let limit = Duration::from_secs(5);
+    let mut stream = TcpStream::connect_timeout(&address, limit)?;
+    stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))?;
     write!(stream, "GET /readyz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
     let mut reply = String::new();
     stream.read_to_string(&mut reply)?;

@@ -1,7 +1,6 @@
-//! Compression of the answers that are worth it.
+//! Compression of long answers.
 //!
-//! Not a middleware of its own: most answers are short, and passing them through one more layer would
-//! cost more than writing them.
+//! This is not a middleware: most answers are short, and another layer would cost more than writing them.
 
 use std::sync::LazyLock;
 
@@ -18,24 +17,25 @@ use tokio::sync::Semaphore;
 
 use crate::packing;
 
-/// Answers shorter than this are not worth compressing, in bytes.
-const WORTH_IT: u64 = 1024;
-/// Answers longer than this are compressed beside the worker, in bytes.
+/// Shorter answers are not compressed, in bytes.
+const SHORTEST: u64 = 1024;
+/// Longer answers are compressed on a blocking thread, in bytes.
 const LONG: usize = 64 << 10;
 
-/// Long answers that are compressed beside the workers at a time: more would wait in memory.
-static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {
+/// Permits for long answers that are compressed on blocking threads. Without a limit, more of them would wait in
+/// memory.
+static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
 
-/// The coding that an answer is worth and its request likes best.
+/// Returns the coding that the client prefers, if the answer should be compressed.
 ///
-/// Left alone are short bodies, media that are compressed themselves, and what has a coding already;
-/// `Content-Encoding: identity` is how a handler says so, and is not sent.
+/// Short bodies, compressed media and answers with a coding are not compressed. A handler prevents compression
+/// by `Content-Encoding: identity`, which is not sent.
 pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncoding> {
-    let worth_it = match response.response().body().size() {
+    let is_long = match response.response().body().size() {
         BodySize::None => false,
-        BodySize::Sized(bytes) => bytes >= WORTH_IT,
+        BodySize::Sized(bytes) => bytes >= SHORTEST,
         BodySize::Stream => true,
     };
     if let Some(coding) = response.headers().get(CONTENT_ENCODING) {
@@ -44,14 +44,14 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
         }
         return None;
     }
-    if !worth_it || is_dense(response.headers()) {
+    if !is_long || is_dense(response.headers()) {
         return None;
     }
     preferred(response.request())
 }
 
-/// Compresses an answer. A body that is in memory is compressed at once, so that what waits for a
-/// slow client is short.
+/// Compresses an answer. A body in memory is compressed as a whole, so that a slow client holds only the
+/// compressed form.
 pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();
@@ -72,12 +72,12 @@ pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) ->
     ServiceResponse::new(request, response)
 }
 
-/// The compressed form and true, or the plain one and false.
+/// Returns the compressed form and true, or the plain form and false.
 async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
-    let turn = if plain.len() > LONG { TURNS.try_acquire().ok() } else { None };
-    let packed = match turn {
+    let permit = if plain.len() > LONG { PERMITS.try_acquire().ok() } else { None };
+    let packed = match permit {
         None => packing::quickly(coding, &plain),
-        Some(_turn) => {
+        Some(_permit) => {
             let plain = plain.clone();
             web::block(move || packing::quickly(coding, &plain)).await.ok().flatten()
         }
@@ -91,7 +91,7 @@ fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// A strong entity tag names bytes, and those of each coding are others: behind a coding it is weak.
+/// Weakens the entity tag. A strong tag identifies exact bytes, which differ between codings.
 fn weaken_tag(headers: &mut HeaderMap) {
     let strong = headers.get(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""));
     let weak = strong.map(|tag| [b"W/", tag.as_bytes()].concat());
@@ -100,18 +100,19 @@ fn weaken_tag(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether the media type is one that is compressed in itself.
+/// Returns whether the media type is already compressed.
 fn is_dense(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.starts_with(b"video/")
         || (kind.starts_with(b"image/") && !kind.starts_with(b"image/svg+xml"))
 }
 
-/// The coding that a request likes best; none when that is the plain body, or it wants none of ours.
+/// Returns the coding that a client prefers. Returns `None` for the plain body and if no coding is supported.
 fn preferred(request: &HttpRequest) -> Option<ContentEncoding> {
-    let ours = [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];
+    let supported =
+        [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];
     let accepted = AcceptEncoding::parse(request).ok()?;
-    match accepted.negotiate(ours.iter())? {
+    match accepted.negotiate(supported.iter())? {
         Encoding::Known(ContentEncoding::Identity) | Encoding::Unknown(_) => None,
         Encoding::Known(coding) => Some(coding),
     }

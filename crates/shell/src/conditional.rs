@@ -8,12 +8,12 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-/// Longest text of an entity tag, without its quotes.
+/// Longest text of an entity tag without its quotes.
 const LONGEST: usize = 64;
-/// The last second of the year 9999, which is the last one that an HTTP date can name.
+/// The last second of the year 9999, the latest HTTP date.
 const LAST_SECOND: i64 = 253_402_300_799;
 
-/// An entity tag; it lives on the stack.
+/// An entity tag, stored on the stack.
 ///
 /// ```
 /// use shell::EntityTag;
@@ -31,7 +31,7 @@ pub struct EntityTag {
 }
 
 impl EntityTag {
-    /// The tag with a text of visible characters without quotes, at most 64; others are left out.
+    /// Creates a tag from the visible characters of a text without quotes, at most 64.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("5-1772366400").strong(), b"\"5-1772366400\"");
@@ -41,7 +41,7 @@ impl EntityTag {
         Self::of_bytes(visible)
     }
 
-    /// The tag whose text is a digest in hexadecimal digits; at most 32 bytes of it are taken.
+    /// Creates a tag from at most 32 bytes of a digest, in hexadecimal digits.
     pub fn of_digest(digest: &[u8]) -> Self {
         let digit = |number: u8| b"0123456789abcdef"[usize::from(number & 15)];
         Self::of_bytes(digest.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]))
@@ -59,17 +59,17 @@ impl EntityTag {
         Self { bytes, length: length + 1 }
     }
 
-    /// As it stands for one representation, byte by byte.
+    /// Returns the strong form, for one representation, byte by byte.
     pub fn strong(&self) -> &[u8] {
         &self.bytes[2..self.length]
     }
 
-    /// As it stands for representations with the same content, such as a compressed one.
+    /// Returns the weak form, for all representations with the same content, such as compressed ones.
     pub fn weak(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// The strong tag as a header.
+    /// Returns the strong tag as a header.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("7").strong_header(), "\"7\"");
@@ -78,7 +78,7 @@ impl EntityTag {
         header(self.strong())
     }
 
-    /// The weak tag as a header.
+    /// Returns the weak tag as a header.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("7").weak_header(), "W/\"7\"");
@@ -87,13 +87,13 @@ impl EntityTag {
         header(self.weak())
     }
 
-    /// Whether the values of an `If-None-Match` name this tag, strong or weak, or are `*`.
+    /// Returns whether the values of an `If-None-Match` contain this tag, strong or weak, or are `*`.
     pub fn is_listed<'v>(&self, values: impl IntoIterator<Item = &'v [u8]>) -> bool {
-        values.into_iter().any(|value| items(value).any(|item| self.is(item, true)))
+        values.into_iter().any(|value| items(value).any(|item| self.matches(item, true)))
     }
 
-    /// Whether one item of a list is this tag; weak ones count where `weakly` says so.
-    fn is(&self, item: &[u8], weakly: bool) -> bool {
+    /// Returns whether one item of a list is this tag. Weak items match if `weakly` is true.
+    fn matches(&self, item: &[u8], weakly: bool) -> bool {
         let strong = match item.strip_prefix(b"W/") {
             Some(rest) if weakly => rest,
             _ => item,
@@ -106,7 +106,7 @@ fn header(tag: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// The items of a list of tags; commas within quotes part nothing.
+/// Returns the items of a list of tags. Commas within quotes are not separators.
 fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     let parts = value.split(move |byte| {
@@ -116,7 +116,7 @@ fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.map(<[u8]>::trim_ascii)
 }
 
-/// What a client may have kept of an answer.
+/// The entity tag and date of an answer, which clients send in conditional requests.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -138,17 +138,17 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// A tag that stands for one representation.
+    /// Validators with a strong tag, for one representation.
     pub fn strong(tag: EntityTag) -> Self {
         Self { tag, weak: false, sent: None, asked: None }
     }
 
-    /// A tag that stands for compressed and plain bodies alike.
+    /// Validators with a weak tag, for compressed and plain bodies.
     pub fn weak(tag: EntityTag) -> Self {
         Self { weak: true, ..Self::strong(tag) }
     }
 
-    /// Tells when the answer changed, in Unix seconds, and lets `If-Modified-Since` ask for it.
+    /// Adds the time of the last change in Unix seconds, for `Last-Modified` and `If-Modified-Since`.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -164,8 +164,8 @@ impl Validators {
         Self { sent: Some(seconds), asked: Some(seconds), ..self }
     }
 
-    /// Tells when the answer changed without deciding by it: for answers that change without a
-    /// newer date.
+    /// Adds the time of the last change for `Last-Modified` only: for answers that may change without a newer
+    /// date.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -181,13 +181,13 @@ impl Validators {
         Self { sent: Some(seconds), asked: None, ..self }
     }
 
-    /// Whether the client has this answer; an entity tag counts more than a date.
+    /// Returns whether the client has this answer. An entity tag takes precedence over a date.
     pub fn are_known(&self, headers: &HeaderMap) -> bool {
         is_known(headers, &self.tag, self.asked)
     }
 
-    /// Answers 304 when the client has the answer, else what `whole` makes of an empty 200; both
-    /// carry the validators and `Cache-Control`.
+    /// Answers 304 if the client has the answer, otherwise the result of `whole`. Both have the validators and
+    /// `Cache-Control`.
     pub fn answer(
         &self,
         request: &HttpRequest,
@@ -209,8 +209,8 @@ impl Validators {
     }
 }
 
-/// Whether a client has the answer with this tag, or one that is not older than `modified` (Unix
-/// seconds). Nothing is allocated.
+/// Returns whether a client has the answer with this tag, or one that is not older than `modified` (Unix
+/// seconds). Does not allocate.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -228,8 +228,8 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
     since.zip(modified).is_some_and(|(since, modified)| since >= modified)
 }
 
-/// Whether a change may be made to what has this tag: there is no `If-Match`, or it names the tag
-/// (a weak one never) or is `*`.
+/// Returns whether a resource with this tag may be changed: there is no `If-Match`, or it is `*` or contains the
+/// strong tag.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -241,10 +241,10 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
 pub fn may_change(headers: &HeaderMap, tag: &EntityTag) -> bool {
     let mut values = headers.get_all(IF_MATCH).peekable();
     values.peek().is_none()
-        || values.any(|value| items(value.as_bytes()).any(|item| tag.is(item, false)))
+        || values.any(|value| items(value.as_bytes()).any(|item| tag.matches(item, false)))
 }
 
-/// Unix seconds as an HTTP date; none before 1970 and after 9999.
+/// Formats Unix seconds as an HTTP date. Returns `None` before 1970 and after 9999.
 ///
 /// ```
 /// assert_eq!(shell::http_date(784_111_777).unwrap(), "Sun, 06 Nov 1994 08:49:37 GMT");
@@ -256,7 +256,7 @@ pub fn http_date(seconds: i64) -> Option<HeaderValue> {
     HeaderValue::from_str(&text).ok()
 }
 
-/// The Unix seconds of an HTTP date, in any of the three forms that servers have to read.
+/// Parses an HTTP date in any of the three forms that servers must accept, and returns Unix seconds.
 ///
 /// ```
 /// assert_eq!(shell::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));

@@ -1,14 +1,16 @@
 //! Cross-origin rules, chosen per request.
 //!
-//! Own code: the services need a preflight status, header texts and a rule per operation that the
-//! usual middleware does not let them choose (docs/decisions/0103-own-cors-layer.md).
+//! The middleware `actix-cors` does not let services choose the preflight status, the header texts and a rule
+//! per operation (docs/decisions/0103-own-cors-layer.md).
 
 use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 
-/// One cross-origin rule, which lets pages of any origin read answers; texts are header values as they are sent, empty ones are left out.
+/// A cross-origin rule that lets pages of any origin read answers.
+///
+/// Texts are header values. Headers with an empty value are not sent.
 #[derive(Clone, Copy, Debug)]
 pub struct CorsRule {
     /// Value of `access-control-allow-methods` (preflight).
@@ -24,7 +26,7 @@ pub struct CorsRule {
 }
 
 impl CorsRule {
-    /// Whether `request` is a preflight: `OPTIONS` that names the method to come.
+    /// Returns whether a request is a preflight: `OPTIONS` with the method of the following request.
     pub(crate) fn is_preflight(request: &ServiceRequest) -> bool {
         request.method() == Method::OPTIONS
             && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
@@ -44,7 +46,7 @@ impl CorsRule {
         request.into_response(response)
     }
 
-    /// Adds the headers that every answer under this rule carries.
+    /// Adds the headers of every answer under this rule.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);

@@ -1,4 +1,4 @@
-//! The document of the API and its pages.
+//! Serves the OpenAPI document and Swagger UI.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use utoipa_swagger_ui::Config;
 use crate::Fault;
 use crate::pages::Content;
 
-/// What the pages may do: files of their own service, and styles that their scripts make.
+/// The content policy of the pages: files of this service, and inline styles of their scripts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
-/// Every answer is asked for again, and is 304 unless it has changed.
+/// Caches revalidate every answer.
 const CACHING: &str = "no-cache";
 
-/// The document and its pages, which are compressed once.
+/// The document and the files of Swagger UI. Each is compressed once.
 pub(crate) struct Docs {
     document: Content,
     config: Arc<Config<'static>>,
@@ -30,13 +30,13 @@ impl Docs {
     pub(crate) fn new(document: String) -> Self {
         Self {
             document: Content::new("application/json", document),
-            // Relative to the pages, so that it is right below any path of a proxy.
+            // Relative to the pages, so that it is valid below any path of a proxy.
             config: Arc::new(Config::from("../openapi.json")),
             files: Mutex::default(),
         }
     }
 
-    /// Serves both.
+    /// Registers the routes of the document and the pages.
     pub(crate) fn serve(self: &Arc<Self>, config: &mut web::ServiceConfig) {
         let (docs, pages) = (Arc::clone(self), Arc::clone(self));
         let document = move |request: HttpRequest| {
@@ -60,7 +60,7 @@ impl Docs {
         }
     }
 
-    /// A file of the pages; unknown names take no memory.
+    /// Returns a file of Swagger UI. Unknown names are not cached.
     fn file(&self, name: &str) -> Option<Arc<Content>> {
         let mut files = self.files.lock();
         if let Some(file) = files.get(name) {
@@ -68,7 +68,7 @@ impl Docs {
         }
         let found = utoipa_swagger_ui::serve(name, Arc::clone(&self.config));
         let found = found.unwrap_or_else(|error| {
-            log::error!("the page {name} of the document cannot be made: {error}");
+            log::error!("cannot serve {name} of Swagger UI: {error}");
             None
         })?;
         let content =
@@ -78,7 +78,7 @@ impl Docs {
     }
 }
 
-/// Adds the headers that keep the pages to themselves.
+/// Adds the security headers of the pages.
 fn protect(response: &mut HttpResponseBuilder) {
     for (name, value) in
         [(header::CONTENT_SECURITY_POLICY, POLICY), (header::REFERRER_POLICY, "no-referrer")]

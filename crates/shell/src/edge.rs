@@ -1,4 +1,4 @@
-//! Where a request really came from: scheme, client address, public address of the service.
+//! The origin of a request behind proxies: scheme, client address, public address of the service.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use crate::{ShellSettings, TlsMode, connection};
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// What the edge rules need of the settings; lives in the app data.
+/// The settings for these rules. Part of the app data.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     mode: TlsMode,
     trusted: Arc<[IpNet]>,
     public_url: Option<Arc<str>>,
-    /// The path of `PUBLIC_URL`, without a final slash: empty, or as `/breaches`.
+    /// The path of `PUBLIC_URL` without a final slash: empty, or for example `/breaches`.
     base_path: Arc<str>,
     https_port: Option<u16>,
     own_certificate: bool,
 }
 
 impl Edge {
-    /// `https_port` is the port that TLS is really bound to.
+    /// `https_port` is the port to which TLS is bound.
     pub(crate) fn new(settings: &ShellSettings, https_port: Option<u16>) -> Self {
         Self {
             mode: settings.tls_mode,
@@ -40,8 +40,8 @@ impl Edge {
         }
     }
 
-    /// Whether browsers are told to use HTTPS alone. Not under the local CA: they would refuse plain
-    /// HTTP to everything else on this host for a year.
+    /// Returns whether answers have `Strict-Transport-Security`. Those under the local CA do not: browsers would
+    /// refuse plain HTTP to all other services of this host for a year.
     pub(crate) fn has_hsts(&self) -> bool {
         match self.mode {
             TlsMode::Native => self.own_certificate,
@@ -74,8 +74,8 @@ impl Edge {
         }
     }
 
-    /// The target of the 301 that a request over plain HTTP gets, if the mode asks for one; the inner
-    /// one is absent where the request names no usable host.
+    /// Returns the target of the 301 for a request over plain HTTP, or `None` if the request is served. The inner
+    /// `None` means that the request does not name a usable host.
     pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<Option<String>> {
         if self.mode == TlsMode::Off {
             return None;
@@ -100,8 +100,7 @@ impl Edge {
         }))
     }
 
-    /// Completes the target of a redirect within the service: a path in `Location` is one of the service
-    /// and lacks the path under which a proxy serves it.
+    /// Adds the path of `PUBLIC_URL` to a `Location` that is a path within the service.
     pub(crate) fn complete_location(&self, headers: &mut HeaderMap) {
         if self.base_path.is_empty() {
             return;
@@ -115,10 +114,10 @@ impl Edge {
         }
     }
 
-    /// The address that quotas charge: the peer, or the last untrusted hop before our proxies.
+    /// Returns the client address that quotas charge: the peer, or the last hop before the trusted proxies.
     ///
-    /// Each hop is believed only as far as the one behind it is ours, so the list is read from its
-    /// end. Where a hop cannot be read, the proxy that wrote it counts.
+    /// The list is read from its end, because only a trusted proxy is believed about the hop before it. If a
+    /// hop cannot be parsed, the proxy that added it is the client.
     fn client_ip(
         &self,
         trusted_peer: bool,
@@ -146,7 +145,7 @@ impl Edge {
     }
 }
 
-/// The address of a hop, which some proxies write with its port or in brackets.
+/// Returns the address of a hop. Some proxies write it with a port or in brackets.
 fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(hop).ok()?;
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
@@ -154,11 +153,11 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// A host with or without a port, as links may hold it: nothing before an `@`, nothing to escape.
+/// A host with or without a port that is safe in links: no user before an `@`, nothing to escape.
 struct Host<'t> {
-    /// Both.
+    /// Host and port.
     text: &'t str,
-    /// The host alone, an address of IPv6 in its brackets.
+    /// The host without the port. IPv6 addresses are in brackets.
     name: &'t str,
 }
 
@@ -187,7 +186,7 @@ impl<'t> Host<'t> {
     }
 }
 
-/// What a request names; `localhost` where it names nothing, none where that is no host.
+/// Returns the host that a request names, or `localhost` if it names none. Returns `None` if the host is invalid.
 fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Option<Host<'r>> {
     match (headers.get(header::HOST), authority) {
         (Some(host), _) => host.to_str().ok().and_then(Host::parse),
@@ -196,7 +195,7 @@ fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Opti
     }
 }
 
-/// The address of the client: the peer, or what trusted proxies say.
+/// Returns the address of the client: the peer, or the address that trusted proxies report.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
     match request.app_data::<Edge>() {
         Some(edge) => {
@@ -207,7 +206,7 @@ pub fn client_ip(request: &HttpRequest) -> IpAddr {
     }
 }
 
-/// Whether the request came over HTTPS, to us or to a trusted proxy.
+/// Returns whether the request used HTTPS to this process or to a trusted proxy.
 pub fn is_https(request: &HttpRequest) -> bool {
     let transport = connection::transport(request);
     request.app_data::<Edge>().map_or(transport.secure, |edge| {
@@ -215,8 +214,8 @@ pub fn is_https(request: &HttpRequest) -> bool {
     })
 }
 
-/// The URL under which the client reaches the service: `PUBLIC_URL`, else scheme and host of the
-/// request; without a final slash.
+/// Returns the URL under which the client reaches the service, without a final slash: `PUBLIC_URL`, or the
+/// scheme and host of the request.
 pub fn base_url(request: &HttpRequest) -> String {
     if let Some(url) = request.app_data::<Edge>().and_then(|edge| edge.public_url.as_deref()) {
         return url.to_owned();
@@ -227,10 +226,10 @@ pub fn base_url(request: &HttpRequest) -> String {
     format!("{scheme}://{}", host.text)
 }
 
-/// The path of `PUBLIC_URL`, under which a proxy serves the service: empty, or as `/breaches`, without a
-/// final slash.
+/// Returns the path of `PUBLIC_URL`, below which a proxy serves the service: empty, or for example `/breaches`,
+/// without a final slash.
 ///
-/// Links, forms and cookies of pages carry it. A path in `Location` does not: the shell adds it there.
+/// Links, forms and cookies of pages must contain it. The shell adds it to a path in `Location`.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_trusted_proxy_can_vouch_for_https() {
+    fn only_trusted_proxies_can_report_https() {
         let edge = edge(TlsMode::Proxy, &["10.0.0.0/8"]);
         let https = ("x-forwarded-proto", "https");
         assert_eq!(edge.redirect(&request("10.1.1.1:1", &[https])), None);
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_the_last_hop_that_is_not_ours() {
+    fn the_client_is_the_last_untrusted_hop() {
         let edge = edge(TlsMode::Proxy, &["10.0.0.0/8"]);
         let forged = ("x-forwarded-for", "203.0.113.7, 198.51.100.2, 10.2.2.2");
         let of = |peer: &str, headers: &[(&str, &str)]| {
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn hops_may_have_ports_and_those_behind_the_client_need_not_be_readable() {
+    fn hops_may_have_ports_and_earlier_ones_may_be_malformed() {
         let edge = edge(TlsMode::Proxy, &["10.0.0.0/8", "2001:db8:1::/48"]);
         let of = |lists: &[&str]| {
             let lines: Vec<_> = lists.iter().map(|list| ("x-forwarded-for", *list)).collect();
@@ -376,7 +375,7 @@ mod tests {
             (&["2001:db8::7"], "2001:db8::7"),
             (&["::ffff:203.0.113.9"], "203.0.113.9"),
             (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
-            // Nobody of ours wrote what stands before a hop that cannot be read.
+            // Hops before one that cannot be parsed were not written by a trusted proxy.
             (&["203.0.113.9, unknown"], "10.1.1.1"),
             (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
             (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),

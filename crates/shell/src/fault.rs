@@ -1,4 +1,4 @@
-//! Failures outside handlers, in the body format of the service.
+//! Failures outside handlers, which are answered in the body format of the service.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::RequestId;
 
-/// What is wrong with the credentials of a request.
+/// The fault of the credentials of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials {
-    /// None were sent where some are needed.
+    /// Credentials are required, but were not sent.
     Missing,
-    /// They do not have the form of a key.
+    /// They do not have the format of a key.
     Malformed,
     /// Unknown, revoked or expired.
     Refused,
@@ -23,26 +23,26 @@ pub enum Credentials {
     Several,
 }
 
-/// One value that breaks a rule; the service writes its own text from code, limits and value.
+/// A value that violates a rule. The service builds its own text from code, limits and value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violation {
-    /// Name of the parameter or member as the contract spells it; empty for the whole.
+    /// The name of the parameter or member in the contract. Empty for the whole input.
     pub field: String,
-    /// A word for machines, such as `range` or `required`.
+    /// A machine-readable code, such as `range` or `required`.
     pub code: Cow<'static, str>,
-    /// A sentence for people.
+    /// A message for people.
     pub message: String,
-    /// The value as it was sent: a text decoded, another JSON value as JSON, and what cannot be
-    /// decoded as it stands in the request.
+    /// The value that was sent: decoded text, another JSON value as JSON, or the raw text if it cannot be
+    /// decoded.
     pub sent: Option<Box<str>>,
-    /// The name as it was sent.
+    /// The name that was sent.
     pub name: Option<Box<str>>,
-    /// Numbers and texts of the rule, such as `min` and `max`.
+    /// Limits of the rule, such as `min` and `max`.
     pub limits: Box<[(Cow<'static, str>, Value)]>,
 }
 
 impl Violation {
-    /// A violation without limits.
+    /// Creates a violation without limits.
     ///
     /// ```
     /// let violation = shell::Violation::new("limit", "range", "limit must be 1 to 100");
@@ -56,7 +56,7 @@ impl Violation {
         Self { field: field.into(), code: code.into(), message: message.into(), ..Self::default() }
     }
 
-    /// A number or text of the rule.
+    /// Returns a limit of the rule.
     ///
     /// ```
     /// let mut violation = shell::Violation::new("limit", "range", "");
@@ -68,7 +68,7 @@ impl Violation {
     }
 }
 
-/// A failure that the shell, an extractor or the key check met before a handler could answer.
+/// A failure in the shell, an extractor or the key check, before the handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No route has this path.
@@ -93,14 +93,14 @@ pub enum Fault {
     InvalidBody(Vec<Violation>),
     /// The body is not well-formed; line and column count from 1.
     MalformedBody {
-        /// What the parser met.
+        /// The message of the parser.
         message: String,
         /// Line of the fault.
         line: usize,
         /// Column of the fault.
         column: usize,
     },
-    /// The media type of the body is not one that the operation reads.
+    /// The operation does not read the media type of the body.
     UnsupportedMediaType,
     /// The body is larger than allowed.
     PayloadTooLarge {
@@ -109,28 +109,28 @@ pub enum Fault {
     },
     /// The service cannot answer now.
     Unavailable {
-        /// Whole seconds after which a new try makes sense.
+        /// Whole seconds until a retry makes sense.
         retry_after: u64,
     },
     /// The HTTP parser could not read the request: 400, 408, 414 or 431.
     Unreadable(StatusCode),
-    /// A bug or a broken dependency; the text is for the log, never for the client.
+    /// A bug or a failed dependency. The text is for the log only, never for the client.
     Internal(String),
 }
 
-/// What an error format may use of the request that failed.
+/// The parts of a failed request that an error format may use.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
     /// Method as sent.
     pub method: Method,
-    /// Target as sent or, behind the path rule, as rewritten.
+    /// Target as sent, or as rewritten by the path rules.
     pub uri: Uri,
     /// Id of the request in the log.
     pub id: RequestId,
 }
 
 impl RequestInfo {
-    /// Takes the facts from a request.
+    /// Copies these parts of a request.
     pub fn of(request: &HttpRequest) -> Self {
         Self {
             method: request.method().clone(),
@@ -140,14 +140,14 @@ impl RequestInfo {
     }
 }
 
-/// Turns faults into answers with the error body of one service.
+/// Converts faults to answers with the error body of one service.
 pub trait ErrorFormat: Send + Sync {
-    /// The answer to `fault`: status, headers and body.
+    /// Returns the answer to `fault`: status, headers and body.
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;
 }
 
 impl Fault {
-    /// The answer in the format of the service that `request` reached.
+    /// Returns the answer in the format of the service.
     pub fn response(&self, request: &HttpRequest) -> HttpResponse {
         if let Self::Internal(cause) = self {
             log::error!(request_id = crate::request_id(request).to_string().as_str(); "{cause}");
@@ -158,7 +158,7 @@ impl Fault {
         }
     }
 
-    /// The fault as an error that an extractor can return.
+    /// Converts the fault to an error for extractors.
     pub fn into_error(self, request: &HttpRequest) -> actix_web::Error {
         let response = self.response(request);
         InternalError::from_response(format!("{self:?}"), response).into()

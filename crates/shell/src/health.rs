@@ -1,4 +1,4 @@
-//! Alive and ready.
+//! Health: `/healthz` and `/readyz`.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::Service;
 use crate::connection::Drain;
 
-/// Set while the server finishes its last requests.
+/// A flag that is set while the server drains.
 #[derive(Clone, Debug)]
 pub(crate) struct Draining(watch::Sender<bool>);
 
@@ -27,13 +27,13 @@ impl Draining {
         *self.0.borrow()
     }
 
-    /// The same for connections, which wait for it.
+    /// Returns a receiver for connections, which wait for the flag.
     pub(crate) fn signal(&self) -> Drain {
         Drain::new(self.0.subscribe())
     }
 }
 
-/// Whether a path belongs to health, which is answered before everything else.
+/// Returns whether a path is a health check, which is answered before all other layers.
 pub(crate) fn is_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
 }

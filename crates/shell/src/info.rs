@@ -2,12 +2,12 @@
 
 use clap::ValueEnum;
 
-/// How a service stands to TLS.
+/// The party that terminates TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TlsMode {
     /// Plain HTTP is served, without a redirect.
     Off,
-    /// A proxy in `TRUSTED_PROXIES` ends TLS and says so in `x-forwarded-proto`.
+    /// A proxy in `TRUSTED_PROXIES` terminates TLS and sends `x-forwarded-proto`.
     Proxy,
     /// HTTPS on `TLS_BIND`; plain HTTP gets a 301.
     Native,
@@ -18,7 +18,7 @@ pub enum TlsMode {
 pub struct ServiceInfo {
     /// Name of the binary, of its data folder and of its database: `passwords`.
     pub name: &'static str,
-    /// Name for people: `Password range service`.
+    /// Display name: `Password range service`.
     pub title: &'static str,
     /// One sentence for `--help`.
     pub about: &'static str,
@@ -37,13 +37,12 @@ pub struct ServiceInfo {
 }
 
 impl ServiceInfo {
-    /// The constants of a service with the usual ports (HTTPS 400 and admin 1000 above HTTP) and
-    /// without TLS of its own.
+    /// The constants of a service with the usual ports (HTTPS 400 and admin 1000 above HTTP) and without TLS.
     ///
     /// ```
     /// use shell::{ServiceInfo, TlsMode};
     ///
-    /// const INFO: ServiceInfo = ServiceInfo::new("clock", "Clock", "Tells the time", "1.0.0", 8090)
+    /// const INFO: ServiceInfo = ServiceInfo::new("clock", "Clock", "Serves the time", "1.0.0", 8090)
     ///     .tls(TlsMode::Native);
     /// assert_eq!((INFO.http_port, INFO.https_port, INFO.admin_port), (8090, 8490, 9090));
     /// ```
@@ -67,18 +66,18 @@ impl ServiceInfo {
         }
     }
 
-    /// The same with another TLS mode.
+    /// Sets the TLS mode.
     pub const fn tls(self, tls_mode: TlsMode) -> Self {
         Self { tls_mode, ..self }
     }
 
-    /// The same with names in the data folder that do not begin with the name of the service.
+    /// Sets the names in the data folder that do not begin with the name of the service.
     pub const fn files(self, files: &'static [&'static str]) -> Self {
         Self { files, ..self }
     }
 }
 
-/// Where the OpenAPI document describes the body of errors.
+/// The body of errors in the OpenAPI document.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorBody {
     /// Name of a schema among the components of [`Service::document`](crate::Service::document).

@@ -1,4 +1,4 @@
-//! Addresses that a server listens on.
+//! The addresses on which a server listens.
 
 use std::fmt;
 use std::fs::File;
@@ -12,17 +12,17 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Connections that wait to be accepted.
+/// Length of the queue of connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
-/// Who may connect to a Unix socket: the user and the group of the service.
+/// Permissions of a Unix socket: the user and the group of the service may connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
 
-/// One address of `BIND` or `TLS_BIND`.
+/// One address of `BIND`, `TLS_BIND` or `ADMIN_BIND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
     /// An IP address and a port.
     Ip(SocketAddr),
-    /// `HOST:PORT`; stands for every IP address that the name resolves to.
+    /// `HOST:PORT`, for every IP address to which the name resolves.
     Name(String),
     /// `unix:/PATH`.
     Unix(PathBuf),
@@ -67,10 +67,10 @@ impl fmt::Display for ListenAddress {
 }
 
 impl ListenAddress {
-    /// The IP addresses that it stands for: none for a Unix socket.
+    /// Returns the IP addresses. There are none for a Unix socket.
     ///
     /// # Errors
-    /// A name that cannot be resolved.
+    /// The name cannot be resolved.
     pub fn resolve(&self) -> Result<Vec<SocketAddr>> {
         match self {
             Self::Ip(address) => Ok(vec![*address]),
@@ -80,7 +80,7 @@ impl ListenAddress {
     }
 }
 
-/// A socket that listens.
+/// A listening socket.
 #[derive(Debug)]
 pub(crate) enum Listener {
     Tcp(TcpListener),
@@ -88,7 +88,7 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    /// Where it listens, for people.
+    /// Returns the address for log lines.
     pub(crate) fn url(&self, scheme: &str) -> String {
         match self {
             Self::Tcp(listener) => match listener.local_addr() {
@@ -100,11 +100,11 @@ impl Listener {
     }
 }
 
-/// Binds every address of the setting `setting`. Of a name, addresses that this machine does not have
-/// are left out, as long as one is left.
+/// Binds every address of a setting. Addresses of a name that this machine does not have are skipped if at
+/// least one of them can be bound.
 ///
 /// # Errors
-/// An address that cannot be bound.
+/// An address cannot be bound.
 pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result<Vec<Listener>> {
     let mut listeners = Vec::new();
     for address in addresses {
@@ -131,23 +131,23 @@ pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result
     Ok(listeners)
 }
 
-/// `[::]` takes IPv4 connections too, unless another address of the setting listens for them.
+/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless another address of the setting does.
 fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     if address.is_ipv6() && address.port() != 0 {
-        let beside = |other: &ListenAddress| matches!(other, ListenAddress::Ip(other) if other.is_ipv4() && other.port() == address.port());
-        socket.set_only_v6(all.iter().any(beside))?;
+        let same_port = |other: &ListenAddress| matches!(other, ListenAddress::Ip(other) if other.is_ipv4() && other.port() == address.port());
+        socket.set_only_v6(all.iter().any(same_port))?;
     }
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
 
-/// Replaces the socket that a killed process left behind, and nothing else.
+/// Binds a Unix socket. Replaces the socket of a killed process, but no other file and no socket in use.
 ///
-/// Of several processes that start at once, one gets the socket: the others wait for its lock and then
-/// find it listening.
+/// If several processes start at once, one gets the socket. The others wait for its lock and then find the
+/// socket in use.
 fn bind_unix(path: &Path) -> Result<UnixListener> {
     let mut options = File::options();
     let lock = options.write(true).create(true).truncate(false).mode(0o600).open(lock_of(path))?;
@@ -169,7 +169,8 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// The lock file next to a Unix socket. It stays: a process that waits for it holds it open.
+/// Returns the path of the lock file of a Unix socket. The file is never removed: another process may be
+/// waiting for it.
 fn lock_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned().into_os_string();
     path.push(".lock");

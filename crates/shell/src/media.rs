@@ -1,8 +1,8 @@
-//! Media types and what a client accepts.
+//! Media types and `Accept-Encoding`.
 
 use actix_web::http::header::HeaderValue;
 
-/// The media type of a `Content-Type` without its parameters, as it was sent.
+/// Returns the media type of a `Content-Type` without parameters, in the case in which it was sent.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -14,8 +14,8 @@ pub fn essence(value: &HeaderValue) -> Option<&str> {
     Some(value.to_str().ok()?.split(';').next().unwrap_or_default().trim())
 }
 
-/// Whether a `Content-Type` is JSON in UTF-8: `application/json`, `text/json` or
-/// `application/*+json`; any other `charset` is not accepted.
+/// Returns whether a `Content-Type` is JSON in UTF-8: `application/json`, `text/json` or
+/// `application/*+json`. Any other `charset` is not accepted.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -28,14 +28,14 @@ pub fn is_json(value: &HeaderValue) -> bool {
     let Ok(text) = value.to_str() else { return false };
     let mut parts = text.split(';').map(str::trim);
     let essence = parts.next().unwrap_or_default();
-    let is = |name: &str| essence.eq_ignore_ascii_case(name);
+    let equals = |name: &str| essence.eq_ignore_ascii_case(name);
     let ends = |start: &str, end: &str| {
         let bytes = essence.as_bytes();
         bytes.len() >= start.len() + end.len()
             && bytes[..start.len()].eq_ignore_ascii_case(start.as_bytes())
             && bytes[bytes.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
     };
-    let json = is("application/json") || is("text/json") || ends("application/", "+json");
+    let json = equals("application/json") || equals("text/json") || ends("application/", "+json");
     let foreign = |parameter: &str| match parameter.split_once('=') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
             !value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
@@ -45,9 +45,9 @@ pub fn is_json(value: &HeaderValue) -> bool {
     json && !parts.any(foreign)
 }
 
-/// Whether the values of an `Accept-Encoding` list a coding with a weight above 0.
+/// Returns whether the values of an `Accept-Encoding` list a coding with a weight above 0.
 ///
-/// `*` and codings that are not listed do not count. Nothing is allocated.
+/// `*` and codings that are not listed do not count. Does not allocate.
 ///
 /// ```
 /// use shell::media::accepts_coding;
@@ -69,7 +69,7 @@ pub fn accepts_coding<'a>(values: impl IntoIterator<Item = &'a [u8]>, coding: &s
     false
 }
 
-/// Whether a parameter is `q=0`, with up to three zeros after the point.
+/// Returns whether a parameter is `q=0`, with up to three decimal zeros.
 fn is_zero_weight(parameter: &[u8]) -> bool {
     let parameter = parameter.trim_ascii();
     let Some((name, value)) = parameter.split_first() else { return false };
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_told_from_other_types() {
+    fn json_types_are_recognised() {
         for kind in [
             "application/json",
             "Application/JSON; charset=UTF-8",
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_and_lists_are_read() {
+    fn weights_and_lists_are_parsed() {
         let table: [(&[&str], bool); 14] = [
             (&[], false),
             (&["gzip"], true),

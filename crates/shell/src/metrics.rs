@@ -1,6 +1,6 @@
 //! Prometheus metrics, served on the admin port only.
 //!
-//! Labels are route patterns, methods and status codes; never a path, a key or a parameter.
+//! Labels are route patterns, methods and status codes, never paths, keys or parameters.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,9 +18,8 @@ use prometheus::{
 
 use crate::{Operation, operations};
 
-/// A route label for answers that a service gives in its own middleware, before routing.
-///
-/// Put it into the extensions of the request.
+/// A route label for answers that a service gives in its own middleware, before routing. It is stored in the
+/// extensions of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteLabel(pub &'static str);
 
@@ -75,7 +74,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
     }
 });
 
-/// Registers a collector that was built from constants, and gives it back.
+/// Registers a collector that was built from constants, and returns it.
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -91,8 +90,8 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
 /// ```
 ///
 /// # Panics
-/// When names or labels are not valid, or another collector has the name: both are constants that
-/// the first use in a test shows.
+/// Names or labels are invalid, or another collector has the same name. They are constants, so the first use in
+/// a test shows the fault.
 pub fn register<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
     registered(&METRICS.registry, collector)
 }
@@ -107,7 +106,7 @@ fn registered<C: Collector + Clone + 'static>(
     collector
 }
 
-/// The registry of this process, for a service's own metrics.
+/// Returns the registry of this process, for a service's own metrics.
 pub fn registry() -> &'static Registry {
     &METRICS.registry
 }
@@ -121,7 +120,7 @@ struct Handles {
 }
 
 thread_local! {
-    /// By route: looking a metric up by its labels costs more than counting.
+    /// The metrics by route. Finding a metric by its labels costs more than counting.
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
@@ -143,8 +142,8 @@ pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: D
         if let Some(known) = routes.get_mut(own) {
             return add(known, own);
         }
-        // What is no operation, such as a file, the router knows; without parameters its path is its
-        // pattern, which was found above once it was counted.
+        // The router knows routes that are not operations, such as files. A path without parameters is its own
+        // pattern, which is found above after the first time.
         let pattern = if template.is_some() { None } else { request.match_pattern() };
         let route = template.or(pattern.as_deref()).unwrap_or("unmatched");
         match routes.get_mut(route) {
@@ -187,7 +186,7 @@ pub(crate) fn count_parser_fault(status: StatusCode) {
     METRICS.requests.with_label_values(&["other", "unreadable", status.as_str()]).inc();
 }
 
-/// Tells which service in which version this process is.
+/// Sets the metric with name and version of the service.
 pub(crate) fn set_build(service: &str, version: &str) {
     static BUILD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
         let options = Opts::new("quintet_build_info", "Service and version; always 1");
@@ -196,21 +195,21 @@ pub(crate) fn set_build(service: &str, version: &str) {
     BUILD.with_label_values(&[service, version]).set(1);
 }
 
-/// Tells when the certificate of the server ends, in Unix seconds.
+/// Sets the metric with the end of the server's certificate in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
 }
 
-/// Log lines that were lost because stderr took no more.
+/// Returns the counter of log lines that could not be written to stderr.
 pub(crate) fn lost_lines() -> &'static IntCounter {
     &METRICS.lost_lines
 }
 
-/// All metrics in the text format.
+/// Returns all metrics in the text format.
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
     let mut families = METRICS.registry.gather();
-    // Crates below this one have theirs in the default registry, and so has the process.
+    // Crates below this one and the process use the default registry.
     families.extend(prometheus::gather());
     if let Err(error) = TextEncoder::new().encode(&families, &mut text) {
         log::error!("metrics cannot be written: {error}");
@@ -218,7 +217,7 @@ pub(crate) fn render() -> Vec<u8> {
     text
 }
 
-/// The label of a method; unknown ones share one, so that a client cannot make labels.
+/// Returns the label of a method. Unknown methods share one label, so that clients cannot create labels.
 pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

@@ -9,7 +9,7 @@ use crate::{ErrorBody, Service, routes};
 /// The licence of all services, as an SPDX expression.
 const LICENSE: &str = "MIT OR Apache-2.0";
 
-/// The document of a service: its base with the paths of its routes.
+/// Returns the document of a service with the paths of its routes.
 pub fn document<S: Service>() -> OpenApi {
     let mut document = S::document();
     routes::document(&mut document, S::operations);
@@ -19,13 +19,13 @@ pub fn document<S: Service>() -> OpenApi {
         complete(operation, error_body);
     }
     S::amend(&mut document);
-    settle(&mut document);
+    add_common_parts(&mut document);
     document
 }
 
-/// Adds what documents have in common: licence, server, and that an operation needs no key where it
-/// says nothing of keys.
-fn settle(document: &mut OpenApi) {
+/// Adds the common parts of all documents: licence, server, and an empty security requirement for operations
+/// that declare none.
+fn add_common_parts(document: &mut OpenApi) {
     let license = LicenseBuilder::new().name(LICENSE).identifier(Some(LICENSE)).build();
     document.info.license = Some(license);
     document.servers.get_or_insert_with(|| vec![Server::new("/")]);
@@ -36,11 +36,11 @@ fn settle(document: &mut OpenApi) {
     }
 }
 
-/// Adds the statuses that every operation may answer, and those of bodies where it reads one.
+/// Adds the statuses that every operation may answer, and those of operations with a request body.
 fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
-    let of_bodies = [StatusCode::PAYLOAD_TOO_LARGE];
-    let of_bodies = of_bodies.iter().filter(|_| operation.request_body.is_some());
-    for status in shared.iter().chain(of_bodies) {
+    let body_statuses = [StatusCode::PAYLOAD_TOO_LARGE];
+    let body_statuses = body_statuses.iter().filter(|_| operation.request_body.is_some());
+    for status in shared.iter().chain(body_statuses) {
         let known = operation.responses.responses.entry(status.as_str().to_owned());
         known.or_insert_with(|| Response::new("").into());
     }
@@ -64,9 +64,9 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-/// Completes the answers of an operation: a response without a description gets the reason phrase
-/// of its status, since OpenAPI 3.1 demands one and generators of clients refuse documents that
-/// lack it; an error without a body gets the service's.
+/// Completes the answers of an operation. A response without a description gets the reason phrase of its status:
+/// OpenAPI 3.1 requires a description, and client generators reject documents without it. An error without a
+/// body gets that of the service.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };
@@ -87,8 +87,8 @@ fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     }
 }
 
-/// The document of a service that a proxy serves below a path, which `base_path` names without a final
-/// slash: its servers carry it.
+/// Returns the document of a service that a proxy serves below `base_path` (without a final slash). The URLs of
+/// its servers contain the path.
 pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     if base_path.is_empty() {
         return openapi::<S>();
@@ -102,8 +102,8 @@ pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     written(&document)
 }
 
-/// The document as JSON text with a final line end: what `NAME openapi` prints and what is
-/// compared with the file in the tree.
+/// Returns the document as JSON with a final newline: the output of `NAME openapi`, and the content of
+/// `openapi.json` in the repository.
 pub fn openapi<S: Service>() -> String {
     written(&document::<S>())
 }

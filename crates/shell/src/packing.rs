@@ -1,4 +1,4 @@
-//! Compression of whole bodies.
+//! Compresses whole bodies.
 
 use std::io::Write as _;
 
@@ -7,12 +7,12 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Quality of brotli for a body that is compressed for one answer: as quick as quick gzip.
+/// Brotli quality for a body that is compressed for one answer: as fast as fast gzip.
 const QUICK_BROTLI: i32 = 3;
-/// Quality of brotli for a body that is compressed once for all answers.
+/// Brotli quality for a body that is compressed once for all answers.
 const THOROUGH_BROTLI: i32 = 9;
 
-/// Compresses a body for one answer; none for a coding that is not ours.
+/// Compresses a body for one answer. Returns `None` for an unsupported coding.
 pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let level = Compression::fast();
     let packed = match coding {
@@ -26,13 +26,13 @@ pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
         _ => None,
     };
     packed.map(|mut packed| {
-        // What waits for its client is counted by its length.
+        // The account of held memory counts the length, not the capacity.
         packed.shrink_to_fit();
         Bytes::from(packed)
     })
 }
 
-/// Compresses a body for all answers to come; none for a coding that is not ours or gains nothing.
+/// Compresses a body for all answers. Returns `None` for an unsupported coding and if the result is not shorter.
 pub(crate) fn thoroughly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let packed = match coding {
         ContentEncoding::Gzip => gzip(plain, Compression::best()),
@@ -50,7 +50,7 @@ fn gzip(plain: &[u8], level: Compression) -> Option<Vec<u8>> {
 
 fn brotli(plain: &[u8], quality: i32) -> Option<Vec<u8>> {
     let mut packed = Vec::with_capacity(plain.len() / 4);
-    // A window that is larger than the body only costs memory.
+    // A window larger than the body only wastes memory.
     let window = (usize::BITS - plain.len().leading_zeros()).clamp(16, 22);
     let parameters = brotli::enc::BrotliEncoderParams {
         quality,

@@ -1,4 +1,4 @@
-//! New files belong to the owner of the process alone; so does the data folder.
+//! Keeps new files and the data folder private to the user of the process.
 #![allow(unsafe_code)]
 
 use std::fs::{self, File, Permissions};
@@ -9,13 +9,13 @@ use std::sync::OnceLock;
 
 use crate::ServiceInfo;
 
-/// Permissions of everybody but the owner.
+/// Permissions of all users except the owner.
 const OTHERS_AND_GROUP: u32 = 0o077;
-/// Permissions of those who are neither the owner nor in the group.
+/// Permissions of users who are neither the owner nor in the group.
 const OTHERS: u32 = 0o007;
-/// The folder gives its group to what is made in it: it is shared with that group on purpose.
+/// New files get the group of the folder: it is shared with that group on purpose.
 const SET_GROUP: u32 = 0o2000;
-/// Only the owner of a file may remove it: a folder that many use, such as `/tmp`.
+/// Only the owner of a file may remove it: a folder for many users, such as `/tmp`.
 const STICKY: u32 = 0o1000;
 
 /// Files in the data folder of any service, next to its database.
@@ -23,15 +23,15 @@ const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
 /// Files in a TLS folder.
 const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
 
-/// The umask that the process was started with.
+/// The umask at the start of the process.
 static INHERITED: OnceLock<u32> = OnceLock::new();
 
-/// Makes files and folders of this process private from now on, whatever code makes them: the umask
-/// of the process becomes 077. A data folder with the set-group-ID bit keeps the access of its group.
+/// Sets the umask of the process to 077, so that all files and folders that it makes are private. A data folder
+/// with the set-group-ID bit keeps the access of its group.
 ///
-/// A data folder or TLS folder that exists and belongs to this user loses the access of others, if it is
-/// empty or holds only files of the service. Others stay unchanged: folders of other users, such as a volume
-/// that is mounted read-only, and folders that have other uses, such as `/srv`.
+/// Also removes the access of others from an existing data folder and TLS folder of this user, if the folder
+/// is empty or contains only files of the service. Other folders are not changed: those of other users, such
+/// as a volume that is mounted read-only, and those with other uses, such as `/srv`.
 pub(crate) fn keep_private(info: &ServiceInfo, data_dir: &Path, tls_dir: &Path) {
     let shared = fs::metadata(data_dir).is_ok_and(|folder| folder.mode() & SET_GROUP != 0);
     let inherited = tighten_umask(if shared { OTHERS } else { OTHERS_AND_GROUP });
@@ -50,15 +50,15 @@ fn report(setting: &str, folder: &Path, closed: io::Result<Closing>) {
         Ok(Closing::Unneeded) => {}
         Ok(Closing::Done) => log::info!("closed {folder} to other users"),
         Ok(Closing::OtherFile(name)) => log::warn!(
-            "other users may read {folder} ({setting}): it was not closed to them because it also \
-             holds {name}; give the service a folder of its own"
+            "other users may read {folder} ({setting}): its permissions were not changed because it \
+             also holds {name}; give the service a folder of its own"
         ),
         Err(error) => log::warn!("other users may read {folder} ({setting}): {error}"),
     }
 }
 
-/// Gives a file that the operator named as output the permissions of other new files of this
-/// operator. Pipes and devices stay as they are.
+/// Gives an output file of the operator the permissions that the original umask allows. Pipes and devices are
+/// not changed.
 ///
 /// # Errors
 /// The permissions cannot be read or changed.
@@ -70,7 +70,7 @@ pub fn follow_umask(file: &File) -> io::Result<()> {
     }
 }
 
-/// The same for a folder that was made for output.
+/// Gives an output folder of the operator the permissions that the original umask allows.
 ///
 /// # Errors
 /// The permissions cannot be changed.
@@ -79,13 +79,13 @@ pub fn folder_follows_umask(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o777 & !umask))
 }
 
-/// What became of a folder that others might read.
+/// The outcome of closing a folder to other users.
 #[derive(Debug, PartialEq, Eq)]
 enum Closing {
-    /// Others have no access, or the folder is not this user's.
+    /// Others have no access, or the folder belongs to another user.
     Unneeded,
     Done,
-    /// The folder was left unchanged because it holds a file that is not the service's.
+    /// The folder was not changed because it contains a file of something else.
     OtherFile(String),
 }
 
@@ -112,8 +112,8 @@ fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
 
 /// Adds bits to the umask and returns the one before.
 fn tighten_umask(bits: u32) -> u32 {
-    // SAFETY: umask has no preconditions and cannot fail. Two calls are needed to add bits; this runs
-    // before the process has other threads.
+    // SAFETY: umask has no preconditions and cannot fail. Adding bits takes two calls, which are safe because
+    // the process does not have other threads yet.
     unsafe {
         let before = libc::umask(OTHERS_AND_GROUP);
         libc::umask(before | bits);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn own_folders_are_closed_to_others_and_shared_ones_keep_their_group() {
+    fn own_folders_are_closed_and_shared_ones_keep_their_group() {
         let base = tempfile::tempdir().unwrap();
         for (before, after, closing) in [
             (0o755, 0o700, Closing::Done),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_left_alone_where_the_umask_was_not_changed() {
+    fn output_is_not_changed_without_a_changed_umask() {
         let file = tempfile::NamedTempFile::new().unwrap();
         follow_umask(file.as_file()).unwrap();
         assert_eq!(mode(file.path()), 0o600);

@@ -1,8 +1,8 @@
-//! Headers that tell a caller what is left of its limit.
+//! The `RateLimit-*` headers.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// What is left of a limit, as the `RateLimit-*` headers tell it.
+/// The state of a rate limit, for the `RateLimit-*` headers.
 ///
 /// ```
 /// use actix_web::http::header::HeaderMap;
@@ -14,16 +14,16 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
-    /// Requests at once.
+    /// The largest burst of requests.
     pub limit: u32,
-    /// Requests that are left.
+    /// The number of requests that are left.
     pub remaining: u32,
-    /// Seconds until all are left again.
+    /// Seconds until the limit is full again.
     pub reset: u64,
 }
 
 impl RateLimit {
-    /// The names of the headers, as documents spell them.
+    /// The names of the headers in documents.
     pub const NAMES: [&'static str; 3] =
         ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 

@@ -1,4 +1,4 @@
-//! Ids that tie an answer to its lines in the log.
+//! Request ids, which connect an answer to its log lines.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,14 +10,14 @@ use actix_web::{HttpMessage, HttpRequest};
 
 /// The header of requests and answers that carries the id.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest id that is taken over, in bytes.
+/// Longest id that is accepted from clients, in bytes.
 const LONGEST: usize = 128;
 
-/// Id of one request: what the client or a proxy sent in `x-request-id`, if that is well-formed, else
-/// 32 hexadecimal characters.
+/// The id of one request: the `x-request-id` of the client or a proxy if it is well-formed, otherwise 32
+/// hexadecimal digits.
 ///
-/// Well-formed are 1 to 128 letters, digits and `-._~:+/=@`: what UUIDs, trace ids and base64 consist
-/// of, and nothing that could forge a log line.
+/// A well-formed id has 1 to 128 letters, digits and `-._~:+/=@`. That covers UUIDs, trace ids and base64, and
+/// cannot forge log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId {
     number: u128,
@@ -28,16 +28,16 @@ thread_local! {
     static NEXT: Cell<u128> = Cell::new(random_start());
 }
 
-/// Starts a worker at a random place, so that ids of workers and restarts do not meet.
+/// Returns a random first id for a worker, so that workers and restarts do not repeat ids.
 fn random_start() -> u128 {
     let (high, low) = (RandomState::new().hash_one(0_u8), RandomState::new().hash_one(1_u8));
     u128::from(high) << 64 | u128::from(low)
 }
 
 impl RequestId {
-    /// A new id: ids are unique, not secret.
+    /// Creates a new id. Ids are unique but not secret.
     pub fn next() -> Self {
-        // An odd constant with well-spread bits keeps neighbours apart in every digit.
+        // An odd constant with well-distributed bits: consecutive ids differ in every digit.
         const STEP: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         NEXT.with(|next| {
             let number = next.get();
@@ -46,18 +46,18 @@ impl RequestId {
         })
     }
 
-    /// The id that a request brings along, else a new one.
+    /// Returns the id that the client sent, or a new one.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         Self::sent(headers).unwrap_or_else(Self::next)
     }
 
-    /// The id that a request brings along.
+    /// Returns the id that the client sent.
     pub(crate) fn sent(headers: &HeaderMap) -> Option<Self> {
         let sent = headers.get(HEADER).and_then(well_formed)?;
         Some(Self { sent: Some(sent.into()), ..Self::next() })
     }
 
-    /// A number that belongs to this request alone, whatever text the client sent.
+    /// Returns a number that is unique to this request, also if the client sent an id.
     pub fn value(&self) -> u128 {
         self.number
     }
@@ -74,7 +74,7 @@ impl RequestId {
     }
 }
 
-/// The text of an id that may be taken over.
+/// Returns the text of an id if it is well-formed.
 fn well_formed(value: &HeaderValue) -> Option<&str> {
     let text = value.to_str().ok()?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:+/=@".contains(&byte);
@@ -98,7 +98,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// The id of a request; made at the first call.
+/// Returns the id of a request. The first call creates it.
 pub fn request_id(request: &HttpRequest) -> RequestId {
     if let Some(id) = known(request) {
         return id;
@@ -108,7 +108,7 @@ pub fn request_id(request: &HttpRequest) -> RequestId {
     id
 }
 
-/// The id of a request, if anybody asked for it yet.
+/// Returns the id of a request if it was created.
 pub(crate) fn known(request: &HttpRequest) -> Option<RequestId> {
     request.extensions().get::<RequestId>().cloned()
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_well_formed_ids_are_taken_over() {
+    fn only_well_formed_ids_are_accepted() {
         let of = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(HEADER, HeaderValue::from_bytes(text.as_bytes()).unwrap());
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn own_ids_are_written_in_one_way() {
+    fn headers_and_logs_show_the_same_id() {
         let (id, mut headers) = (RequestId::next(), HeaderMap::new());
         id.mark(&mut headers);
         assert_eq!(headers.get(HEADER).unwrap(), id.to_string().as_str());

@@ -22,11 +22,11 @@ use crate::health::{self, Draining};
 use crate::listen::{self, Listener};
 use crate::{Operations, Service, ShellSettings, TlsMode, logs, metrics, tls};
 
-/// How long connections that wait to be accepted are accepted at the end.
+/// How long queued connections are still accepted at the end.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
-/// A socket filter that drops packets with SYN and without ACK: connections under way are made and
-/// accepted, the packet of a new one is sent again a second later, when nobody listens any more.
-/// A listener that is simply closed resets what waits in its queue.
+/// A socket filter that drops packets with SYN and without ACK. Handshakes that have begun are completed and
+/// accepted; a new client repeats its SYN a second later, when the listener is closed and refuses it.
+/// Closing a listener without the filter resets the connections in its queue.
 const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
     const FLAGS: u32 = 13; // Offset in the TCP header.
     const SYN: u32 = 0x02;
@@ -42,24 +42,24 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
         statement(BPF_RET | BPF_K, u32::MAX),
     ]
 };
-/// Descriptors that are left for files, databases and the admin port.
+/// File descriptors reserved for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
-/// Fewest descriptors for these and for connections.
+/// Fewest file descriptors that must be left for them and for connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
-/// Descriptors of the event loop of a thread.
+/// File descriptors of the event loop of one thread.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
-/// Connections of the admin port at a time; their descriptors are among the spare ones.
+/// Most connections of the admin port. Their descriptors are among the reserved ones.
 const ADMIN_CONNECTIONS: usize = 64;
 
 /// Starts servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Server;
 
-/// A server that runs.
+/// A running server.
 pub struct Running {
-    /// First address of plain HTTP; without one (`BIND=unix:…`) port 0.
+    /// First address of plain HTTP. Port 0 if there is none (`BIND=unix:…`).
     pub http: SocketAddr,
-    /// Address of HTTPS, in the TLS mode `native`.
+    /// Address of HTTPS in the TLS mode `native`.
     pub https: Option<SocketAddr>,
     /// Address of health and metrics.
     pub admin: SocketAddr,
@@ -69,7 +69,7 @@ pub struct Running {
     tasks: Vec<JoinHandle<()>>,
     draining: Draining,
     drain: Duration,
-    /// The listeners of requests, which take no new connections before they close.
+    /// The listeners for requests, which get a filter before they close.
     listeners: Vec<TcpListener>,
     unix_sockets: Vec<PathBuf>,
     /// URLs of plain HTTP, HTTPS and the admin port.
@@ -78,15 +78,15 @@ pub struct Running {
 }
 
 impl Server {
-    /// Binds the listeners and starts to serve; must run inside an actix system.
+    /// Binds the listeners and starts to serve. Must be called inside an actix system.
     ///
     /// # Errors
-    /// An address that cannot be bound, or a certificate that cannot be used.
+    /// An address cannot be bound, a certificate cannot be used, or too few files may be open.
     pub async fn start<S: Service>(
         settings: &ShellSettings,
         service: S,
     ) -> anyhow::Result<Running> {
-        // Clients that a service or its tests make find it; an earlier choice stays.
+        // For the clients of services and tests. An earlier choice has priority.
         let _ = rustls::crypto::ring::default_provider().install_default();
         connection::show_metrics();
         metrics::set_build(S::INFO.name, S::INFO.version);
@@ -98,9 +98,9 @@ impl Server {
             }
             TlsMode::Off | TlsMode::Proxy => (Vec::new(), None),
         };
-        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let http = first_address(&plain).unwrap_or(nowhere);
-        let admin = first_address(&side).unwrap_or(nowhere);
+        let unbound = SocketAddr::from(([0, 0, 0, 0], 0));
+        let http = first_address(&plain).unwrap_or(unbound);
+        let admin = first_address(&side).unwrap_or(unbound);
         let https = first_address(&encrypted);
         let addresses = [("http", &plain), ("https", &encrypted), ("http", &side)].map(
             |(scheme, listeners)| {
@@ -127,8 +127,8 @@ impl Server {
         actix_web::rt::spawn(side);
         let mut tasks: Vec<_> =
             context.service.background().into_iter().map(actix_web::rt::spawn).collect();
-        crate::memory::set_long_buffers_apart();
-        tasks.push(actix_web::rt::spawn(crate::memory::give_back_after_crowds()));
+        crate::memory::map_long_buffers_separately();
+        tasks.push(actix_web::rt::spawn(crate::memory::trim_after_peaks()));
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;
         let workers = settings.worker_count();
@@ -197,14 +197,14 @@ impl Server {
 }
 
 impl Running {
-    /// Refuses readiness and asks clients to close for `DRAIN_SECONDS`, finishes the requests under
-    /// way, stops.
+    /// Reports not ready and asks clients to close for `DRAIN_SECONDS`, finishes the open requests, and
+    /// stops.
     pub async fn stop(self) {
         self.draining.begin();
         tokio::time::sleep(self.drain).await;
         for listener in &self.listeners {
             if let Err(error) = SockRef::from(listener).attach_filter(&NO_NEW_CONNECTIONS) {
-                log::debug!("a listener goes on to accept until it closes: {error}");
+                log::debug!("a listener accepts until it is closed: {error}");
             }
         }
         self.remove_sockets();
@@ -213,19 +213,19 @@ impl Running {
         self.end().await;
     }
 
-    /// Reads certificate and key again; those in use stay when they cannot be used.
+    /// Reads certificate and key again. If they cannot be used, the current ones stay in use.
     pub fn reload(&self) {
         let Some(tls) = &self.certificates else {
-            log::info!("SIGHUP: TLS_MODE is not native, nothing to read again");
+            log::info!("SIGHUP: nothing to reload, TLS_MODE is not native");
             return;
         };
         match tls.reload() {
-            Ok(()) => log::info!("SIGHUP: certificate and key were read again"),
-            Err(error) => log::error!("SIGHUP: the certificate in use stays: {error:#}"),
+            Ok(()) => log::info!("SIGHUP: certificate and key were reloaded"),
+            Err(error) => log::error!("SIGHUP: the current certificate stays in use: {error:#}"),
         }
     }
 
-    /// Waits until the server ends although it was not stopped, and returns the reason.
+    /// Waits until the server ends without a stop, and returns the reason.
     async fn failed(&mut self) -> anyhow::Error {
         match (&mut self.main_task).await {
             Ok(Ok(())) => anyhow!("the server ended by itself"),
@@ -251,8 +251,8 @@ impl Running {
         self.side.stop(false).await;
     }
 
-    /// Takes the Unix sockets away from new clients while they are still listened on: later, a server that
-    /// was started instead may have put its own there.
+    /// Removes the Unix sockets while the server still listens on them: later, the files may belong to the
+    /// next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
             if let Err(error) = std::fs::remove_file(path) {
@@ -275,8 +275,8 @@ fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
 /// See [`Server::start`].
 pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result<ExitCode> {
     actix_web::rt::System::new().block_on(async {
-        // Worker threads may still be dropping thread-locals while the process exits. Dropping the last
-        // handle of the system wakes the runtime from such a thread, which would abort.
+        // Worker threads may still drop thread-locals while the process exits. If one of them dropped the last
+        // handle of the system, it would wake the runtime and abort.
         std::mem::forget(actix_web::rt::System::current());
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -302,27 +302,26 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         }
         log::info!("stopped");
         logs::flush();
-        // A blocking task that hangs would keep the runtime, and with it the process.
+        // A blocking task that hangs would keep the runtime alive, and thus the process.
         std::process::exit(0)
     })
 }
 
-/// From now on SIGHUP does not end the process, for as long as it lives: a reload may be asked for while
-/// databases are opened and listeners are not up yet.
+/// Installs a handler for SIGHUP, so that a reload request during the start does not end the process.
 ///
-/// One that comes before [`serve`] waits there and is answered by reading certificates again.
+/// A signal that arrives before [`serve`] is pending there and reloads the certificates.
 ///
 /// # Errors
-/// The system gives no handler.
+/// The handler cannot be installed.
 pub(crate) fn outlive_hangups() -> anyhow::Result<()> {
-    // The handler that this installs stays when runtime and stream are gone.
+    // The handler outlives the runtime and the stream.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _inside = runtime.enter();
     drop(signal(SignalKind::hangup()).context("SIGHUP cannot be handled")?);
     Ok(())
 }
 
-/// Ends the process when the stop itself hangs.
+/// Ends the process if the stop itself hangs.
 fn end_after(limit: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(limit);
@@ -368,17 +367,17 @@ fn open_files(workers: usize) -> anyhow::Result<u64> {
     Ok(limit)
 }
 
-/// The number of connections that may be open: `MAX_CONNECTIONS`, as far as `limit` files allow it.
+/// Returns the number of connections that may be open: `MAX_CONNECTIONS`, reduced to what `limit` files allow.
 fn connections(settings: &ShellSettings, limit: u64) -> usize {
     let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
     if wanted > room {
-        log::warn!("at most {room} connections at a time: {limit} files may be open (ulimit -n)");
+        log::warn!("connections are limited to {room}: only {limit} files may be open (ulimit -n)");
     }
     usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
-/// `MAX_CONNECTIONS_PER_ADDRESS`; small servers may give all their connections to one address.
+/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. A small server may give all its connections to one address.
 fn connections_per_address(settings: &ShellSettings) -> u32 {
     const LEAST: u32 = 64;
     let share = || (settings.max_connections / 8).max(LEAST);

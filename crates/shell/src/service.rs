@@ -1,4 +1,4 @@
-//! What a service tells the shell about itself.
+//! The interface between a service and the shell.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use utoipa::openapi::OpenApi;
 use crate::info::{ErrorBody, ServiceInfo};
 use crate::{ErrorFormat, Routes, Shell};
 
-/// What comes after a middleware.
+/// The remaining middleware and the handler.
 pub type Next = actix_web::middleware::Next<BoxBody>;
 
 /// A service that the shell can run.
@@ -21,23 +21,23 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// The constants of this service.
     const INFO: ServiceInfo;
 
-    /// The OpenAPI document without its paths: info, tags, security schemes; the shell adds licence and
+    /// Returns the OpenAPI document without its paths: info, tags, security schemes. The shell adds licence and
     /// server.
     fn document() -> OpenApi;
 
-    /// Statuses that every operation may answer beside those that it names; the shell adds 413 where
-    /// an operation reads a body.
+    /// Returns the statuses that every operation may answer in addition to those that it declares. The shell adds
+    /// 413 to operations with a request body.
     fn shared_statuses() -> &'static [StatusCode] {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
     }
 
-    /// The body that error answers have in the document where an operation names none; an
-    /// operation whose error is without one says "empty" in its description.
+    /// Returns the body of error answers in the document, for operations that declare none. The description of
+    /// an error without a body contains "empty".
     fn error_body() -> Option<ErrorBody> {
         None
     }
 
-    /// Adds to the finished document what many operations share, such as headers of answers.
+    /// Adds common parts to the finished document, such as response headers of several operations.
     fn amend(document: &mut OpenApi) {
         let _ = document;
     }
@@ -48,34 +48,34 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Registers the state that handlers and extractors take.
     fn state(&self, config: &mut actix_web::web::ServiceConfig);
 
-    /// The body format of failures outside handlers.
+    /// Returns the body format of failures outside handlers.
     fn errors(&self) -> Arc<dyn ErrorFormat>;
 
-    /// The request headers that say who asks, such as `Authorization`, where answers at a path depend
-    /// on that; none where they do not.
+    /// Returns the request headers that identify the caller, such as `Authorization`, if answers at a path depend
+    /// on the caller.
     ///
-    /// The shell makes answers to requests that have one `private, no-cache`, and has all others
-    /// `Vary` by these names. Answers that are `no-store` or `public` stay as their handlers made them.
+    /// The shell sets `private, no-cache` for requests with one of them, and adds the names to `Vary` of all other
+    /// answers. It does not change answers that are `no-store` or `public`.
     fn credentials(&self, path: &str) -> &[HeaderName] {
         let _ = path;
         &[]
     }
 
-    /// Which layers of the shell are on, and their rules.
+    /// Returns the layers of the shell that are on, and their rules.
     fn shell(&self) -> Shell {
         Shell::default()
     }
 
-    /// Answers a request before the middleware and the routing, for operations whose speed counts
-    /// most; the shell's compression, CORS and path rules do not see these answers.
+    /// Answers a request before middleware and routing, for the most frequent operations. Compression, CORS and
+    /// path rules of the shell do not apply to these answers.
     ///
-    /// Such an operation is added with [`Routes::answered_first`].
+    /// Add such an operation with [`Routes::answered_first`].
     fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
         let _ = request;
         None
     }
 
-    /// The service's own middleware: runs behind health and 301, before CORS and routing.
+    /// Runs the service's own middleware: after health and 301, before CORS and routing.
     fn around(
         &self,
         request: ServiceRequest,
@@ -84,7 +84,7 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async move { next.call(request).await })
     }
 
-    /// Whether the service can do its work; the text says why not.
+    /// Returns whether the service can work, or the reason why not.
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }

@@ -1,4 +1,4 @@
-//! Settings that every service has.
+//! The settings of every service.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// Whether it is on.
+    /// Returns whether the setting is on.
     pub fn is_on(self) -> bool {
         self == Self::On
     }
 }
 
-/// The form of log lines.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// For people.
@@ -36,7 +36,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// What the access log shows of the address of a client.
+/// The part of client addresses in the access log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogClient {
     /// Nothing.
@@ -60,10 +60,10 @@ pub struct ShellSettings {
     /// Addresses of health and metrics, plain HTTP: HOST:PORT (IPv6 in brackets)
     #[arg(long, env, global = true, value_delimiter = ',', value_name = "ADDRESS", value_parser = tcp_address)]
     pub admin_bind: Vec<ListenAddress>,
-    /// Who provides TLS
+    /// TLS mode
     #[arg(long, env, global = true, value_enum)]
     pub tls_mode: TlsMode,
-    /// PEM file with the certificate chain; without it a local CA and certificate are made
+    /// PEM file with the certificate chain; a local CA and certificate are made by default
     #[arg(long, env, global = true, value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
     /// PEM file with the private key
@@ -88,20 +88,20 @@ pub struct ShellSettings {
     /// Worker threads, 1 to 512 [default: cores]
     #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub workers: Option<u16>,
-    /// Seconds between SIGTERM and the end of listening, 0 to 600: /readyz answers 503 and clients
-    /// are asked to close their connections
+    /// Seconds from SIGTERM until the listeners close, 0 to 600; meanwhile /readyz answers 503 and
+    /// clients are asked to close their connections
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600))]
     pub drain_seconds: u64,
-    /// Seconds that running requests get to finish after that, 0 to 3600
+    /// Seconds that open requests then have to finish, 0 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     pub shutdown_timeout: u64,
     /// Seconds from the first byte of a request head to its last, 1 to 600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub head_timeout: u64,
-    /// Seconds in which at least 1 KiB of a request body must come, 1 to 3600
+    /// Seconds in which at least 1 KiB of a request body must arrive, 1 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub body_timeout: u64,
-    /// Seconds in which a client must take at least 1 KiB of its answer, 1 to 3600
+    /// Seconds in which a client must read at least 1 KiB of its answer, 1 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub write_timeout: u64,
     /// Open connections at most, 1 to 1000000; further ones wait to be accepted
@@ -111,23 +111,23 @@ pub struct ShellSettings {
     /// are closed. TRUSTED_PROXIES have no limit [default: an eighth of MAX_CONNECTIONS]
     #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections_per_address: Option<u32>,
-    /// Requests that one HTTP/2 connection may have open at a time, 1 to 1000
+    /// Open requests of one HTTP/2 connection at most, 1 to 1000
     #[arg(long, env, global = true, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub max_requests_per_connection: u32,
-    /// Form of log lines on stderr; RUST_LOG filters them
+    /// Format of log lines on stderr; RUST_LOG filters them
     #[arg(long, env, global = true, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
     /// Whether each request is logged
     #[arg(long, env, global = true, value_enum, default_value_t = Switch::On)]
     pub access_log: Switch,
-    /// What of the client's address each request is logged with: its network is the first 24 bits of
-    /// IPv4 and the first 48 of IPv6
+    /// Part of the client address in the access log; the network is the first 24 bits of IPv4 and the
+    /// first 48 of IPv6
     #[arg(long, env, global = true, value_enum, default_value_t = LogClient::Net)]
     pub log_client: LogClient,
 }
 
 impl ShellSettings {
-    /// Settings for a test: every port free, TLS off, one worker, no access log.
+    /// Returns settings for tests: free ports, TLS off, one worker, no access log.
     pub fn for_tests(data_dir: &Path) -> Self {
         let free = vec![ListenAddress::Ip((Ipv4Addr::LOCALHOST, 0).into())];
         Self {
@@ -157,26 +157,26 @@ impl ShellSettings {
         }
     }
 
-    /// Number of worker threads.
+    /// Returns the number of worker threads.
     pub fn worker_count(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.workers.map_or_else(cores, usize::from).clamp(1, 512)
     }
 
-    /// The path of `PUBLIC_URL` without a final slash: empty, or as `/breaches`.
+    /// Returns the path of `PUBLIC_URL` without a final slash: empty, or for example `/breaches`.
     pub(crate) fn base_path(&self) -> String {
         let url = self.public_url.as_deref().unwrap_or_default();
         let behind_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
         behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]).to_owned()
     }
 
-    /// Folder of the local CA and certificate.
+    /// Returns the folder of the local CA and certificate.
     pub fn tls_folder(&self) -> PathBuf {
         self.tls_dir.clone().unwrap_or_else(|| self.data_dir.join("tls"))
     }
 }
 
-/// Gives the arguments of [`ShellSettings`] the defaults of one service.
+/// Sets the defaults of one service for the arguments of [`ShellSettings`].
 pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap::Command {
     let address = |port: u16| format!("127.0.0.1:{port}");
     let mode = info.tls_mode.to_possible_value().map_or_else(String::new, |v| v.get_name().into());
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn public_urls_are_absolute_and_lose_their_final_slash() {
+    fn public_urls_are_absolute_without_a_final_slash() {
         assert_eq!(absolute_url("https://a.example/x/"), Ok("https://a.example/x".to_owned()));
         let unusable =
             ["a.example", "ftp://a.example", "https://me:pw@a.example", "https://a.example?x"];

@@ -1,4 +1,4 @@
-//! Which layers run around a service.
+//! The layers around a service.
 
 use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
@@ -6,27 +6,27 @@ use actix_web::dev::ServiceRequest;
 use crate::params::Rules;
 use crate::{CorsRule, PathRules};
 
-/// Choice and rules of the layers that a service may replace or switch off.
+/// The layers that a service may configure or turn off.
 #[derive(Clone, Copy)]
 pub struct Shell {
-    /// Whether answers of 1 KiB and more are compressed (gzip, brotli) when the client accepts it.
+    /// Whether answers of 1 KiB or more are compressed (gzip, brotli) if the client accepts it.
     ///
-    /// A handler opts a single answer out by `Content-Encoding: identity`.
+    /// A handler opts out by `Content-Encoding: identity`.
     pub compression: bool,
-    /// The CORS rule for a request; none means no CORS headers and no preflight.
+    /// Returns the CORS rule for a request. `None` means no CORS headers and no preflight answers.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
-    /// Which spellings of a path are the same; trailing slashes are dropped unless it says otherwise.
+    /// The path rules. By default, trailing slashes are dropped.
     pub paths: PathRules,
-    /// How the extractors read parameters.
+    /// The rules by which extractors read parameters.
     pub rules: Rules,
     /// Whether `/openapi.json` and `/docs/` are served.
     pub docs: bool,
     /// Whether a handler is dropped as soon as its client closes the connection.
     ///
-    /// For services with long work; a client that only closes its sending side gets no answer then.
+    /// For services with long requests. A client that closes only its sending side then gets no answer.
     pub stop_when_client_leaves: bool,
-    /// What the access log adds to its word "request", such as ", padded". It must hold nothing that the
-    /// client chose.
+    /// Returns the suffix of the message "request" in the access log, such as ", padded". It must not contain data
+    /// of the client.
     pub log_note: fn(&HttpRequest) -> &'static str,
 }
 

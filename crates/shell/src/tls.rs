@@ -1,4 +1,4 @@
-//! Certificates: the operator's, or a local CA and certificate made at the first start.
+//! Certificates: those of the operator, or a local CA and certificate that are made at the first start.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -29,14 +29,14 @@ use crate::{ListenAddress, ShellSettings, metrics};
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
-/// A leaf is made anew this many days before it ends, and a CA that would end before a new leaf.
+/// A certificate is renewed this many days before it ends. A CA is renewed if a new certificate would outlive it.
 const RENEW_DAYS: i64 = 67;
 const DAY: i64 = 86_400;
-/// A certificate of so many names is followed by one without those of others: each container has a host name
-/// of its own, and those of the past would never go.
+/// A renewed certificate keeps the names of the former one only below this number. Each container has a host
+/// name of its own, so the names would otherwise accumulate.
 const MOST_NAMES: usize = 64;
 
-/// Certificate and key of the server, which can be read again while it runs.
+/// Certificate and key of the server, which can be reloaded.
 pub(crate) struct Tls {
     configuration: Arc<ServerConfig>,
     current: Arc<Current>,
@@ -54,10 +54,10 @@ impl ResolvesServerCert for Current {
 }
 
 impl Tls {
-    /// Reads the operator's certificate, or makes a local one: TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    /// Reads the operator's certificate, or makes a local one. Offers TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
     ///
     /// # Errors
-    /// One sentence for the operator.
+    /// A message for the operator.
     pub(crate) fn open(settings: &ShellSettings) -> anyhow::Result<Self> {
         let (certified, end) = certified(settings)?;
         metrics::set_certificate_end(end);
@@ -71,7 +71,7 @@ impl Tls {
         Ok(Self { configuration: Arc::new(configuration), current, settings: settings.clone() })
     }
 
-    /// What listeners accept connections with.
+    /// Returns the configuration for listeners.
     pub(crate) fn configuration(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.configuration)
     }
@@ -79,7 +79,7 @@ impl Tls {
     /// Reads certificate and key again.
     ///
     /// # Errors
-    /// One sentence for the operator; the certificate in use stays.
+    /// A message for the operator. The current certificate stays in use.
     pub(crate) fn reload(&self) -> anyhow::Result<()> {
         let (certified, end) = certified(&self.settings)?;
         metrics::set_certificate_end(end);
@@ -88,8 +88,8 @@ impl Tls {
     }
 }
 
-/// Reads certificate and key and checks that a client could use them; beside them the end of the
-/// certificate in Unix seconds.
+/// Reads certificate and key and checks that clients can use them. Also returns the end of the certificate in
+/// Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     match (&settings.tls_cert, &settings.tls_key) {
         (Some(cert), Some(key)) => read_pair(cert, key),
@@ -97,13 +97,13 @@ fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     }
 }
 
-/// Reads a certificate with its chain and the key that belongs to it.
+/// Reads a certificate with its chain, and its key.
 fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
     let chain = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .with_context(|| format!("cannot read the certificate {} (TLS_CERT)", cert.display()))?;
     let Some(leaf) = chain.first() else {
-        bail!("{} (TLS_CERT) holds no certificate in PEM form", cert.display());
+        bail!("{} (TLS_CERT) does not contain a PEM certificate", cert.display());
     };
     let end = check_dates(leaf, cert)?;
     let private = private_key(key)?;
@@ -125,13 +125,16 @@ fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_slice(&text).with_context(failed)
 }
 
-/// Refuses a certificate that no client would accept; when it ends, in Unix seconds.
+/// Returns the end of a certificate in Unix seconds.
+///
+/// # Errors
+/// The certificate is not valid now.
 fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<i64> {
-    let Validity { not_before, not_after } =
-        validity(leaf).with_context(|| format!("the certificate {} is broken", path.display()))?;
+    let Validity { not_before, not_after } = validity(leaf)
+        .with_context(|| format!("cannot parse the certificate {}", path.display()))?;
     let now = jiff::Timestamp::now().as_second();
     if not_after.timestamp() <= now {
-        bail!("the certificate {} (TLS_CERT) ended on {not_after}: get a new one", path.display());
+        bail!("the certificate {} (TLS_CERT) expired on {not_after}: renew it", path.display());
     }
     if not_before.timestamp() > now {
         bail!("the certificate {} (TLS_CERT) is not valid before {not_before}", path.display());
@@ -144,11 +147,11 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// The certificate in the TLS folder. It is made there when it is missing, about to end, lacks a name, does
-/// not match its key, or was not signed by the CA of the folder.
+/// Returns the certificate in the TLS folder. It is made if it is missing, will end soon, lacks a name, does not
+/// match its key, or was not signed by the CA of the folder.
 ///
-/// Several servers may share the folder and start at once: one of them makes the certificate, under a
-/// lock, and the others read it.
+/// Several servers may share the folder and start at once. One of them makes the certificate under a lock, and
+/// the others read it.
 fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
     let names = names(settings);
@@ -166,7 +169,7 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    // A server with other names shares the folder: the new certificate is for both.
+    // A server with other names may share the folder. The new certificate is valid for both.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
@@ -175,8 +178,8 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     read_pair(&cert, &key)
 }
 
-/// The certificate and key of a TLS folder, if they match, are trusted by clients that know the CA of the
-/// folder, and serve all of these names for long enough.
+/// Returns the certificate and key of a TLS folder if they match, were signed by its CA, and are valid for all
+/// of these names and for long enough.
 fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
@@ -200,8 +203,8 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     )
 }
 
-/// Refuses to replace a certificate that was not made here, or that belongs to a CA whose key was
-/// taken away: a new CA would end the trust of all clients.
+/// Refuses to replace a certificate that was not made here, or whose CA lost its key: clients would not trust
+/// a new CA.
 fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
     let Ok(certificate) = CertificateDer::from_pem_file(&cert) else { return Ok(()) };
@@ -209,16 +212,16 @@ fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let issuer = parsed.issuer().iter_common_name().next().and_then(|name| name.as_str().ok());
     if issuer != Some(CA_NAME) {
         bail!(
-            "{} was not made by this service and cannot be used as it is: set TLS_CERT and TLS_KEY \
-             to a certificate of your own and its key, or empty {} (TLS_DIR)",
+            "{} was not made by this service and was not signed by ca.pem next to it: set TLS_CERT \
+             and TLS_KEY to use it, or empty {} (TLS_DIR)",
             cert.display(),
             folder.display()
         );
     }
     if !ca_key.exists() {
         bail!(
-            "{} has to be made anew, but the key of its CA {} is missing: put {} back, or empty {} \
-             (TLS_DIR) for a new CA, which clients must then trust",
+            "{} must be renewed, but the key of its CA {} is missing: put {} back, or empty {} (TLS_DIR) \
+             to get a new CA, which clients must then trust",
             cert.display(),
             ca.display(),
             ca_key.display(),
@@ -228,7 +231,7 @@ fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The right to write in a TLS folder, which ends when the file is closed.
+/// Locks a TLS folder for writing until the returned file is closed.
 fn lock(folder: &Path) -> anyhow::Result<fs::File> {
     let path = folder.join("lock");
     let mut options = fs::OpenOptions::new();
@@ -236,23 +239,24 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => {
-            log::info!("waiting for {}: another process makes a certificate", path.display());
+            log::info!("waiting for {}: another process is making a certificate", path.display());
             file.lock()?;
         }
-        // Some network file systems have no locks. Each file is still written whole, and a pair that
-        // does not match is made anew.
+        // Some network file systems do not support locks. Each file is still replaced atomically, and a pair
+        // that does not match is made again.
         Err(TryLockError::Error(error)) if has_no_locks(&error) => {}
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
     Ok(file)
 }
 
-/// Whether a file system has no locks. NFS without its lock service says `ENOLCK`.
+/// Returns whether an error means that the file system does not support locks. NFS without its lock service
+/// returns `ENOLCK`.
 fn has_no_locks(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
-/// Whether a file holds a certificate that is valid now and for so many days more.
+/// Returns whether a file contains a certificate that is valid now and for this number of days.
 fn is_valid_for(path: &Path, days: i64) -> bool {
     let certificate = CertificateDer::from_pem_file(path).ok();
     let validity = certificate.and_then(|certificate| validity(&certificate).ok());
@@ -262,13 +266,13 @@ fn is_valid_for(path: &Path, days: i64) -> bool {
     })
 }
 
-/// Whether the certificate in a file is for all of these names and addresses.
+/// Returns whether the certificate in a file is valid for all of these names and addresses.
 fn covers(path: &Path, names: &[String]) -> bool {
     let known = names_in(path);
     names.iter().all(|name| known.contains(name))
 }
 
-/// The names and addresses that the certificate in a file is for; none where there is none.
+/// Returns the names and addresses of the certificate in a file. Empty if there is none.
 fn names_in(path: &Path) -> Vec<String> {
     let Ok(certificate) = CertificateDer::from_pem_file(path) else { return Vec::new() };
     let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return Vec::new() };
@@ -295,8 +299,9 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// The CA of this folder. It is made at the first start, and again when it would end before what it signs or
-/// does not match its key. A lost certificate is made again for its key, so that clients keep their trust.
+/// Returns the CA of this folder. It is made at the first start, and replaced if it would end before the
+/// certificates that it signs or does not match its key. A missing certificate of the CA is made again for the
+/// existing key, so that clients keep their trust.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
@@ -315,7 +320,7 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     };
     write(&cert, &parameters.self_signed(&pair)?.pem(), 0o644)?;
     if !is_lost {
-        log::warn!("made a new local CA: clients must trust {} instead", cert.display());
+        log::warn!("replaced the local CA: clients must trust the new {}", cert.display());
     }
     Ok(Issuer::new(parameters, pair))
 }
@@ -346,8 +351,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// From the midnight (UTC) before an hour ago, so that a client with a slow clock accepts it, to the
-/// midnight before the end of `days`.
+/// Sets the validity: from the midnight (UTC) before an hour ago, so that clients with a slow clock accept it,
+/// to the midnight before the end of `days`.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)
@@ -364,7 +369,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
     parameters.not_after = day(days * DAY);
 }
 
-/// Names and addresses that clients on this machine or network may use.
+/// Returns the names and addresses under which clients on this machine or network may connect.
 fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
     for address in &settings.tls_bind {
@@ -393,20 +398,21 @@ fn names(settings: &ShellSettings) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Writes a file so that a crash leaves the old one or the new one, never half of it. The draft has a name
-/// of its own, in case locks do not keep others out.
+/// Replaces a file atomically. The temporary file has a unique name, in case the file system does not support
+/// locks.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
-    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
     let mut options = fs::OpenOptions::new();
-    let written = options.write(true).create(true).truncate(true).mode(mode).open(&draft).and_then(
-        |mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&draft, path)
-        },
-    );
+    let written =
+        options.write(true).create(true).truncate(true).mode(mode).open(&temporary).and_then(
+            |mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()?;
+                fs::rename(&temporary, path)
+            },
+        );
     if written.is_err() {
-        let _ = fs::remove_file(&draft);
+        let _ = fs::remove_file(&temporary);
     }
     Ok(written?)
 }
@@ -416,7 +422,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_system_without_locks_is_told_from_one_that_fails() {
+    fn missing_lock_support_differs_from_other_errors() {
         for (code, has_none) in [
             (libc::ENOLCK, true),
             (libc::EOPNOTSUPP, true),
@@ -428,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_hosts_that_are_gone_do_not_stay_for_ever() {
+    fn names_of_former_hosts_are_dropped_at_the_limit() {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = ShellSettings::for_tests(folder.path());
         settings.tls_dir = Some(folder.path().to_owned());

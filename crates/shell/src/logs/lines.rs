@@ -1,9 +1,9 @@
-//! The way of lines to stderr.
+//! Writes lines to stderr, directly or through a queue.
 //!
-//! A command writes each line at once: its output keeps its order, and a slow reader slows the command
-//! down. A server must not wait for a reader: its lines go through a bounded queue, which a thread of
-//! its own writes. Lines that do not fit into the queue, and lines that cannot be written, are lost. The
-//! metric `log_lines_lost_total` counts them, and a line reports them when stderr works again.
+//! A command writes each line directly. This keeps the order of its output, and a slow reader slows it down. A
+//! server must not wait for a reader: its lines go through a bounded queue, which a thread writes. Lines that do
+//! not fit into the queue or cannot be written are lost. The metric `log_lines_lost_total` counts them, and a
+//! line reports their number when stderr works again.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::metrics;
 
-/// The pause before the next try when stderr is a full pipe in non-blocking mode.
+/// The pause before a retry if stderr is a full pipe in non-blocking mode.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Lines on their way to one output.
+/// Writes lines to one output, and queues them if necessary.
 pub(super) struct Lines {
     state: Mutex<State>,
     changed: Condvar,
@@ -23,23 +23,23 @@ pub(super) struct Lines {
 }
 
 struct State {
-    /// Whether a thread writes the lines; otherwise `push` does.
+    /// Whether a thread writes the lines. Otherwise `push` does.
     is_queued: bool,
-    /// Whether the thread is writing lines that it took from the queue.
+    /// Whether the thread is writing lines from the queue.
     is_writing: bool,
     waiting: Vec<u8>,
-    /// Lost lines that no line has reported yet.
+    /// The number of lost lines that were not reported yet.
     lost: u64,
 }
 
 impl Lines {
-    /// Lines that are written at once; a queue will have room for `room` bytes.
+    /// Writes lines directly. A later queue has room for `room` bytes.
     pub(super) const fn new(room: usize) -> Self {
         let state = State { is_queued: false, is_writing: false, waiting: Vec::new(), lost: 0 };
         Self { state: Mutex::new(state), changed: Condvar::new(), room }
     }
 
-    /// Writes whole lines to `out`, or queues them. Never fails, and never waits once there is a queue.
+    /// Writes whole lines to `out` or queues them. Never fails, and does not wait if there is a queue.
     pub(super) fn push(&self, lines: &[u8], out: impl Write) {
         let mut state = self.state();
         if !state.is_queued {
@@ -54,12 +54,12 @@ impl Lines {
         }
     }
 
-    /// Puts the queue in place, with a thread that writes its lines to `out` until the process ends.
+    /// Creates the queue and a thread that writes it to `out` until the process ends.
     ///
-    /// `report` makes the line that reports a number of lost lines. A second call changes nothing.
+    /// `report` returns the line for a number of lost lines. A second call has no effect.
     ///
     /// # Errors
-    /// The system gives no thread. Lines are then written at once, as before.
+    /// The thread cannot be created. Lines are then still written directly.
     pub(super) fn queue(
         &'static self,
         out: impl Write + Send + 'static,
@@ -68,13 +68,13 @@ impl Lines {
         let mut state = self.state();
         if !state.is_queued {
             let thread = std::thread::Builder::new().name("log".to_owned());
-            thread.spawn(move || self.write_for_ever(out, report))?;
+            thread.spawn(move || self.write_queue(out, report))?;
             state.is_queued = true;
         }
         Ok(())
     }
 
-    /// Waits until all queued lines are written, at most for `limit`.
+    /// Waits until all queued lines are written, but no longer than `limit`.
     pub(super) fn flush(&self, limit: Duration) {
         let end = Instant::now() + limit;
         let mut state = self.state();
@@ -87,14 +87,14 @@ impl Lines {
         }
     }
 
-    fn write_for_ever(&self, mut out: impl Write, report: impl Fn(u64) -> String) {
+    fn write_queue(&self, mut out: impl Write, report: impl Fn(u64) -> String) {
         let mut batch = Vec::new();
         let mut is_torn = false;
         loop {
             batch.clear();
             let lost = self.take(&mut batch);
             if is_torn {
-                // A line broke off in its middle: the next one begins at the start of a line.
+                // Only a part of the last line was written. Ends that line.
                 is_torn = !write_all(&mut out, b"\n").is_empty();
             }
             let left = write_all(&mut out, &batch);
@@ -118,7 +118,7 @@ impl Lines {
         }
     }
 
-    /// Waits for lines and appends them to `batch`; returns the number of lost lines to report.
+    /// Waits for lines and appends them to `batch`. Returns the number of lost lines to report.
     fn take(&self, batch: &mut Vec<u8>) -> u64 {
         let mut state = self.state();
         self.changed.wait_while(&mut state, |state| state.waiting.is_empty());
@@ -132,7 +132,7 @@ impl Lines {
     }
 }
 
-/// Writes as much as can be written; returns what is left when an error ends that.
+/// Writes until an error. Returns the bytes that were not written.
 fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
     while !bytes.is_empty() {
         match out.write(bytes) {
@@ -146,7 +146,7 @@ fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// The number of lines that end in `bytes`.
+/// Returns the number of lines that end in `bytes`.
 fn count(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
@@ -175,7 +175,7 @@ mod tests {
         lines.take_while(|line| line != "last").collect()
     }
 
-    /// Fails while told so, and takes no more than `most` bytes at a time.
+    /// An output that fails while `is_full`, and accepts at most `most` bytes at a time.
     #[derive(Clone)]
     struct Disk {
         is_full: Arc<AtomicBool>,
@@ -190,7 +190,7 @@ mod tests {
             }
             let taken = bytes.len().min(self.most);
             self.content.lock().extend_from_slice(&bytes[..taken]);
-            // A short write is the last one before the disk is full.
+            // The disk is full after a short write.
             self.is_full.store(taken < bytes.len(), Ordering::SeqCst);
             Ok(taken)
         }
@@ -201,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_never_waits_for_its_reader_and_reports_what_it_lost() {
+    fn a_queue_never_waits_for_its_reader_and_reports_lost_lines() {
         let (from, to) = pipe().unwrap();
         let lines = lines(1_000);
         lines.queue(to, report).unwrap();
         let line = [[b'x'; 99].as_slice(), b"\n"].concat();
         let before = metrics::lost_lines().get();
-        // More than the pipe and the queue hold; nobody reads.
+        // More than the pipe and the queue hold.
         for _ in 0..5_000 {
             lines.push(&line, io::sink());
         }
@@ -217,13 +217,13 @@ mod tests {
         let read = read.join().unwrap();
         let (reports, rest): (Vec<&String>, Vec<&String>) =
             read.iter().partition(|line| line.starts_with("lost "));
-        let told: u64 = reports.iter().map(|line| line[5..].parse::<u64>().unwrap()).sum();
-        assert_eq!(told + rest.len() as u64, 5_000);
-        assert!(told > 3_000 && metrics::lost_lines().get() - before >= told, "{told}");
+        let reported: u64 = reports.iter().map(|line| line[5..].parse::<u64>().unwrap()).sum();
+        assert_eq!(reported + rest.len() as u64, 5_000);
+        assert!(reported > 3_000 && metrics::lost_lines().get() - before >= reported, "{reported}");
     }
 
     #[test]
-    fn a_flush_ends_although_nobody_reads() {
+    fn a_flush_ends_without_a_reader() {
         let (from, to) = pipe().unwrap();
         let lines = lines(1 << 20);
         lines.queue(to, report).unwrap();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_cannot_be_written_are_counted_and_reported_once_others_can() {
+    fn lines_that_cannot_be_written_are_reported_after_the_next_success() {
         let disk = Disk { is_full: Arc::default(), most: 10, content: Arc::default() };
         let lines = lines(1_000);
         lines.queue(disk.clone(), report).unwrap();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_does_not_go_on_where_a_report_broke_off() {
+    fn a_line_after_a_partial_report_begins_on_a_new_line() {
         let disk = Disk { is_full: Arc::default(), most: 5, content: Arc::default() };
         let lines = lines(1_000);
         lines.queue(disk.clone(), report).unwrap();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_queue_lines_are_written_at_once_and_errors_end_nothing() {
+    fn without_a_queue_lines_are_written_directly_and_errors_are_ignored() {
         let disk = Disk { is_full: Arc::default(), most: 10, content: Arc::default() };
         let lines = lines(0);
         lines.push(b"one\n", disk.clone());

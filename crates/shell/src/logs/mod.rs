@@ -1,9 +1,9 @@
-//! Lines on stderr, for people or as one JSON object a line.
+//! Lines on stderr, as text or as one JSON object per line.
 //!
-//! Everything that a service writes there goes through here: log lines, what a command tells its
-//! operator (log lines with the target `notice`, in text as they are and whatever `RUST_LOG` says), the
-//! error that ends the process, and panics. Nothing here fails: a process does its work, and ends with
-//! its own exit code, whether or not stderr can be written.
+//! All output to stderr goes through this module: log lines, messages of commands (log lines with the target
+//! `notice`, which `RUST_LOG` does not filter and which have no prefix as text), the error that ends the process,
+//! and panics. None of it can fail: a process that cannot write to stderr does its work and ends with its exit
+//! code.
 
 mod lines;
 
@@ -23,22 +23,22 @@ use serde_json::{Map, Value as Json};
 use self::lines::Lines;
 use crate::LogFormat;
 
-/// The target of lines that a command tells its operator.
+/// The target of messages of commands.
 const NOTICE: &str = "notice";
 /// The target of the line that reports lost lines.
 const LOGS: &str = "logs";
-/// The shared crates; their lines, and those of the service, may be of any level.
+/// The shared crates. Their lines and those of the service may have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
-/// Bytes that may wait for stderr: some thousands of lines.
+/// Capacity of the queue in bytes: some thousands of lines.
 const ROOM: usize = 1 << 20;
-/// How long the end of a process waits for its last lines.
+/// How long a process waits for its last lines at its end.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 static LINES: Lines = Lines::new(ROOM);
-/// The form of lines, once logging has started.
+/// The format of lines after the start of logging.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
-/// Takes the lines of the logger.
+/// Receives the lines of the logger.
 struct Sink;
 
 impl Write for Sink {
@@ -52,21 +52,21 @@ impl Write for Sink {
     }
 }
 
-/// Starts logging for a service; a second call changes nothing.
+/// Starts logging for a service. A second call has no effect.
 ///
-/// Libraries write no line below the level `info`: at `trace` some of them show what clients sent.
+/// Lines of libraries below the level `info` are dropped, because some contain data of clients at `trace`.
 ///
 /// # Errors
-/// A sentence about `RUST_LOG`; the library itself would print one, whatever the form of lines is.
+/// `RUST_LOG` is invalid. The library itself would print the error regardless of the format.
 pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), String> {
     let filter = std::env::var("RUST_LOG").unwrap_or_default();
     if let Err(error) = env_filter::Builder::new().try_parse(&filter) {
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // Its lines about threads and sockets say nothing that ours do not; RUST_LOG can ask for them.
+    // Its lines about threads and sockets repeat ours. RUST_LOG can turn them on.
     builder.filter_module("actix_server", LevelFilter::Warn);
-    // What a client sends that is not HTTP is answered and counted: no ERROR line.
+    // It logs malformed requests as errors. They are answered, counted and in the access log.
     builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
     if has_colours() {
         builder.write_style(WriteStyle::Always);
@@ -94,13 +94,13 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
     Ok(())
 }
 
-/// From now on lines wait in a bounded queue, which a thread writes: a server does not wait for whoever
-/// reads stderr.
+/// Queues lines from now on. A thread writes the bounded queue, so a server never waits for the reader of
+/// stderr.
 pub(crate) fn queue() {
     let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
     let report = move |lost: u64| {
         let what = if lost == 1 { "log line was" } else { "log lines were" };
-        let arguments = format_args!("{lost} {what} lost: stderr took no more");
+        let arguments = format_args!("{lost} {what} lost: stderr could not be written");
         let pairs = [("lost", lost)];
         match format {
             LogFormat::Text => {
@@ -116,23 +116,22 @@ pub(crate) fn queue() {
         }
     };
     if let Err(error) = LINES.queue(stderr(), report) {
-        log::warn!("the log has no thread of its own and waits for its reader: {error}");
+        log::warn!("the log has no thread and waits for its reader: {error}");
     }
 }
 
-/// Waits for the lines that are on their way to stderr, at most a second.
+/// Waits at most a second until the queue is written.
 pub(crate) fn flush() {
     LINES.flush(LAST_LINES);
 }
 
-/// Says what is wrong with the command line or the environment, and waits for that at most a second:
-/// stderr may be a pipe that is full before the process begins.
+/// Prints a usage error. Waits at most a second, because stderr may be a full pipe.
 pub(crate) fn refuse(format: LogFormat, fault: &str) {
     queue();
     fail(format, "usage", fault);
 }
 
-/// The same with the text of the command-line parser.
+/// Prints a usage error with the text of the command-line parser.
 pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
     queue();
     let text = if has_colours() { text.ansi().to_string() } else { text.to_string() };
@@ -140,8 +139,7 @@ pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
     flush();
 }
 
-/// Says why the process ends, whatever `RUST_LOG` says. The process ends in the same way when nobody can
-/// read it.
+/// Prints the error that ends the process. `RUST_LOG` does not filter it.
 pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
     let line = match format {
         LogFormat::Text => format!("error: {message}\n"),
@@ -156,10 +154,10 @@ pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
     flush();
 }
 
-/// Reports a panic by the way of all lines: that of the standard library waits for its reader.
+/// Prints a panic. The hook of the standard library would wait for the reader of stderr.
 fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
     if format == LogFormat::Json {
-        // The place and the message, without a backtrace: a line stays a line.
+        // Location and message without a backtrace, which would need several lines.
         let text = panic.to_string().replace('\n', " ");
         let arguments = format_args!("{text}");
         let mut record = Record::builder();
@@ -174,26 +172,26 @@ fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
         }
         LINES.push(text.as_bytes(), stderr());
     }
-    // The process ends with its main thread.
+    // The process ends with the main thread.
     if std::thread::current().name() == Some("main") {
         flush();
     }
 }
 
-/// Whether a line may be shown: libraries show requests below the level `info`.
+/// Returns whether a line may be shown. Libraries log request data below the level `info`.
 fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
     let krate = record.target().split("::").next().unwrap_or_default();
     record.level() <= Level::Info || krate == service || SHARED.contains(&krate)
 }
 
-/// Whether lines have colours: on a terminal, unless the environment says otherwise.
+/// Returns whether lines have colours: stderr is a terminal, and the environment does not turn them off.
 fn has_colours() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// The form of lines that a command line or the environment asks for, before they are parsed.
+/// Returns the format that the command line or the environment sets, before they are parsed.
 pub(crate) fn format_of(arguments: &[OsString], variable: Option<&OsStr>) -> LogFormat {
     let mut asked = variable.and_then(OsStr::to_str);
     let mut rest = arguments.iter().filter_map(|argument| argument.to_str());
@@ -228,7 +226,7 @@ fn write_members(out: &mut Formatter, source: &dyn Source) -> std::io::Result<()
     source.visit(&mut Words(out)).map_err(std::io::Error::other)
 }
 
-/// Members of a line of text; what could be taken for more than one word is in quotes.
+/// Writes members of a text line. Values that are not one plain word are quoted.
 struct Words<'a>(&'a mut Formatter);
 
 impl<'kvs> VisitSource<'kvs> for Words<'_> {
@@ -242,7 +240,7 @@ impl<'kvs> VisitSource<'kvs> for Words<'_> {
     }
 }
 
-/// Whether a text is one word without quotes and without what a terminal acts on.
+/// Returns whether a text is one word without quotes and control characters.
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\=".contains(&byte))
@@ -275,20 +273,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_form_of_lines_is_known_before_the_command_line_is_parsed() {
-        let of = |line: &[&str], variable: Option<&str>| {
+    fn the_format_is_known_before_the_command_line_is_parsed() {
+        let format = |line: &[&str], variable: Option<&str>| {
             let line: Vec<_> = line.iter().map(OsString::from).collect();
             format_of(&line, variable.map(OsStr::new))
         };
-        assert_eq!(of(&["x"], None), LogFormat::Text);
-        assert_eq!(of(&["x", "--bad"], Some("json")), LogFormat::Json);
-        assert_eq!(of(&["x", "--log-format", "json", "--bad"], None), LogFormat::Json);
-        assert_eq!(of(&["x", "--log-format=text"], Some("json")), LogFormat::Text);
-        assert_eq!(of(&["x", "--log-formatter=json"], None), LogFormat::Text);
+        assert_eq!(format(&["x"], None), LogFormat::Text);
+        assert_eq!(format(&["x", "--bad"], Some("json")), LogFormat::Json);
+        assert_eq!(format(&["x", "--log-format", "json", "--bad"], None), LogFormat::Json);
+        assert_eq!(format(&["x", "--log-format=text"], Some("json")), LogFormat::Text);
+        assert_eq!(format(&["x", "--log-formatter=json"], None), LogFormat::Text);
     }
 
     #[test]
-    fn a_json_line_has_level_message_and_the_given_members() {
+    fn a_json_line_has_level_message_and_members() {
         let members = members(
             &Record::builder()
                 .level(Level::Warn)

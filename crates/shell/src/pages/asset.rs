@@ -1,4 +1,4 @@
-//! Bodies that never change: compressed once, shared, revalidated by their digest.
+//! Constant bodies: compressed once, shared, revalidated by their digest.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::headers::protect;
 use crate::packing;
 
-/// Shorter bodies are sent as they are, in bytes.
+/// Shorter bodies are not compressed, in bytes.
 const SHORTEST_COMPRESSED: usize = 512;
 
-/// Content with its digest and its compressed forms, which are made when one is first asked for.
+/// Content with its digest and its compressed forms, which are created at the first use.
 pub(crate) struct Content {
     media_type: Cow<'static, str>,
     digest: String,
@@ -42,12 +42,12 @@ impl Content {
         }
     }
 
-    /// The first 16 hexadecimal digits of the SHA-256 of the content.
+    /// Returns the first 16 hexadecimal digits of the SHA-256 of the content.
     pub(super) fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// Answers 200 or, where the client has the content already, 304.
+    /// Answers 200, or 304 if the client already has the content.
     pub(crate) fn respond(
         &self,
         request: &HttpRequest,
@@ -55,7 +55,7 @@ impl Content {
         add: fn(&mut HttpResponseBuilder),
     ) -> HttpResponse {
         let (body, coding) = self.form_for(request);
-        // Each form has a tag of its own, since the tag is a strong one.
+        // A strong tag must differ between the forms.
         let tag = match coding {
             Some(coding) => EntityTag::new_strong(format!("{}-{coding}", self.digest)),
             None => EntityTag::new_strong(self.digest.clone()),
@@ -81,15 +81,15 @@ impl Content {
         response.content_type(&*self.media_type).body(body.clone())
     }
 
-    /// The form that the client likes best, with the name of its coding.
+    /// Returns the form that the client prefers, with the name of its coding.
     fn form_for(&self, request: &HttpRequest) -> (&Bytes, Option<&'static str>) {
         if self.plain.len() < SHORTEST_COMPRESSED {
             return (&self.plain, None);
         }
-        let ours = [Encoding::identity(), Encoding::brotli(), Encoding::gzip()];
+        let supported = [Encoding::identity(), Encoding::brotli(), Encoding::gzip()];
         let accepted = AcceptEncoding::parse(request).ok();
-        let liked = accepted.as_ref().and_then(|accepted| accepted.negotiate(ours.iter()));
-        let (packed, coding) = match liked {
+        let preferred = accepted.as_ref().and_then(|accepted| accepted.negotiate(supported.iter()));
+        let (packed, coding) = match preferred {
             Some(Encoding::Known(coding @ ContentEncoding::Brotli)) => (&self.brotli, coding),
             Some(Encoding::Known(coding @ ContentEncoding::Gzip)) => (&self.gzip, coding),
             _ => return (&self.plain, None),
@@ -101,11 +101,11 @@ impl Content {
     }
 }
 
-/// A style sheet, script or picture that is served under a name with its digest.
+/// A style sheet, script or image that is served under a name with its digest.
 pub(super) struct Asset {
-    /// Name as the service gave it: `check.js`.
+    /// The name in the service: `check.js`.
     pub(super) name: &'static str,
-    /// Name as it is served: `check.0123456789abcdef.js`.
+    /// The name in URLs: `check.0123456789abcdef.js`.
     pub(super) file: String,
     content: Content,
 }
@@ -131,7 +131,7 @@ impl Asset {
     }
 }
 
-/// A page that is rendered once and is the same for everybody.
+/// A page that is rendered once and is the same for all readers.
 pub struct FixedPage(Content);
 
 impl FixedPage {
@@ -139,7 +139,7 @@ impl FixedPage {
         Self(Content::new("text/html; charset=utf-8", html))
     }
 
-    /// Answers the page, or 304 where the client has it already.
+    /// Answers the page, or 304 if the client already has it.
     pub fn respond(&self, request: &HttpRequest) -> HttpResponse {
         self.0.respond(request, "no-cache", protect)
     }

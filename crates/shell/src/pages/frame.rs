@@ -32,7 +32,7 @@ impl<T: Template> Frame<'_, T> {
         self.page.publisher.map_or(self.site.about, |publisher| publisher.about)
     }
 
-    /// The JSON-LD, in which no tag can end the element around it.
+    /// Returns the JSON-LD without characters that could end the surrounding element.
     fn linked_data(&self) -> Option<String> {
         self.page.linked_data.map(|json| json.replace('<', "\\u003c"))
     }
@@ -43,7 +43,7 @@ impl<T: Template> Frame<'_, T> {
 }
 
 impl Site {
-    /// Renders a page once for all.
+    /// Renders a constant page.
     pub fn fixed(&self, page: &Page<'_>, main: &impl Template) -> FixedPage {
         FixedPage::new(self.render(page, main).unwrap_or_else(|error| {
             log::error!("the page {:?} cannot be rendered: {error}", page.title);
@@ -51,10 +51,9 @@ impl Site {
         }))
     }
 
-    /// Renders a page for one request; the caller adds status and caching.
+    /// Renders a page for one request. The caller may change status and caching.
     ///
-    /// The answer may hold what belongs to one reader, so that it is `no-store` unless the caller
-    /// says otherwise.
+    /// The answer is `no-store` by default, because it may contain data of one reader.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         match self.render(page, main) {
             Ok(html) => {
@@ -73,8 +72,8 @@ impl Site {
         }
     }
 
-    /// Renders a page that is the same for everybody: it has a tag, and a client that has it already
-    /// is answered 304.
+    /// Renders a page that is the same for all readers. It has an entity tag, and the answer is 304 if the client
+    /// already has the page.
     pub fn respond_shared(
         &self,
         request: &HttpRequest,
@@ -85,7 +84,7 @@ impl Site {
             Ok(html) => html,
             Err(error) => return failed(error),
         };
-        // Weak, as the same content also travels compressed.
+        // A weak tag, because the content may be sent compressed.
         let validators = Validators::weak(EntityTag::of_digest(&Sha256::digest(&html)[..16]));
         validators.answer(request, "public, no-cache", |mut response| {
             protect(&mut response);

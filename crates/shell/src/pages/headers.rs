@@ -1,14 +1,14 @@
-//! The headers that keep a page to itself.
+//! The security headers of pages.
 
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
-/// What a page may load and do: files of its own service, nothing inline, nothing from elsewhere.
+/// The content policy of pages: only files of the service, nothing inline.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
     connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
 
-/// Adds the headers that keep a page to itself.
+/// Adds the security headers of a page.
 pub(super) fn protect(response: &mut HttpResponseBuilder) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -19,7 +19,7 @@ pub(super) fn protect(response: &mut HttpResponseBuilder) {
     }
 }
 
-/// Lets a protected page show images from other origins as well; what is not an origin is left out.
+/// Also allows images from other origins. Values that are not origins are ignored.
 pub(super) fn allow_images(response: &mut HttpResponse, origins: &[&str]) {
     let is_origin = |origin: &&&str| {
         let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));

@@ -1,15 +1,15 @@
 //! Links within a site.
-#![expect(missing_docs, reason = "the macro for filters adds items without any")]
+#![expect(missing_docs, reason = "the filter macro adds undocumented items")]
 
 use std::any::Any;
 use std::fmt::Display;
 
 use askama::{Result, Values, get_value};
 
-/// The name under which templates get the root of their site.
+/// The name of the template value with the root of the site.
 const ROOT: &str = "root";
 
-/// The root of a site, for the templates of one page.
+/// The root of the site, as a template value.
 pub(super) struct Root(pub(super) String);
 
 impl Values for Root {
@@ -18,13 +18,13 @@ impl Values for Root {
     }
 }
 
-/// The link to a path of the site: `{{ "/sign-in"|shell::pages::link }}`.
+/// Returns the link to a path of the site: `{{ "/sign-in"|shell::pages::link }}`.
 ///
-/// It leads below the path of `PUBLIC_URL` if the page was given its [`root`](super::Page::root). A
-/// template that no [`Site`](super::Site) renders keeps the path.
+/// The link is below the [`root`](super::Page::root) of the page. Without a [`Site`](super::Site), the path is not
+/// changed.
 ///
 /// # Errors
-/// None; templates want a result.
+/// Never fails. Filters must return a result.
 #[askama::filter_fn]
 pub fn link(path: impl Display, values: &dyn Values) -> Result<String> {
     let root = get_value::<String>(values, ROOT).map_or("/", String::as_str);

@@ -1,13 +1,11 @@
 //! Pages for people: one small design system for all services.
 //!
-//! A [`Site`] is what a service's pages share: its name, [`Accent`], icon, navigation, scripts and
-//! further style sheets. A [`Page`] is the frame around one template. Styles and scripts are served
-//! below `/assets/` under names that hold a digest of their content, so that browsers keep them for
-//! good; every page carries a policy that allows nothing but the service's own files, so that there
-//! are no inline styles and no inline scripts.
+//! A [`Site`] contains the common parts of a service's pages: name, [`Accent`], icon, navigation, scripts and
+//! further style sheets. A [`Page`] is the frame around one template. Styles and scripts are served below
+//! `/assets/` under names with a digest of their content, so browsers cache them permanently. The content policy
+//! of every page allows only files of the service, and therefore neither inline styles nor inline scripts.
 //!
-//! A page that never changes is declared in a few lines. Its content is an `askama` template, which
-//! escapes every value; one without values is plain HTML:
+//! A page that never changes takes a few lines. Its content is an `askama` template, which escapes every value:
 //!
 //! ```
 //! use std::sync::LazyLock;
@@ -21,7 +19,7 @@
 //! struct Echo;
 //!
 //! static SITE: LazyLock<Site> = LazyLock::new(|| {
-//!     Site::new("Echo service", "Answers what it is sent.", Accent::Teal)
+//!     Site::new("Echo service", "Returns what it receives.", Accent::Teal)
 //!         .icon("M4 4h16v16H4z")
 //!         .script("echo.js", b"'use strict';")
 //! });
@@ -39,18 +37,18 @@
 //! # assert_eq!(shell::Operations::of(operations).iter().count(), 2);
 //! ```
 //!
-//! A page with values is rendered for each request by [`Site::respond`]; one that everybody sees
-//! alike by [`Site::respond_shared`], which lets clients keep it.
+//! [`Site::respond`] renders a page with values for each request. [`Site::respond_shared`] is for pages that are the
+//! same for all readers, and lets clients cache them.
 //!
-//! A proxy may serve the site below a path, that of `PUBLIC_URL`: pages get it by [`Page::root`], and
-//! templates write every link and form of the site with the filter [`struct@link`]:
+//! A proxy may serve the site below a path, that of `PUBLIC_URL`. Pages get the path by [`Page::root`], and
+//! templates use the filter [`struct@link`] for every link and form of the site:
 //! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
 //!
 //! # Classes
 //!
-//! `src/pages/style` holds the style sheet: `tokens.css` (colours in light and dark, space, type),
-//! `elements.css` (plain HTML: headings, tables, forms, focus, print) and `components.css`. Plain
-//! elements look right without a class; these exist beside them:
+//! The style sheet is in `src/pages/style`: `tokens.css` (light and dark colours, space, type), `elements.css`
+//! (plain HTML: headings, tables, forms, focus, print) and `components.css`. Plain elements need no class. In
+//! addition, there are these classes:
 //!
 //! | Class | For |
 //! |---|---|
@@ -61,7 +59,7 @@
 //! | `field`, `choice` in `choices` | a label around its field, a label around a check box |
 //! | `button`, `button primary` | links that look like buttons; a submit button is primary by itself |
 //! | `facts` | a `dl` of names and values |
-//! | `table`, `table stack` | around a `table`: scrolls, or stands in blocks on narrow screens (`data-label` on each cell) |
+//! | `table`, `table stack` | around a `table`: scrolls, or becomes blocks on narrow screens (`data-label` on each cell) |
 //! | `number`, `date` | cells |
 //! | `pager` | steps between the parts of a list |
 

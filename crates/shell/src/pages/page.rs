@@ -1,6 +1,6 @@
-//! What a page says of itself.
+//! The properties of a page.
 
-/// A document that readers of feeds and calendars find by the page.
+/// A feed or calendar that clients can discover by the page.
 #[derive(Clone, Copy)]
 pub(super) struct Feed<'a> {
     pub(super) media_type: &'a str,
@@ -8,7 +8,7 @@ pub(super) struct Feed<'a> {
     pub(super) href: &'a str,
 }
 
-/// Who publishes the content, where that is not the service itself.
+/// The publisher of the content, if it is not the service itself.
 #[derive(Clone, Copy)]
 pub(super) struct Publisher<'a> {
     pub(super) name: &'a str,
@@ -17,7 +17,7 @@ pub(super) struct Publisher<'a> {
 
 /// The frame of one page.
 ///
-/// Every `href` is relative to the root of the site and has no slash at its beginning.
+/// Every `href` is relative to the root of the site and has no leading slash.
 #[derive(Clone)]
 pub struct Page<'a> {
     pub(super) title: &'a str,
@@ -37,7 +37,7 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// A page at any path of the site.
+    /// Creates a page at any path of the site.
     ///
     /// Its links begin with `/`; see [`Page::root`] for a site below another path.
     pub fn new(title: &'a str) -> Self {
@@ -59,65 +59,64 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The page at the root of the site; its links work below any path of a proxy.
+    /// Creates the page at the root of the site. Its links work below any path of a proxy.
     pub fn home(title: &'a str) -> Self {
         Self { root: "./", ..Self::new(title) }
     }
 
-    /// A sentence for search engines and link previews.
+    /// Sets the description for search engines and link previews.
     pub fn description(self, description: &'a str) -> Self {
         Self { description, ..self }
     }
 
-    /// The language of the content, `en` unless said otherwise.
+    /// Sets the language of the content. The default is `en`.
     pub fn language(self, language: &'a str) -> Self {
         Self { language, ..self }
     }
 
-    /// The path of the site, with a slash at its end.
+    /// Sets the path of the site, with a trailing slash.
     pub fn root(self, root: &'a str) -> Self {
         Self { root, ..self }
     }
 
-    /// The link of the navigation that leads to this page.
+    /// Sets the link of the navigation that leads to this page.
     pub fn current(self, href: &'a str) -> Self {
         Self { current: Some(href), ..self }
     }
 
-    /// Gives the content the whole width, for tables.
+    /// Uses the full width, for tables.
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
-    /// Runs a script of the site once the document is read.
+    /// Runs a script of the site after the document is parsed.
     pub fn script(mut self, name: &'static str) -> Self {
         self.scripts.push(name);
         self
     }
 
-    /// Names a feed or a calendar with the same content.
+    /// Adds a feed or a calendar with the same content.
     pub fn feed(mut self, media_type: &'a str, title: &'a str, href: &'a str) -> Self {
         self.feeds.push(Feed { media_type, title, href });
         self
     }
 
-    /// Shows the name of who publishes the content, and a sentence about it, in place of those of
-    /// the service.
+    /// Shows the name and description of a publisher instead of those of the service.
     pub fn publisher(self, name: &'a str, about: &'a str) -> Self {
         Self { publisher: Some(Publisher { name, about }), ..self }
     }
 
-    /// The one address of this content, with scheme and host.
+    /// Sets the canonical URL of this content.
     pub fn canonical(self, url: &'a str) -> Self {
         Self { canonical: Some(url), ..self }
     }
 
-    /// Asks search engines to leave the page out.
+    /// Excludes the page from search engines.
     pub fn unindexed(self) -> Self {
         Self { unindexed: true, ..self }
     }
 
-    /// A property of the Open Graph protocol, such as `og:title`; none where the content is empty.
+    /// Adds an Open Graph property, such as `og:title`. Empty content is ignored.
     pub fn property(mut self, name: &'a str, content: &'a str) -> Self {
         if !content.is_empty() {
             self.properties.push((name, content));
@@ -125,8 +124,7 @@ impl<'a> Page<'a> {
         self
     }
 
-    /// What the page is about, as JSON-LD. Browsers do not run it, so that the policy of the page
-    /// allows it; a `<` in it is escaped here.
+    /// Adds JSON-LD. The content policy allows it, because browsers do not run it. Every `<` is escaped.
     pub fn linked_data(self, json: &'a str) -> Self {
         Self { linked_data: Some(json), ..self }
     }

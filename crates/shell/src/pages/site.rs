@@ -1,4 +1,4 @@
-//! What all pages of a service share.
+//! The common parts of all pages of a service.
 
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
@@ -13,10 +13,10 @@ pub(super) const STYLE: &str = concat!(
     include_str!("style/components.css"),
 );
 
-/// Where assets are served.
+/// The path prefix of assets.
 const FOLDER: &str = "/assets/";
 
-/// The colour that tells one service from another.
+/// The accent colour of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accent {
     /// Blue.
@@ -32,7 +32,7 @@ pub enum Accent {
 }
 
 impl Accent {
-    /// The class that sets the tokens.
+    /// Returns the CSS class that sets the colour tokens.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Blue => "accent-blue",
@@ -43,7 +43,7 @@ impl Accent {
         }
     }
 
-    /// The colour in light pages, for the icon.
+    /// Returns the colour in light pages, for the icon.
     pub(super) fn colour(self) -> &'static str {
         match self {
             Self::Blue => "#0b5cad",
@@ -61,7 +61,7 @@ pub(super) struct Link {
     pub(super) href: &'static str,
 }
 
-/// What all pages of a service share.
+/// The common parts of all pages of a service.
 pub struct Site {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
@@ -72,7 +72,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site with the name of its service and one sentence about it.
+    /// Creates a site with the name of its service and a one-line description.
     ///
     /// Its navigation ends with the documentation of the API.
     pub fn new(name: &'static str, about: &'static str, accent: Accent) -> Self {
@@ -81,7 +81,7 @@ impl Site {
         Self { name, about, accent, icon: "", links, assets }.icon("M5 5h14v14H5z")
     }
 
-    /// The sign of the service: an SVG path in a square of 24 by 24.
+    /// Sets the icon of the service: an SVG path in a square of 24 by 24.
     pub fn icon(mut self, icon: &'static str) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\">\
@@ -95,7 +95,7 @@ impl Site {
         self.asset("icon.svg", text)
     }
 
-    /// Adds a link to the navigation; its address is relative to the root of the site.
+    /// Adds a link to the navigation. Its address is relative to the root of the site.
     pub fn link(mut self, text: &'static str, href: &'static str) -> Self {
         self.links.insert(self.links.len() - 1, Link { text, href });
         self
@@ -106,7 +106,7 @@ impl Site {
         self.asset(name, content)
     }
 
-    /// Adds a script; `Page::script` runs it.
+    /// Adds a script, which `Page::script` runs.
     pub fn script(self, name: &'static str, content: &'static [u8]) -> Self {
         self.asset(name, content)
     }
@@ -116,7 +116,7 @@ impl Site {
         self
     }
 
-    /// The address of an asset, relative to the root of the site.
+    /// Returns the address of an asset, relative to the root of the site.
     pub(super) fn href(&self, name: &str) -> String {
         let asset = self.assets.iter().find(|asset| asset.name == name);
         debug_assert!(asset.is_some(), "the site has no asset {name}");
@@ -132,7 +132,7 @@ impl Site {
         styles.map(|asset| self.href(asset.name))
     }
 
-    /// Whether a request path is that of an asset, for services that look at paths before routing.
+    /// Returns whether a request path is that of an asset, for services that check paths before routing.
     pub fn has(&self, path: &str) -> bool {
         path.strip_prefix(FOLDER).is_some_and(|file| self.find(file).is_some())
     }

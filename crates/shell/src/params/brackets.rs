@@ -1,16 +1,15 @@
-//! Lists and objects out of names with brackets.
+//! Builds lists and objects from names with brackets.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// How deep brackets in names may nest; deeper ones are cut off.
+/// Most levels of brackets in a name. Deeper ones are dropped.
 const MAX_DEPTH: usize = 4;
 
-/// Builds lists and objects from names with brackets; of equal names the last one counts.
+/// Builds lists and objects from names with brackets. If a name repeats, its last value counts.
 ///
-/// `a[]=1&a[]=2` is a list, so is `a[0]=1&a[1]=2`, and `a[b]=1` is an object. Brackets nest four
-/// levels deep.
+/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are lists, `a[b]=1` is an object. Brackets may nest four levels deep.
 ///
 /// ```
 /// use serde_json::json;
@@ -32,7 +31,7 @@ pub fn bracketed<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Map
     root.members.into_iter().map(|(name, node)| (name, node.value())).collect()
 }
 
-/// Splits `venue[0][city]` into `venue` and its keys; a broken bracket belongs to the name.
+/// Splits `venue[0][city]` into `venue` and its keys. An unbalanced bracket is part of the name.
 fn split_name(name: &str) -> (&str, Vec<&str>) {
     let Some(at) = name.find('[').filter(|_| name.ends_with(']')) else {
         return (name, Vec::new());
@@ -41,28 +40,28 @@ fn split_name(name: &str) -> (&str, Vec<&str>) {
     (&name[..at], keys)
 }
 
-/// What stands at a name while pairs are read.
+/// The value of a name while pairs are read.
 enum Node {
     Text(String),
     Branch(Branch),
 }
 
-/// What brackets have built so far.
+/// A list or object under construction.
 #[derive(Default)]
 struct Branch {
     members: BTreeMap<String, Node>,
-    /// The largest number among the keys.
+    /// The largest numeric key.
     largest: Option<u64>,
 }
 
 impl Branch {
-    /// Puts a value below its keys; empty brackets stand for the number behind the largest one.
+    /// Inserts a value below its keys. Empty brackets mean the number after the largest one.
     fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
         let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
         let number = if key.is_empty() { next } else { key.parse().ok() };
         let key = match (key, number) {
             ("", Some(number)) => number.to_string(),
-            // No number follows the largest one.
+            // The largest number has no successor.
             ("", None) => return,
             (key, _) => key.to_owned(),
         };
@@ -86,7 +85,7 @@ impl Node {
         Node::Branch(Branch::default())
     }
 
-    /// Turns branches whose keys are all numbers into lists, in the order of the numbers.
+    /// Converts a branch to an object, or to a list in numeric order if all its keys are numbers.
     fn value(self) -> Value {
         let members = match self {
             Node::Text(text) => return Value::from(text),

@@ -1,4 +1,4 @@
-//! Why a value cannot become a field.
+//! The error of a value that cannot be deserialised.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -6,10 +6,10 @@ use std::fmt::{self, Display};
 use serde::de::{self, Expected, Unexpected};
 use serde_json::Value;
 
-/// Stands before and behind the code in the text of a [`reject`]ion.
+/// Delimits the code in the text of an error from [`reject`].
 const MARK: char = '\u{1f}';
 
-/// What a deserialiser met.
+/// The error of a deserialiser.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) field: String,
@@ -28,7 +28,7 @@ impl Failure {
         }
     }
 
-    /// Puts the name of an enclosing field before what is known.
+    /// Prepends the name of an enclosing field.
     pub(super) fn within(mut self, name: &str) -> Self {
         self.field = match self.field.as_str() {
             "" => name.to_owned(),
@@ -82,7 +82,7 @@ impl de::Error for Failure {
     }
 }
 
-/// Refuses a value with a code of its own from within a `Deserialize` implementation.
+/// Returns an error with its own code, for `Deserialize` implementations.
 ///
 /// Plain `de::Error::custom` gives the code `invalid`.
 ///

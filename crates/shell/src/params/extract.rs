@@ -1,4 +1,4 @@
-//! Extractors whose failures are answered in the service's error format.
+//! Extractors that answer failures in the service's error format.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -19,10 +19,10 @@ use crate::{Fault, Violation, media, read_body};
 /// Largest JSON body or form, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// Levels of arrays and objects inside each other.
+/// Most levels of nested arrays and objects.
 const DEEPEST: usize = 32;
 
-/// Rules where a service registered none.
+/// The rules of a service that did not register any.
 static PLAIN: Rules = Rules::PLAIN;
 
 fn rules(request: &HttpRequest) -> &Rules {
@@ -47,85 +47,18 @@ macro_rules! wrapper {
 
 wrapper! {
     /// Query parameters of one operation, read by the [`Rules`] in the app data.
-    ///
-    /// ```
-    /// use serde::Deserialize;
-    /// use shell::Query;
-    /// use validator::Validate;
-    ///
-    /// #[derive(Deserialize, Validate)]
-    /// struct Page {
-    ///     #[validate(range(min = 1, max = 100))]
-    ///     limit: Option<u32>,
-    /// }
-    ///
-    /// async fn list(page: Query<Page>) -> String {
-    ///     format!("{} rows", page.limit.unwrap_or(10))
-    /// }
-    /// # let _ = list;
-    /// ```
     Query
 }
 wrapper! {
     /// Path parameters of one operation, read by the [`Rules`] in the app data.
-    ///
-    /// ```
-    /// use serde::Deserialize;
-    /// use shell::Path;
-    /// use validator::Validate;
-    ///
-    /// #[derive(Deserialize, Validate)]
-    /// struct Row {
-    ///     id: u32,
-    /// }
-    ///
-    /// async fn get(row: Path<Row>) -> String {
-    ///     format!("row {}", row.id)
-    /// }
-    /// # let _ = get;
-    /// ```
     Path
 }
 wrapper! {
     /// A JSON body of one operation, at most 1 MiB and 32 levels deep.
-    ///
-    /// ```
-    /// use serde::Deserialize;
-    /// use shell::Json;
-    /// use validator::Validate;
-    ///
-    /// #[derive(Deserialize, Validate)]
-    /// struct Row {
-    ///     #[validate(required, length(max = 80))]
-    ///     name: Option<String>,
-    /// }
-    ///
-    /// async fn create(row: Json<Row>) -> String {
-    ///     row.0.name.unwrap_or_default()
-    /// }
-    /// # let _ = create;
-    /// ```
     Json
 }
 wrapper! {
     /// A form (`application/x-www-form-urlencoded`) of one operation, at most 1 MiB.
-    ///
-    /// ```
-    /// use serde::Deserialize;
-    /// use shell::Form;
-    /// use validator::Validate;
-    ///
-    /// #[derive(Deserialize, Validate)]
-    /// struct Login {
-    ///     #[validate(required)]
-    ///     code: Option<String>,
-    /// }
-    ///
-    /// async fn login(form: Form<Login>) -> String {
-    ///     form.0.code.unwrap_or_default()
-    /// }
-    /// # let _ = login;
-    /// ```
     Form
 }
 
@@ -177,7 +110,7 @@ async fn json<T: DeserializeOwned + Validate>(
     read(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
 }
 
-/// A body that cannot be read at all, or one of another shape.
+/// Converts the violation of a whole body: malformed, or not an object.
 fn broken(violation: Violation) -> Fault {
     let number = |name| violation.limit(name).and_then(serde_json::Value::as_u64);
     match (number("line"), number("column")) {

@@ -1,4 +1,4 @@
-//! Names and values as a request brought them.
+//! The names and values in a request.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::Violation;
 
 /// The parameters of a request in the order sent, from its query, path, form or JSON body.
 ///
-/// Nothing is copied that need not be decoded.
+/// Copies only values that must be decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Input<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
@@ -21,15 +21,15 @@ pub struct Input<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Given<'a> {
     Text(Cow<'a, str>),
-    /// As it was sent, because its bytes are not UTF-8.
+    /// The value as sent. Its decoded bytes are not UTF-8.
     Undecodable(&'a str),
     Json(&'a Value),
 }
 
 impl<'a> Input<'a> {
-    /// Decodes a query or a form: `%XX`, and `+` as a blank.
+    /// Decodes a query or a form: `%XX`, and `+` as a space.
     ///
-    /// A parameter whose name is not UTF-8 has no field and is kept without a name.
+    /// A parameter whose name is not UTF-8 is kept without a name.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -69,7 +69,7 @@ impl<'a> Input<'a> {
         Self { entries: entries.collect() }
     }
 
-    /// Takes the members of a JSON object; `null` counts as not given.
+    /// Takes the members of a JSON object. `null` counts as absent.
     ///
     /// ```
     /// use serde_json::json;
@@ -83,7 +83,7 @@ impl<'a> Input<'a> {
         Self::members(members.iter())
     }
 
-    /// Takes names and JSON values, also several of one name.
+    /// Takes names and JSON values. Names may repeat.
     ///
     /// ```
     /// use serde_json::json;
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
         Self { entries: members.into_iter().map(entry).collect() }
     }
 
-    /// Adds a text, such as the variable part of a path.
+    /// Adds a text parameter, such as the variable part of a path.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -119,7 +119,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Adds the parameters of another input behind these.
+    /// Appends the parameters of another input.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -134,9 +134,9 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// The text of a parameter under the rules for names and repeats.
+    /// Returns the text of a parameter under the rules for names and repeats.
     ///
-    /// For what is read outside an operation, such as keys; operations use [`read`](super::read).
+    /// For parameters outside of operations, such as keys. Operations use [`read`](super::read).
     ///
     /// ```
     /// use shell::params::{Input, Names, Rules};
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Names and texts in the order sent; values that are no text are left out.
+    /// Returns names and texts in the order sent, without values that are not texts.
     ///
     /// ```
     /// use shell::params::Input;
@@ -166,7 +166,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// The first parameter that is not UTF-8 text.
+    /// Returns the first parameter that is not UTF-8 text.
     ///
     /// ```
     /// use shell::params::Input;
@@ -197,7 +197,7 @@ impl<'a> Input<'a> {
         .map(|(_, given)| given)
     }
 
-    /// The name as it was sent, of the value that counts.
+    /// Returns the name, as sent, of the value that counts.
     pub(super) fn name_sent(&self, name: &str, rules: &Rules) -> Option<&str> {
         let mut named = self.named(name, rules.names);
         match rules.repeated {
@@ -218,7 +218,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Decodes one name or value of a form; a `%` without two digits stands for itself.
+/// Decodes one name or value of a form. A `%` without two hexadecimal digits is kept.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if text.contains('+') {
         let blanks = text.replace('+', " ");

@@ -1,4 +1,4 @@
-//! The members of a JSON object, those of equal name included.
+//! Reads the members of a JSON object, including repeated names.
 
 use std::fmt;
 
@@ -8,12 +8,11 @@ use serde_json::Value;
 
 use crate::Violation;
 
-/// Reads the members of a JSON object in the order sent, also several of one name.
+/// Reads the members of a JSON object in the order sent. Names may repeat.
 ///
-/// A byte order mark is skipped. What is wrong with the whole is told by its code: `empty` (nothing
-/// or `null`), `encoding`, `depth` (more than `deepest` levels), `syntax`, `object` (another kind
-/// of value); all but `empty` and `object` come with the limits `line` and `column`, counted from 1
-/// and in bytes.
+/// A byte order mark is skipped. The code of the violation is `empty` (no body or `null`), `encoding`, `depth` (more
+/// than `deepest` levels), `syntax` or `object` (another kind of value). All except `empty` and `object` have the
+/// limits `line` and `column`, counted from 1 and in bytes.
 ///
 /// ```
 /// use shell::params::{Input, Rules, members};
@@ -27,7 +26,7 @@ use crate::Violation;
 /// ```
 ///
 /// # Errors
-/// The violation of the whole body.
+/// The body cannot be read as a JSON object.
 pub fn members(bytes: &[u8], deepest: usize) -> Result<Vec<(String, Value)>, Violation> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = str::from_utf8(bytes).map_err(|error| {
@@ -57,14 +56,14 @@ fn placed(code: &'static str, message: &str, (line, column): (usize, usize)) -> 
     Violation { limits, ..Violation::new("", code, message) }
 }
 
-/// Line and column of the byte behind some others, counted as `serde_json` does.
+/// Returns line and column of the byte that follows `before`, counted like `serde_json`.
 fn place(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     (line, column)
 }
 
-/// What stands before the first bracket beyond the deepest level; brackets in strings do not count.
+/// Returns the text before the first bracket beyond the deepest level. Brackets in strings do not count.
 fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (at, byte) in text.iter().enumerate() {
@@ -83,7 +82,7 @@ fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     None
 }
 
-/// A JSON text, with every member of an object, also those of equal name.
+/// A JSON text. Objects keep all members, including repeated names.
 enum Whole {
     Members(Vec<(String, Value)>),
     Null,
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_the_whole_have_their_place() {
+    fn faults_of_the_body_have_line_and_column() {
         for (bytes, code, line, column) in [
             (&b""[..], "empty", None, None),
             (b" null ", "empty", None, None),
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_in_strings_are_no_levels() {
+    fn brackets_in_strings_do_not_count() {
         let text = format!("{{\"a\":\"{}\"}}", "[".repeat(50));
         assert!(members(text.as_bytes(), 1).is_ok());
     }

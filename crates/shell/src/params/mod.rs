@@ -1,23 +1,22 @@
-//! One reader for the parameters of all operations, on serde and `validator`.
+//! Reads the parameters of all operations, based on serde and `validator`.
 //!
-//! A service declares its [`Rules`] once and a struct for each operation, which derives
-//! `Deserialize`, `Validate` and `IntoParams`: the struct that documents the parameters reads them.
-//! Extractors ([`Query`], [`Path`], [`Json`],
-//! [`Form`]) answer violations in the service's error format; [`read`] is for services
-//! that have an order of checks of their own.
+//! A service declares its [`Rules`] once, and for each operation a struct that derives `Deserialize`, `Validate`
+//! and `IntoParams`. The same struct documents and reads the parameters. The extractors [`Query`], [`Path`],
+//! [`Json`] and [`Form`] answer violations in the service's error format. [`read`] is for services with their
+//! own order of checks.
 //!
 //! # Codes of violations
 //!
-//! | Code | What is wrong | Limits |
+//! | Code | Fault | Limits |
 //! |---|---|---|
 //! | `encoding` | the value is not UTF-8 | |
 //! | `unknown` | no field has the name | |
 //! | `required` | a required value is missing | |
-//! | `boolean`, `integer`, `number` | the text is none | |
-//! | `choice` | the word is none of an enum | `values` |
-//! | `type`, `value`, `length` | another kind of JSON value, or as a `Deserialize` says | |
+//! | `boolean`, `integer`, `number` | the text cannot be parsed as one | |
+//! | `choice` | the word is not a variant of the enum | `values` |
+//! | `type`, `value`, `length` | another kind of JSON value, or the error of a `Deserialize` implementation | |
 //! | `invalid` | `de::Error::custom` | |
-//! | another word | what [`reject`] or `validator` says | those of `validator`: `min`, `max`, … |
+//! | any other | the code of [`reject`] or `validator` | those of `validator`: `min`, `max`, … |
 
 mod brackets;
 mod error;

@@ -1,4 +1,4 @@
-//! Reads a struct of parameters and collects what is wrong with them.
+//! Reads a struct of parameters and collects all violations.
 
 use std::cell::Cell;
 
@@ -13,20 +13,20 @@ use super::validation;
 use super::value::OneValue;
 use crate::Violation;
 
-/// What came of reading: a value, violations, or both.
+/// The result of reading parameters: a value, violations, or both.
 ///
-/// With violations of single fields the value is there too, and those fields are empty in it; so a
-/// service can go on with checks that need more than the request.
+/// If only single fields have violations, the value exists and those fields are empty. A service can then
+/// continue with checks that need more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
-    /// The parameters; none where a field that is neither optional nor defaulted is missing.
+    /// The parameters. `None` if a field without `Option` and without a default is missing.
     pub value: Option<T>,
-    /// What is wrong, in the order in which the fields are declared.
+    /// The violations in the order in which the fields are declared.
     pub violations: Vec<Violation>,
 }
 
 impl<T> Reading<T> {
-    /// The parameters, if nothing is wrong with them.
+    /// Returns the parameters if there are no violations.
     ///
     /// # Errors
     /// The violations.
@@ -38,11 +38,11 @@ impl<T> Reading<T> {
     }
 }
 
-/// Reads the parameters of an operation: deserialises and validates them.
+/// Deserialises and validates the parameters of an operation.
 ///
-/// All violations are found when every field is an `Option` or has a `serde(default)`; required
-/// ones are then marked `#[validate(required)]`. A violation of [`Validate`] is reported under the
-/// name that the contract gives the field, as long as both differ only in letter case, `-` and `_`.
+/// All violations are found if every field is an `Option` or has a `serde(default)`. Mark required fields by
+/// `#[validate(required)]`. A violation of [`Validate`] is reported under the name of the field in the contract if
+/// both names differ only in case, `-` and `_`.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -99,7 +99,7 @@ where
     Reading { value, violations }
 }
 
-/// The names that no field has, where they are refused.
+/// Returns violations for names without a field, if the rules refuse them.
 fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     let Unknown::Refused(most) = fields.rules.unknown else { return Vec::new() };
     let declared = fields.declared.get();
@@ -108,7 +108,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     names.map(|name| Violation::new(name, "unknown", "the name is not known")).collect()
 }
 
-/// Deserialises again and again, each time without the fields that failed before.
+/// Repeats the deserialisation, each time without the fields that failed before.
 fn without_faulty<'de, T: Deserialize<'de>>(
     mut fields: Fields<'_, 'de>,
     first: Failure,
@@ -135,7 +135,7 @@ fn without_faulty<'de, T: Deserialize<'de>>(
     }
 }
 
-/// Adds what was sent and sorts by declaration.
+/// Adds the values as sent, and sorts by declaration.
 fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation> {
     let outer = |violation: &Violation| {
         let name = violation.field.split(['.', '[']).next().unwrap_or_default();
@@ -155,13 +155,13 @@ fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation>
     found
 }
 
-/// An input as the fields of a struct.
+/// A deserialiser that presents an input as the fields of a struct.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'c, 'de> {
     pub(super) input: &'de Input<'de>,
     pub(super) rules: &'de Rules,
     pub(super) declared: &'c Cell<&'static [&'static str]>,
-    /// A bit for each declared field that is left out.
+    /// A bit mask of the declared fields that are skipped.
     pub(super) skipped: u128,
 }
 
@@ -169,7 +169,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     type Error = Failure;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        // An input has no order of fields unless a struct asks for its own.
+        // Only a struct declares fields.
         self.deserialize_struct("", &[], visitor)
     }
 
@@ -197,7 +197,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     }
 }
 
-/// The declared fields that were given, one after the other.
+/// Iterates over the declared fields that are present in the input.
 struct Members<'c, 'de> {
     fields: Fields<'c, 'de>,
     at: usize,

@@ -1,6 +1,6 @@
-//! The reading rules of a service.
+//! The rules by which a service reads parameters.
 
-/// How the parameters of a service are read; one constant per service.
+/// How the parameters of a service are read. Each service has one constant.
 ///
 /// ```
 /// use shell::params::{Empty, Names, Numbers, Repeated, Rules};
@@ -18,28 +18,29 @@
 pub struct Rules {
     /// How names are compared.
     pub names: Names,
-    /// Which of several values of one name counts.
+    /// The value that counts if a name repeats.
     pub repeated: Repeated,
-    /// What an empty value is.
+    /// How an empty value is treated.
     pub empty: Empty,
-    /// What a name is that no field has.
+    /// How a name without a field is treated.
     pub unknown: Unknown,
-    /// What a value that is not UTF-8 spoils.
+    /// How a value that is not UTF-8 is treated.
     pub undecodable: Undecodable,
     /// How a list is written.
     pub lists: Lists,
     /// How a whole number is written.
     pub numbers: Numbers,
-    /// How one of several words is compared.
+    /// How words of an enum are compared.
     pub words: Words,
-    /// The words of a boolean; letter case does not count.
+    /// The words of a boolean, compared ignoring case.
     pub booleans: &'static [(&'static str, bool)],
     /// How many violations are reported.
     pub faults: Faults,
 }
 
 impl Rules {
-    /// Exact names, the first value, empty values kept, `true` and `false`, all violations.
+    /// Exact names, the first value counts, empty values are kept, booleans are `true` and `false`, all
+    /// violations are reported.
     pub const PLAIN: Self = Self {
         names: Names::Exact,
         repeated: Repeated::First,
@@ -63,7 +64,7 @@ impl Default for Rules {
 /// How names are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// Letter by letter.
+    /// Exactly.
     Exact,
     /// Ignoring ASCII letter case.
     IgnoringCase,
@@ -78,7 +79,7 @@ impl Names {
     }
 }
 
-/// Which of several values of one name counts.
+/// The value that counts if a name repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
     /// The first one sent.
@@ -87,67 +88,67 @@ pub enum Repeated {
     Last,
 }
 
-/// What an empty value is.
+/// How an empty value is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Empty {
-    /// The parameter counts as not given.
+    /// The parameter counts as absent.
     Absent,
     /// A value like any other.
     Kept,
 }
 
-/// What a name is that no field has.
+/// How a name without a field is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// Nothing: it is passed over.
+    /// It is ignored.
     Ignored,
-    /// A violation with the code `unknown`; the first so many are reported, before all others.
+    /// It is a violation with the code `unknown`. This number of them is reported, before all other violations.
     Refused(usize),
 }
 
-/// What a value that is not UTF-8 spoils.
+/// How a value that is not UTF-8 is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecodable {
-    /// Its own parameter (code `encoding`), and nothing where no field has its name.
+    /// It is a violation of its parameter (code `encoding`). A name without a field is ignored.
     Parameter,
-    /// The whole input: a single violation is reported, which names the parameter.
+    /// The whole input is refused with a single violation, which names the parameter.
     Input,
 }
 
-/// How a list is written in one or several values; arrays of JSON are lists under every rule.
+/// How a list is written. JSON arrays are lists under every rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// Parts between commas, trimmed, empty ones dropped, of the value that counts.
+    /// As comma-separated items of one value, trimmed and without empty ones.
     Commas,
-    /// Every value of the name is an item.
+    /// As several values of one name.
     Values,
 }
 
 /// How a whole number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// As [`str::parse`] takes it, blanks around it dropped.
+    /// In the syntax of [`str::parse`], with optional surrounding spaces.
     Parsed,
-    /// Digits only, 1 to so many.
+    /// As 1 to this number of digits.
     Digits(usize),
 }
 
-/// How one of several words (a unit variant of an enum) is compared.
+/// How words of an enum (unit variants) are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Letter by letter.
+    /// Exactly.
     Exact,
     /// Ignoring ASCII letter case.
     IgnoringCase,
-    /// Ignoring ASCII letter case, blanks around it dropped.
+    /// Ignoring ASCII letter case and surrounding spaces.
     Trimmed,
 }
 
 /// How many violations are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faults {
-    /// All of them, in the order in which the fields are declared.
+    /// All, in the order in which the fields are declared.
     All,
-    /// The first of that order.
+    /// The first in that order.
     First,
 }

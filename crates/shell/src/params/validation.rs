@@ -1,4 +1,4 @@
-//! What `validator` finds, under the names of the contract.
+//! Converts errors of `validator` to violations with the names of the contract.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use validator::{ValidationError, ValidationErrors, ValidationErrorsKind};
 
 use crate::Violation;
 
-/// Name under which `validator` files what a schema function finds.
+/// The name that `validator` uses for errors of schema functions.
 const WHOLE: &str = "__all__";
 
-/// Adds the violations of fields that have none yet.
+/// Adds violations to fields without one.
 pub(super) fn collect(
     errors: &ValidationErrors,
     declared: &'static [&'static str],
@@ -57,7 +57,7 @@ fn violation(error: &ValidationError, field: String) -> Violation {
     }
 }
 
-/// Whether two spellings name one field: letter case, `-`, `_` and `r#` do not count.
+/// Returns whether two spellings mean the same field. Case, `-`, `_` and `r#` do not count.
 fn alike(one: &str, other: &str) -> bool {
     let letters = |text: &'_ str| -> Vec<u8> {
         let text = text.strip_prefix("r#").unwrap_or(text);
@@ -66,9 +66,9 @@ fn alike(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// A violation of one field that a schema function found by looking at several.
+/// Returns the violation of one field, for schema functions that compare several fields.
 ///
-/// `skip_on_field_errors = false` lets the function run beside violations of single fields.
+/// With `skip_on_field_errors = false` the function also runs if single fields have violations.
 ///
 /// ```
 /// use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! One value as the type that a field has.
+//! Deserialises one value into the type of its field.
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
@@ -11,12 +11,12 @@ use super::error::Failure;
 use super::input::{Given, Input};
 use super::rules::{Lists, Numbers, Rules, Words};
 
-/// A value that is given.
+/// One value of a request.
 #[derive(Clone, Copy)]
 pub(super) struct OneValue<'de> {
     kind: Kind<'de>,
     rules: &'de Rules,
-    /// Where the other values of the same name are.
+    /// The input with the other values of the same name.
     all: Option<(&'de Input<'de>, &'static str)>,
 }
 
@@ -42,7 +42,7 @@ impl<'de> OneValue<'de> {
         }
     }
 
-    /// A whole number as this service writes it.
+    /// Parses a whole number by the rules of the service.
     fn whole<N: std::str::FromStr>(self, text: &str) -> Result<N, Failure> {
         let digits = match self.rules.numbers {
             Numbers::Parsed => text.trim(),

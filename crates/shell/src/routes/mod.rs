@@ -1,4 +1,4 @@
-//! The operations of a service: what is registered is the only list of them.
+//! The operations of a service. The registered operations are the only list of them.
 
 mod operation;
 mod register;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 
-/// A path of the service with its methods, and what a service attached to it.
+/// A path of the service with its methods and attached value.
 #[derive(Clone)]
 pub struct Operation {
     pub(super) template: String,
@@ -30,7 +30,7 @@ impl Operation {
         Self { template, segments, methods, id, attached: None }
     }
 
-    /// Attaches a value of the service's own, such as who may call and what a call costs.
+    /// Attaches a value of the service, such as permissions and costs.
     ///
     /// See [`Routes`](crate::Routes) for an example.
     pub fn attach<A: Send + Sync + 'static>(&mut self, value: A) -> &mut Self {
@@ -38,22 +38,22 @@ impl Operation {
         self
     }
 
-    /// The path with its parameters in braces: `/events/{id}`.
+    /// Returns the path with its parameters in braces: `/events/{id}`.
     pub fn template(&self) -> &str {
         &self.template
     }
 
-    /// The methods, `HEAD` beside every `GET`.
+    /// Returns the methods. `GET` implies `HEAD`.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
 
-    /// The `operationId` of the document.
+    /// Returns the `operationId` of the document.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// The attached value, if it is of this type.
+    /// Returns the attached value, if it is of this type.
     pub fn attached<A: 'static>(&self) -> Option<&A> {
         self.attached.as_deref()?.downcast_ref()
     }
@@ -81,7 +81,7 @@ impl Segment {
         }
     }
 
-    /// Whether a part of a template is a parameter.
+    /// Returns whether a part of a template is a parameter.
     pub(super) fn is_parameter(part: &str) -> bool {
         Self::name(part).is_some()
     }

@@ -1,4 +1,4 @@
-//! Registering operations.
+//! Registers operations.
 
 use actix_web::dev::HttpServiceFactory;
 use actix_web::http::Method;
@@ -11,10 +11,10 @@ use utoipa_actix_web::OpenApiFactory;
 use super::operation::Operation;
 use crate::pages::Site;
 
-/// Takes the operations of a service, in the order of its documentation.
+/// Collects the operations of a service in the order of its documentation.
 ///
-/// Whatever is added is served, stands in the OpenAPI document, and is known to the table of
-/// [`Operations`](crate::Operations), from which 405, canonical paths and the redaction of the access log follow.
+/// Each operation is served, documented in OpenAPI, and part of [`Operations`](crate::Operations), which is the base
+/// of 405 answers, canonical paths and the redaction of the access log.
 ///
 /// ```
 /// use actix_web::get;
@@ -57,18 +57,18 @@ pub struct Routes<'a> {
     described: Described,
 }
 
-/// What the routes of a service are gone through for.
+/// The purpose of a pass over the routes of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// To list and document them; nothing is served.
+    /// Lists and documents the routes without serving them.
     Describe,
-    /// To serve those that are asked for most, which a router then tries first.
+    /// Serves the frequent ones, which routers then try first.
     Frequent,
-    /// To serve the others.
+    /// Serves the others.
     Others,
 }
 
-/// What is known of the routes.
+/// The description of the routes.
 #[derive(Default)]
 pub(super) struct Described {
     pub(super) operations: Vec<Operation>,
@@ -89,7 +89,7 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Others)
     }
 
-    /// Adds a handler that is asked for more often than others: routers try it before them.
+    /// Adds a handler for frequent requests, which routers try before others.
     ///
     /// ```
     /// # use actix_web::get;
@@ -108,9 +108,9 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Frequent)
     }
 
-    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing: it is documented and
-    /// listed, and no handler is registered for it. `documented` is what `utoipa::path` makes of a
-    /// function: its name behind `__path_`.
+    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing. It is documented and
+    /// listed, but has no handler. `documented` is the struct that `utoipa::path` generates for a function:
+    /// `__path_` and the name of the function.
     ///
     /// ```
     /// # use actix_web::HttpResponse;
@@ -124,14 +124,13 @@ impl<'a> Routes<'a> {
     ///     routes.answered_first(__path_get_range);
     /// }
     /// # assert_eq!(shell::Operations::of(routes).redact("/range/ABCDE"), "/range/{prefix}");
-    /// # let _ = get_range;
     /// ```
     pub fn answered_first(&mut self, documented: impl OpenApiFactory) -> &mut Operation {
         let at = self.describe(&documented);
         &mut self.described.operations[at]
     }
 
-    /// Serves a page for people, which is no part of the document.
+    /// Serves a page for people, which is not part of the document.
     ///
     /// ```
     /// use actix_web::web;
@@ -154,7 +153,7 @@ impl<'a> Routes<'a> {
         self.configure(|config| site.serve(config));
     }
 
-    /// Serves what is no operation, such as files: neither documented nor listed.
+    /// Serves routes that are not operations, such as files. They are neither documented nor listed.
     ///
     /// ```
     /// use actix_web::web;
@@ -183,7 +182,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Lists and documents what a handler serves; answers the place of its operation.
+    /// Lists and documents the operations of a handler. Returns the index of the first one.
     fn describe(&mut self, handler: &impl OpenApiFactory) -> usize {
         let at = self.described.operations.len();
         if self.pass != Pass::Describe {
@@ -229,7 +228,7 @@ fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {
 
 pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     let mut described = Described::default();
-    // The application is dropped: actix hands out a configuration only while it builds one.
+    // The application is dropped. actix provides a configuration only while it builds one.
     let _ = App::new().configure(|config| {
         let mut routes = Routes::new(config, Pass::Describe);
         register(&mut routes);
@@ -238,14 +237,14 @@ pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     described
 }
 
-/// Serves what a function adds, the frequent operations first.
+/// Serves the operations that a function adds, the frequent ones first.
 pub(crate) fn serve(config: &mut ServiceConfig, add: fn(&mut Routes<'_>)) {
     for pass in [Pass::Frequent, Pass::Others] {
         add(&mut Routes::new(config, pass));
     }
 }
 
-/// Adds to a document what a function adds.
+/// Adds the operations that a function adds to a document.
 pub(crate) fn document(document: &mut OpenApi, add: fn(&mut Routes<'_>)) {
     let described = describe(add);
     document.paths.merge(described.paths);

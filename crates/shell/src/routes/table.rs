@@ -1,4 +1,4 @@
-//! The table of operations and what follows from it.
+//! The table of operations: canonical paths, redaction, allowed methods.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -10,41 +10,40 @@ use super::operation::{Operation, Segment};
 use super::register::{Routes, describe};
 use super::tree::Tree;
 
-/// Where the document of the API is.
+/// The path of the OpenAPI document.
 const DOCUMENT: &str = "/openapi.json";
-/// Where the pages of the document begin.
+/// The path prefix of Swagger UI.
 const DOCS: &str = "/docs/";
-/// What the access log shows of a part that may hold anything.
+/// The replacement for unknown path segments in the access log.
 const HIDDEN: &str = "{hidden}";
 
-/// Which spellings of a path are the same; [`Operations::canonical`] gives the documented one.
+/// The spellings of a path that are equivalent. [`Operations::canonical`] returns the documented one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRules {
-    /// Whether the letter case of literals counts; parameters keep theirs.
+    /// Whether the case of literals is ignored. Parameters keep theirs.
     pub ignore_case: bool,
-    /// What becomes of slashes at the end.
+    /// How trailing slashes are treated.
     pub trailing_slash: TrailingSlash,
-    /// What stands for an empty parameter, which routers do not know; without it such a path is
-    /// none of the service.
+    /// The replacement for an empty parameter, which routers do not match. Without it, such a path is not found.
     pub empty_parameter: Option<&'static str>,
 }
 
-/// What becomes of slashes at the end of a path.
+/// How trailing slashes of a path are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailingSlash {
-    /// They make another path.
+    /// They belong to the path.
     Kept,
-    /// All of them are dropped, whether the path is known or not; `/docs/` keeps its own.
+    /// All are dropped, also from unknown paths. `/docs/` keeps its slash.
     Dropped,
-    /// One is dropped behind an operation that ends in a literal.
+    /// One is dropped after an operation that ends in a literal.
     OneDropped,
 }
 
 impl PathRules {
-    /// Every path as it is.
+    /// Paths are not changed.
     pub const EXACT: Self =
         Self { ignore_case: false, trailing_slash: TrailingSlash::Kept, empty_parameter: None };
-    /// Slashes at the end are dropped.
+    /// Trailing slashes are dropped.
     pub const NO_TRAILING_SLASH: Self =
         Self { trailing_slash: TrailingSlash::Dropped, ..Self::EXACT };
 }
@@ -66,7 +65,7 @@ pub struct Operations {
 
 static NONE: LazyLock<Arc<Operations>> = LazyLock::new(Arc::default);
 
-/// The operations of the service that a request reached.
+/// Returns the operations of the service that received a request.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -79,7 +78,7 @@ pub fn operations(request: &HttpRequest) -> &Operations {
 }
 
 impl Operations {
-    /// The operations that a function adds.
+    /// Returns the operations that a function adds.
     ///
     /// See [`Routes`] for an example.
     pub fn of(register: impl FnOnce(&mut Routes<'_>)) -> Self {
@@ -89,7 +88,7 @@ impl Operations {
         Self { operations, tree, rules: PathRules::EXACT, docs: false }
     }
 
-    /// The same operations under the rules of a service.
+    /// Sets the path rules of the service.
     ///
     /// ```
     /// use shell::{Operations, PathRules};
@@ -109,23 +108,23 @@ impl Operations {
         Self { rules, ..self }
     }
 
-    /// The same operations with the document and its pages.
+    /// Sets whether the document and its pages are served.
     #[must_use]
     pub(crate) fn with_docs(self, docs: bool) -> Self {
         Self { docs, ..self }
     }
 
-    /// Every operation, in the order in which they were added.
+    /// Returns all operations in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter()
     }
 
-    /// The operation at a path, whatever its methods; of several with one path the first.
+    /// Returns the first operation at a path, regardless of methods.
     pub fn find(&self, path: &str) -> Option<&Operation> {
         self.locate(path).map(|(operation, _)| operation)
     }
 
-    /// Whether a path is the document or one of its pages, as they are spelled.
+    /// Returns whether a path is exactly that of the document or of one of its pages.
     ///
     /// ```
     /// let operations = shell::Operations::default();
@@ -141,9 +140,9 @@ impl Operations {
         document == DOCUMENT || path == "/docs" || path.starts_with(DOCS)
     }
 
-    /// The path that routes know, where it differs.
+    /// Returns the canonical path if it differs from `path`.
     ///
-    /// Literals get their documented case, parameters keep their bytes.
+    /// Literals get their documented case, and parameters keep their bytes.
     pub fn canonical(&self, path: &str) -> Option<String> {
         let rules = self.rules;
         if rules == PathRules::EXACT || (path.ends_with('/') && self.is_template(path)) {
@@ -161,8 +160,8 @@ impl Operations {
         }
     }
 
-    /// A path as the access log may show it: the pattern of its operation; of an unknown path only the
-    /// words that the operations know.
+    /// Returns the form of a path for the access log: the pattern of its operation. An unknown path keeps only words
+    /// that occur in operations.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
             Some((operation, _)) => Cow::Borrowed(operation.template()),
@@ -173,7 +172,7 @@ impl Operations {
         }
     }
 
-    /// The methods that `path` has; empty when no route has it.
+    /// Returns the methods of a path. Empty if there is no route.
     pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
@@ -195,7 +194,7 @@ impl Operations {
         found
     }
 
-    /// Every method that some operation has.
+    /// Returns the methods of all operations.
     pub(crate) fn methods(&self) -> Vec<Method> {
         let mut found = vec![Method::GET, Method::HEAD];
         for method in self.operations.iter().flat_map(|operation| &operation.methods) {
@@ -206,14 +205,14 @@ impl Operations {
         found
     }
 
-    /// Whether a path is spelled as documented and has no parameters.
+    /// Returns whether a path is exactly that of an operation without parameters.
     fn is_template(&self, path: &str) -> bool {
         self.operations
             .iter()
             .any(|operation| operation.template == path && !operation.has_parameters())
     }
 
-    /// The operation at a path, and the path without the slashes that do not count.
+    /// Returns the operation at a path, and the path without ignored trailing slashes.
     fn locate<'p>(&self, path: &'p str) -> Option<(&Operation, &'p str)> {
         let rules = self.rules;
         let trimmed = match rules.trailing_slash {
@@ -230,7 +229,7 @@ impl Operations {
         Some((self.fitting(trimmed, ends_in_literal)?, trimmed))
     }
 
-    /// The operation that a path is, as it stands there: the first of those that are accepted.
+    /// Returns the first accepted operation that matches the path exactly.
     fn fitting(&self, path: &str, accepted: impl Fn(&Operation) -> bool) -> Option<&Operation> {
         let rules = self.rules;
         let empty = rules.empty_parameter.is_some();
@@ -241,14 +240,14 @@ impl Operations {
         self.operations.get(place)
     }
 
-    /// The canonical spelling of a path that is no operation.
+    /// Returns the canonical spelling of a path that is not an operation.
     fn other<'p>(&self, path: &'p str, rules: PathRules) -> Option<Cow<'p, str>> {
         let docs = path.get(..DOCS.len()).is_some_and(|start| match rules.ignore_case {
             true => start.eq_ignore_ascii_case(DOCS),
             false => start == DOCS,
         });
         if docs {
-            // The names of all its files are in lower case.
+            // All file names of Swagger UI are in lower case.
             let lower = || Cow::Owned(path.to_ascii_lowercase());
             return Some(if rules.ignore_case { lower() } else { Cow::Borrowed(path) });
         }
@@ -266,7 +265,7 @@ impl Operations {
         dropped.then_some(Cow::Borrowed(trimmed))
     }
 
-    /// A part of an unknown path, if it is a word of an operation.
+    /// Returns a segment of an unknown path if some operation contains it, or else [`HIDDEN`].
     fn known_word(&self, part: &str) -> &str {
         let literals = self.operations.iter().flat_map(|operation| &operation.segments);
         let literals = literals.filter_map(|segment| match segment {
@@ -278,7 +277,7 @@ impl Operations {
     }
 }
 
-/// Whether a path of an operation has its words in their letter case, and its parameters.
+/// Returns whether a path of an operation has the documented case, and no empty parameters unless `empty` is true.
 fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     let mut parts = operation.template.split('/').zip(path.split('/'));
     parts.all(|(known, part)| match Segment::is_parameter(known) {
@@ -287,7 +286,7 @@ fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     })
 }
 
-/// A path in the spelling of its operation.
+/// Returns a path in the documented spelling of its operation.
 fn spelled(operation: &Operation, path: &str, rules: PathRules) -> String {
     let parts = operation.template.split('/').zip(path.split('/'));
     joined(parts.map(|(known, part)| {

@@ -1,20 +1,20 @@
-//! The parts of all paths as a tree, so that a path is compared with those alone that begin like it.
+//! A prefix tree of path segments.
 
 use super::operation::{Operation, Segment};
 
-/// What is known of the paths that begin in one way.
+/// The paths with one common beginning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    /// What follows a word, in lower case.
+    /// The next nodes by literal, in lower case.
     words: Vec<(String, Tree)>,
-    /// What follows a parameter.
+    /// The next node for a parameter.
     parameter: Option<Box<Tree>>,
-    /// The places of the operations whose path ends here, in the order in which they were added.
+    /// The indexes of the operations whose path ends here, in the order in which they were added.
     ends: Vec<usize>,
 }
 
 impl Tree {
-    /// The tree of some operations, which are known by their places.
+    /// Builds the tree of operations, which are identified by their indexes.
     pub(super) fn of(operations: &[Operation]) -> Self {
         let mut tree = Self::default();
         for (place, operation) in operations.iter().enumerate() {
@@ -37,17 +37,17 @@ impl Tree {
         &mut self.words[at].1
     }
 
-    /// The first place, literals before parameters, whose operation has these parts in any letter
-    /// case, and which is accepted.
+    /// Returns the first accepted index of an operation that matches the path, ignoring case. Literals take
+    /// precedence over parameters.
     ///
-    /// An empty part stands for a parameter only if `empty` says so.
+    /// Parameters match an empty segment only if `empty` is true.
     pub(super) fn first(
         &self,
         path: &str,
         empty: bool,
         accepted: &mut impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        // Parts are short: a search for the slash by words of the processor would cost more.
+        // Segments are short: a vectorised search would cost more.
         let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
         let (part, rest) = path.split_at(end);
         let rest = rest.strip_prefix('/');
