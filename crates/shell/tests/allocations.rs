@@ -1,4 +1,4 @@
-//! What is read for every request must not allocate where there is nothing to read.
+//! Code that runs for every request must not allocate for absent headers and parameters.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -16,11 +16,11 @@ thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call goes on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the allocator of the system.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller keeps the rules of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
@@ -58,7 +58,7 @@ struct Parameters {
 const RULES: Rules = Rules { names: Names::IgnoringCase, empty: Empty::Absent, ..Rules::PLAIN };
 
 #[test]
-fn absent_parameters_cost_no_allocation() {
+fn absent_parameters_do_not_allocate() {
     let (read, count) = allocations(|| {
         let input = Input::query("");
         read::<Parameters>(&input, &RULES).into_result().is_ok()
@@ -67,7 +67,7 @@ fn absent_parameters_cost_no_allocation() {
 }
 
 #[test]
-fn a_number_costs_only_the_list_of_parameters() {
+fn a_number_allocates_only_the_list_of_parameters() {
     let (quantity, count) = allocations(|| {
         let input = Input::query("Quantity=7");
         read::<Parameters>(&input, &RULES).value.and_then(|parameters| parameters.quantity)
@@ -76,7 +76,7 @@ fn a_number_costs_only_the_list_of_parameters() {
 }
 
 #[test]
-fn conditions_and_codings_cost_no_allocation() {
+fn conditions_and_codings_do_not_allocate() {
     let mut headers = HeaderMap::new();
     let tags = HeaderValue::from_static("\"x\", W/\"00ff\"");
     headers.insert(HeaderName::from_static("if-none-match"), tags);

@@ -1,5 +1,5 @@
-//! What hostile connections make a process hold. A process of its own: nothing else takes memory in it.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+//! The memory that a process holds for hostile connections. No other tests run in this process.
+#![allow(clippy::unwrap_used)] // A failed `unwrap` fails the test.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
 #[path = "../examples/hostile/client.rs"]
@@ -20,12 +20,11 @@ use shell::TlsMode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Counts the bytes that the server has allocated, and the most of them since a moment; its clients have
-/// a thread of their own. What the system lends the process would not do: the allocator keeps what earlier
-/// cases freed. `scripts/bench hostile` measures that.
+/// Counts the bytes that the server has allocated and their maximum. Its clients run on another thread. The resident
+/// memory would not do, because the allocator keeps memory of earlier cases. `scripts/bench hostile` measures it.
 struct Counting;
 
-// Below 0 when the server frees what another thread allocated.
+// Negative when the server frees memory that another thread allocated.
 static NOW: AtomicIsize = AtomicIsize::new(0);
 static MOST: AtomicIsize = AtomicIsize::new(0);
 
@@ -33,14 +32,14 @@ thread_local! {
     static OF_CLIENTS: Cell<bool> = const { Cell::new(false) };
 }
 
-// SAFETY: every call goes on to the system's allocator as it came.
+// SAFETY: every call is forwarded unchanged to the allocator of the system.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !OF_CLIENTS.get() {
             let size = layout.size().cast_signed();
             MOST.fetch_max(NOW.fetch_add(size, Ordering::Relaxed) + size, Ordering::Relaxed);
         }
-        // SAFETY: the caller keeps the rules of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
@@ -56,7 +55,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Begins to look for the most; the bytes that are allocated now.
+/// Resets the maximum and returns the bytes that are allocated now.
 fn begin() -> isize {
     OF_CLIENTS.set(true);
     let now = NOW.load(Ordering::Relaxed);
@@ -64,29 +63,39 @@ fn begin() -> isize {
     now
 }
 
-/// The most that was allocated beside `before`, in MiB.
-fn most_beside(before: isize) -> isize {
+/// Returns the maximum of allocated memory minus `before`, in MiB.
+fn most_since(before: isize) -> isize {
     (MOST.load(Ordering::Relaxed) - before) >> 20
 }
 
-/// What connections of one kind made the process hold, in MiB.
+/// Waits until the server has processed its input: it allocates nothing new while it answers many requests.
+async fn settled(started: &Started) {
+    const NOISE: isize = 256 << 10;
+    let (mut before, mut requests) = (0, 0);
+    while requests < 100 {
+        assert_eq!(started.get("/healthz").await.status(), 200, "it answers others");
+        let most = MOST.load(Ordering::Relaxed);
+        requests = if most - before < NOISE { requests + 1 } else { 0 };
+        before = before.max(most);
+    }
+}
+
+/// Returns the memory that the process held for connections of one kind, in MiB.
 async fn held(way: Way, path: &str, connections: usize) -> isize {
     let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
     let ca = started.folder().join("tls/ca.pem");
     let target = Target::new(started.running.https.unwrap(), &ca, path, 350, way);
     let before = begin();
     let open = attack(&target, way, connections).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let held = most_beside(before);
+    settled(&started).await;
+    let held = most_since(before);
     assert!(!open.is_empty());
-    let answer = started.get("/healthz").await;
-    assert_eq!(answer.status(), 200, "it answers others");
     drop(open);
     started.running.kill().await;
     held
 }
 
-/// What many requests behind each other make the process hold, in MiB, when no answer is read.
+/// Returns the memory that the process held for pipelined requests without reading answers, in MiB.
 async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> isize {
     let started = Started::new().await;
     let requests = format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").repeat(requests);
@@ -94,19 +103,18 @@ async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> i
     let mut open = Vec::new();
     for _ in 0..connections {
         let stream = TcpStream::connect(started.running.http).await.unwrap();
-        // The socket takes a part of them.
+        // The socket accepts a part of them.
         let _ = stream.try_write(requests.as_bytes());
         open.push(stream);
     }
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let held = most_beside(before);
-    assert_eq!(started.get("/healthz").await.status(), 200, "it answers others");
+    settled(&started).await;
+    let held = most_since(before);
     drop(open);
     started.running.kill().await;
     held
 }
 
-/// A connection that has sent a request.
+/// Opens a connection and sends a request.
 async fn asking(started: &Started, path: &str) -> TcpStream {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
@@ -114,31 +122,41 @@ async fn asking(started: &Started, path: &str) -> TcpStream {
     stream
 }
 
-/// How much of an answer comes until the connection ends, in MiB.
+/// Reads the answer until the connection ends, and returns its length in MiB.
 async fn rest(mut stream: TcpStream) -> usize {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     answer.len() >> 20
 }
 
-/// How much of an answer comes to a client that waits before it reads, in MiB.
+/// Returns the length of an answer for a client that begins to read late, in MiB.
 async fn read_late(path: &str) -> usize {
     let started = Started::new().await;
     let stream = asking(&started, path).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    settled(&started).await;
     rest(stream).await
 }
 
-/// How much of an answer of 40 MiB comes to clients that read nothing for three seconds while the process
-/// holds much, and to one that reads some MiB a second meanwhile.
+/// Returns the open connections of the server.
+async fn open_connections(started: &Started) -> usize {
+    let metrics = echo::client().get(started.admin("/metrics")).send().await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    let value = metrics.lines().find_map(|line| line.strip_prefix("http_open_connections "));
+    value.unwrap().parse().unwrap()
+}
+
+/// Returns the lengths of an answer of 40 MiB, in MiB: for two clients that do not read while the process holds
+/// much, and for one that reads some MiB a second meanwhile.
 async fn held_and_read() -> (Vec<usize>, usize) {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];
     let mut reader = asking(&started, "/huge").await;
-    let (begin, mut read, mut part) = (std::time::Instant::now(), 0, vec![0; 64 << 10]);
-    while begin.elapsed() < Duration::from_secs(3) {
+    let (mut read, mut part) = (0, vec![0; 64 << 10]);
+    let mut ticks = tokio::time::interval(Duration::from_millis(20));
+    // The server cuts the others. A reader at the end of its answer ends a wait without effect.
+    while open_connections(&started).await > 1 && read < 39 << 20 {
         read += reader.read(&mut part).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        ticks.tick().await;
     }
     let mut held = Vec::new();
     for holder in holders {
@@ -148,7 +166,7 @@ async fn held_and_read() -> (Vec<usize>, usize) {
 }
 
 #[actix_web::test]
-async fn hostile_connections_make_the_process_hold_little() {
+async fn memory_for_hostile_connections_is_limited() {
     for (name, way) in Way::ALL {
         let path = match way {
             Way::Bodies => "/note",
@@ -158,16 +176,16 @@ async fn hostile_connections_make_the_process_hold_little() {
         for (connections, most) in [(1, 64), (30, 256)] {
             let held = held(way, path, connections).await;
             println!("{name}: {connections} connections, {held} MiB");
-            assert!(held < most, "{name}: {connections} connections make it hold {held} MiB");
+            assert!(held < most, "{name}: {held} MiB are held for {connections} connections");
         }
     }
-    assert_eq!(read_late("/huge").await, 40, "a slow client gets all of the longest answer");
+    assert_eq!(read_late("/huge").await, 40, "a late reader gets the complete answer");
     let (held, read) = held_and_read().await;
-    assert!(held.iter().all(|held| *held < 40), "those that read nothing are cut: {held:?}");
-    assert!(read >= 39, "one that reads gets its answer: {read}");
+    assert!(held.iter().all(|held| *held < 40), "clients that do not read are cut: {held:?}");
+    assert!(read >= 39, "a reader gets its answer: {read}");
     for path in ["/count?count=1", "/big"] {
         let held = held_by_pipelines(path, 200, 1000).await;
         println!("pipelines of {path}: {held} MiB");
-        assert!(held < 150, "pipelines of {path} make it hold {held} MiB");
+        assert!(held < 150, "{held} MiB are held for pipelines of {path}");
     }
 }

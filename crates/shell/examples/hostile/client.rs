@@ -1,4 +1,4 @@
-//! Clients that ask for much and take nothing.
+//! Clients that request much data and read none of it.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -16,26 +16,26 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// How long a client waits for one more stream.
+/// How long a client waits for another stream.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How a client is hostile.
+/// A kind of attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// HTTP/2 with a window of 0: no byte of an answer may be sent.
     Closed,
-    /// HTTP/2 with the largest windows, on a socket that nobody reads.
+    /// HTTP/2 with the largest windows, on a socket that is not read.
     Unread,
     /// HTTP/2 with request bodies that do not end.
     Bodies,
     /// HTTP/2 with empty frames of a body that does not end.
     Empty,
-    /// HTTP/1.1 with many requests behind each other on a socket that nobody reads.
+    /// HTTP/1.1 with many pipelined requests on a socket that is not read.
     Pipelined,
 }
 
 impl Way {
-    /// All ways with their names.
+    /// All kinds with their names.
     pub const ALL: [(&'static str, Self); 5] = [
         ("closed", Self::Closed),
         ("unread", Self::Unread),
@@ -45,7 +45,7 @@ impl Way {
     ];
 }
 
-/// Where and what to ask.
+/// The target of an attack.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub address: SocketAddr,
@@ -54,7 +54,7 @@ pub struct Target {
     tls: Arc<ClientConfig>,
 }
 
-/// What keeps a hostile connection open.
+/// Keeps a hostile connection open.
 pub enum Hostile {
     Http2(
         #[expect(dead_code, reason = "held open")] SendRequest<Bytes>,
@@ -64,7 +64,7 @@ pub enum Hostile {
 }
 
 impl Target {
-    /// A target that trusts the local CA of a service.
+    /// Creates a target that trusts the local CA of a service.
     pub fn new(address: SocketAddr, ca: &Path, path: &str, streams: usize, way: Way) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(ca).unwrap()).unwrap();
@@ -80,13 +80,13 @@ impl Target {
         TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await
     }
 
-    /// Opens one connection, asks for everything, and takes nothing.
+    /// Opens one connection and sends its requests without reading answers.
     pub async fn attack(&self, way: Way) -> Option<Hostile> {
         let mut stream = self.connect().await.ok()?;
         if way == Way::Pipelined {
             let request = format!("GET {} HTTP/1.1\r\nhost: localhost\r\n\r\n", self.path);
             let requests = request.repeat(self.streams);
-            // It ends when the server reads no further.
+            // Ends when the server stops reading.
             let _ = timeout(Duration::from_secs(1), stream.write_all(requests.as_bytes())).await;
             return Some(Hostile::Http1(Box::new(stream)));
         }
@@ -99,7 +99,7 @@ impl Target {
         };
         let (mut requests, mut connection) = builder.handshake(stream).await.ok()?;
         let asking = self.ask(&mut requests, way);
-        // Whoever does not poll the connection reads nothing from its socket.
+        // Without polling the connection, its socket is not read.
         let asked = async {
             tokio::select! {
                 _ = asking => {}
@@ -122,7 +122,7 @@ impl Target {
                 .header("content-type", "application/json")
                 .header("accept-encoding", "br, gzip");
             let request = request.body(()).ok()?;
-            // The server announces how many streams there may be.
+            // Waits until the server announces its stream limit.
             let Ok(ready) = timeout(PAUSE, requests.clone().ready()).await else { break };
             *requests = ready.ok()?;
             let (answer, mut body) = requests.send_request(request, !with_body).ok()?;
@@ -131,20 +131,20 @@ impl Target {
             }
             held.push((answer, body));
         }
-        // A few at a time: they take memory in this process too until they are sent.
+        // In small groups, because unsent requests take memory of this process.
         for _ in 0..if way == Way::Empty { 100 } else { 0 } {
             for (_, body) in &mut held {
                 let _ = (0..20).try_for_each(|_| body.send_data(Bytes::new(), false));
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        // The streams live as long as this does.
+        // Keeps the streams open.
         std::future::pending::<()>().await;
         Some(())
     }
 }
 
-/// Opens many connections at a time and holds them.
+/// Opens many connections at the same time and keeps them open.
 pub async fn attack(target: &Target, way: Way, connections: usize) -> Vec<Hostile> {
     let one = |_| {
         let target = target.clone();
@@ -158,7 +158,7 @@ pub async fn attack(target: &Target, way: Way, connections: usize) -> Vec<Hostil
     open
 }
 
-/// The memory that a process has, in KiB.
+/// Returns the resident memory of a process in KiB.
 pub fn resident_kib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

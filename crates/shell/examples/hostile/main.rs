@@ -1,7 +1,7 @@
-//! Opens hostile connections to a running service and tells what memory they make it hold.
+//! Opens hostile connections to a running service and prints the memory that it holds for them.
 //!
 //! `hostile ADDRESS CA PID PATH [CONNECTIONS] [STREAMS]`; `scripts/bench hostile` runs it.
-#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on says so by stopping")]
+#![allow(clippy::unwrap_used, reason = "a failed measurement may panic")]
 
 mod client;
 

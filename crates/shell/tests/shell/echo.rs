@@ -1,4 +1,4 @@
-//! The service under test: a few routes that show what the shell does around them.
+//! The service under test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,11 +37,11 @@ pub struct Gate {
     pub entered: Notify,
     pub leave: Notify,
     pub ended: Notify,
-    /// Parts of endless answers that were made.
+    /// The number of parts of endless answers that were produced.
     pub parts: AtomicUsize,
 }
 
-/// Tells that a handler came to its end or was dropped.
+/// Notifies when a handler has ended or was dropped.
 struct Ending<'a>(&'a Notify);
 
 impl Drop for Ending<'_> {
@@ -119,7 +119,7 @@ async fn big() -> HttpResponse {
     HttpResponse::Ok().insert_header(("content-encoding", "identity")).body(vec![b'b'; 1 << 20])
 }
 
-/// Longer than what a connection may hold.
+/// Longer than a connection may hold.
 #[utoipa::path(operation_id = "huge", responses((status = 200)))]
 #[get("/huge")]
 async fn huge() -> HttpResponse {
@@ -193,7 +193,8 @@ static CORS: CorsRule = CorsRule {
 };
 
 impl Service for Echo {
-    const INFO: ServiceInfo = ServiceInfo::new("echo", "Echo", "Says what it hears.", "1.2.3", 0);
+    const INFO: ServiceInfo =
+        ServiceInfo::new("echo", "Echo", "Returns what it receives.", "1.2.3", 0);
 
     fn document() -> utoipa::openapi::OpenApi {
         Document::openapi()

@@ -1,4 +1,4 @@
-//! Every failure outside handlers wears the format of the service.
+//! Failures outside handlers have the error format of the service.
 
 use super::echo::{Started, client};
 
@@ -15,7 +15,7 @@ async fn an_unknown_path_is_404() {
 }
 
 #[actix_web::test]
-async fn a_known_path_with_another_method_is_405_and_names_the_methods() {
+async fn a_known_path_with_another_method_is_405_with_the_methods() {
     let started = Started::new().await;
     let answer = client().delete(started.url("/repeat/3")).send().await.unwrap();
     assert_eq!(answer.status(), 405);
@@ -55,7 +55,7 @@ async fn invalid_parameters_name_the_field() {
 }
 
 #[actix_web::test]
-async fn bodies_have_a_type_a_form_and_a_limit() {
+async fn bodies_are_checked_for_type_syntax_and_length() {
     let started = Started::new().await;
     let post = async |kind: &str, body: String| {
         let request = client().post(started.url("/note")).header("content-type", kind).body(body);
@@ -73,14 +73,14 @@ async fn bodies_have_a_type_a_form_and_a_limit() {
 }
 
 #[actix_web::test]
-async fn a_panic_is_500_and_the_server_goes_on() {
+async fn a_panic_is_500_and_the_server_continues() {
     let started = Started::new().await;
     assert_eq!(text_of(&started, "/panics").await, (500, "GET /panics: internal".to_owned()));
     assert_eq!(text_of(&started, "/count?count=1").await.0, 200);
 }
 
 #[actix_web::test]
-async fn a_body_that_breaks_off_is_an_error_even_if_what_came_could_be_read() {
+async fn an_incomplete_body_is_an_error_even_if_it_could_be_parsed() {
     use std::io::{Read, Write};
     let started = Started::new().await;
     let address = started.running.http;

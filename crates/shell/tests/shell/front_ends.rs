@@ -1,4 +1,4 @@
-//! Proxies in front of a service: PROXY protocol, HTTP/2 without TLS, Unix sockets, several addresses.
+//! Services behind proxies: PROXY protocol, HTTP/2 without TLS, Unix sockets, several addresses.
 
 use actix_web::web::Bytes;
 use shell::{ListenAddress, ShellSettings, Switch, TlsMode};
@@ -9,11 +9,11 @@ use super::echo::{Started, client};
 
 const REQUEST: &str = "GET /client HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
 
-/// The body of the answer to `bytes`, or an empty text when the connection is closed without one.
+/// Sends `bytes` and returns the body of the answer. Empty if the connection is closed without an answer.
 async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: &[u8]) -> String {
     let mut answer = Vec::new();
     if stream.write_all(bytes).await.is_ok() {
-        // A connection that is refused may end with a reset.
+        // A refused connection may end with a reset.
         let _ = stream.read_to_end(&mut answer).await;
     }
     let answer = String::from_utf8(answer).unwrap();
@@ -26,7 +26,7 @@ fn behind_proxy(settings: &mut ShellSettings) {
 }
 
 #[actix_web::test]
-async fn a_proxy_protocol_header_names_the_client() {
+async fn a_proxy_protocol_header_sets_the_client() {
     let started = Started::with(behind_proxy).await;
     let get = async |header: &str, fields: &str| {
         let stream = TcpStream::connect(started.running.http).await.unwrap();
@@ -34,7 +34,7 @@ async fn a_proxy_protocol_header_names_the_client() {
     };
     let client = "PROXY TCP4 203.0.113.9 192.0.2.1 4711 80\r\n";
     assert_eq!(get(client, "").await, "203.0.113.9");
-    // The client is not a trusted proxy, so what it says of itself does not count.
+    // The client is not a trusted proxy, so its header is ignored.
     assert_eq!(get(client, "x-forwarded-for: 198.51.100.1\r\n").await, "203.0.113.9");
     assert_eq!(get("PROXY UNKNOWN\r\n", "").await, "127.0.0.1");
     assert_eq!(get("", "").await, "");
@@ -42,7 +42,7 @@ async fn a_proxy_protocol_header_names_the_client() {
 }
 
 #[actix_web::test]
-async fn a_peer_that_is_not_trusted_cannot_name_another_client() {
+async fn an_untrusted_peer_cannot_set_the_client() {
     let started = Started::with(|settings| settings.proxy_protocol = Switch::On).await;
     let stream = TcpStream::connect(started.running.http).await.unwrap();
     let header = format!("PROXY TCP4 203.0.113.9 192.0.2.1 4711 80\r\n{REQUEST}\r\n");
@@ -52,7 +52,7 @@ async fn a_peer_that_is_not_trusted_cannot_name_another_client() {
 }
 
 #[actix_web::test]
-async fn tls_passed_through_by_a_proxy_begins_behind_the_header() {
+async fn tls_begins_after_the_proxy_protocol_header() {
     let started = Started::with(|settings| {
         behind_proxy(settings);
         settings.tls_mode = TlsMode::Native;
@@ -65,7 +65,7 @@ async fn tls_passed_through_by_a_proxy_begins_behind_the_header() {
 }
 
 #[actix_web::test]
-async fn http2_begins_without_tls_by_prior_knowledge() {
+async fn http2_without_tls_works_by_prior_knowledge() {
     let started = Started::new().await;
     let stream = TcpStream::connect(started.running.http).await.unwrap();
     let (mut requests, connection) = h2::client::handshake(stream).await.unwrap();
@@ -83,7 +83,7 @@ async fn http2_begins_without_tls_by_prior_knowledge() {
 }
 
 #[actix_web::test]
-async fn a_preface_in_pieces_and_one_that_is_none_are_told_apart() {
+async fn a_preface_in_parts_is_recognised_and_a_wrong_one_is_not() {
     let started = Started::new().await;
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     stream.set_nodelay(true).unwrap();
@@ -99,7 +99,7 @@ async fn a_preface_in_pieces_and_one_that_is_none_are_told_apart() {
 }
 
 #[actix_web::test]
-async fn a_unix_socket_serves_and_its_proxy_is_trusted() {
+async fn the_proxy_on_a_unix_socket_is_trusted() {
     let started = Started::with(|settings| {
         let path = settings.data_dir.join("service.sock");
         settings.bind = vec![ListenAddress::Unix(path)];
@@ -119,7 +119,7 @@ async fn a_unix_socket_serves_and_its_proxy_is_trusted() {
 }
 
 #[actix_web::test]
-async fn a_stop_leaves_the_socket_of_the_next_server_alone() {
+async fn a_stop_does_not_remove_the_socket_of_the_next_server() {
     let listen = |settings: &mut ShellSettings, path: std::path::PathBuf| {
         settings.bind = vec![ListenAddress::Unix(path)];
     };
@@ -158,7 +158,7 @@ async fn every_address_of_a_setting_is_listened_on() {
 }
 
 #[actix_web::test]
-async fn one_address_has_at_most_its_connections_and_others_are_served() {
+async fn connections_of_one_address_are_limited() {
     let started = Started::with(|settings| {
         settings.proxy_protocol = Switch::On;
         settings.trusted_proxies = vec!["127.0.0.2/32".parse().unwrap()];

@@ -1,4 +1,4 @@
-//! HEAD, the path rule, CORS, compression, documentation, metrics.
+//! HEAD, path rules, CORS, compression, documentation, metrics.
 
 use super::echo::{Echo, Started, client};
 
@@ -76,7 +76,7 @@ async fn the_document_and_its_page_are_served() {
 }
 
 #[actix_web::test]
-async fn metrics_label_patterns_never_paths() {
+async fn metrics_have_patterns_as_labels() {
     let started = Started::new().await;
     started.get("/repeat/7?text=secret").await;
     started.get("/private-path").await;
@@ -90,7 +90,7 @@ async fn metrics_label_patterns_never_paths() {
 }
 
 #[actix_web::test]
-async fn every_answer_names_its_request() {
+async fn every_answer_has_a_request_id() {
     let started = Started::new().await;
     let ask = async |path: &str, sent: &str| {
         let request = client().get(started.url(path)).header("x-request-id", sent);
@@ -115,7 +115,7 @@ async fn every_answer_names_its_request() {
 }
 
 #[actix_web::test]
-async fn pages_of_the_document_are_packed_once_and_keep_to_themselves() {
+async fn swagger_ui_is_compressed_once_and_has_a_content_policy() {
     let started = Started::new().await;
     let ask = async |path: &str, known: &str| {
         let request = client().get(started.url(path)).header("accept-encoding", "gzip");

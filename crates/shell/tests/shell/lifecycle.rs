@@ -9,7 +9,7 @@ use shell::{ListenAddress, Server, ShellSettings};
 use super::echo::{Echo, Started, client};
 
 #[actix_web::test]
-async fn readiness_tells_why_not_and_health_stays_green() {
+async fn readiness_reports_the_reason_and_health_stays_ok() {
     let started = Started::new().await;
     started.echo.broken.store(true, Ordering::SeqCst);
     let answer = client().get(started.admin("/readyz")).send().await.unwrap();
@@ -21,7 +21,7 @@ async fn readiness_tells_why_not_and_health_stays_green() {
 }
 
 #[actix_web::test]
-async fn a_stop_finishes_the_request_under_way_and_turns_readiness_red() {
+async fn a_stop_finishes_open_requests_and_reports_not_ready() {
     let started = Started::new().await;
     let (slow, ready) = (started.url("/slow"), started.admin("/readyz"));
     let request = actix_web::rt::spawn(client().get(slow).header("connection", "close").send());
@@ -35,18 +35,18 @@ async fn a_stop_finishes_the_request_under_way_and_turns_readiness_red() {
 }
 
 #[actix_web::test]
-async fn a_handler_ends_with_the_connection_of_its_client() {
+async fn a_handler_ends_when_its_client_leaves() {
     let started = Started::new().await;
     let request = actix_web::rt::spawn(client().get(started.url("/slow")).send());
     started.echo.gate.entered.notified().await;
     request.abort();
     tokio::time::timeout(Duration::from_secs(20), started.echo.gate.ended.notified())
         .await
-        .expect("the handler goes on without a client");
+        .expect("the handler is still running");
 }
 
 #[actix_web::test]
-async fn an_occupied_port_is_one_clear_sentence() {
+async fn an_occupied_port_is_a_clear_error() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut settings = ShellSettings::for_tests(folder.path());
@@ -74,8 +74,8 @@ async fn while_draining_answers_ask_clients_to_close() {
     stop.abort();
 }
 
-/// Asks over fresh and kept connections until the listener is gone; the number of requests that
-/// were sent and not answered.
+/// Sends requests over new and kept connections during a stop. Returns the number of requests that were sent but
+/// not answered.
 async fn lost_during_a_stop() -> usize {
     let started = Started::with(|settings| settings.drain_seconds = 1).await;
     let url = started.url("/count?count=1");
@@ -107,7 +107,7 @@ async fn lost_during_a_stop() -> usize {
 }
 
 #[actix_web::test]
-async fn a_stop_loses_no_request_on_kept_and_fresh_connections() {
+async fn a_stop_loses_no_requests() {
     for _ in 0..5 {
         assert_eq!(lost_during_a_stop().await, 0);
     }

@@ -1,4 +1,4 @@
-//! The certificate that servers make for themselves, in a folder that several may share.
+//! The local certificate in a folder that several servers may share.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn settings(tls: &Path, public_url: Option<&str>) -> ShellSettings {
     settings
 }
 
-/// Starts a server and stops it: why it does not start.
+/// Starts a server and stops it. Returns the error if it does not start.
 fn start(settings: &ShellSettings) -> Result<(), String> {
     actix_web::rt::System::new().block_on(async {
         let running = Server::start(settings, Echo::default()).await;
@@ -28,7 +28,7 @@ fn start(settings: &ShellSettings) -> Result<(), String> {
     })
 }
 
-/// Whether certificate and key in a folder belong together.
+/// Returns whether certificate and key in a folder match.
 fn match_in(tls: &Path) -> bool {
     let chain = CertificateDer::pem_file_iter(tls.join("cert.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(tls.join("key.pem")).unwrap();
@@ -41,7 +41,7 @@ fn read(tls: &Path, name: &str) -> String {
 }
 
 #[test]
-fn servers_that_start_at_once_on_one_folder_all_start_with_one_pair() {
+fn servers_that_start_at_once_share_one_pair() {
     const SERVERS: usize = 8;
     for _ in 0..3 {
         let folder = tempfile::tempdir().unwrap();
@@ -67,7 +67,7 @@ fn servers_that_start_at_once_on_one_folder_all_start_with_one_pair() {
 }
 
 #[test]
-fn a_pair_that_does_not_match_is_made_anew_under_the_same_ca() {
+fn a_pair_that_does_not_match_is_replaced_under_the_same_ca() {
     let folder = tempfile::tempdir().unwrap();
     let tls = folder.path();
     start(&settings(tls, None)).unwrap();
@@ -81,7 +81,7 @@ fn a_pair_that_does_not_match_is_made_anew_under_the_same_ca() {
 }
 
 #[test]
-fn a_ca_whose_key_is_another_one_is_made_anew() {
+fn a_ca_that_does_not_match_its_key_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let tls = folder.path();
     start(&settings(tls, None)).unwrap();
@@ -94,7 +94,7 @@ fn a_ca_whose_key_is_another_one_is_made_anew() {
     assert_ne!(read(tls, "ca.pem"), ca);
 }
 
-/// Files of another TLS folder.
+/// Creates a TLS folder with a CA of its own.
 fn other_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     start(&settings(folder.path(), None)).unwrap();
@@ -108,7 +108,7 @@ fn copy(from: &Path, to: &Path, names: &[&str]) {
 }
 
 #[test]
-fn a_certificate_of_another_ca_is_made_anew_by_the_ca_of_the_folder() {
+fn a_certificate_of_another_ca_is_replaced() {
     let (folder, other) = (other_folder(), other_folder());
     let ca = read(folder.path(), "ca.pem");
     copy(other.path(), folder.path(), &["cert.pem", "key.pem"]);
@@ -118,7 +118,7 @@ fn a_certificate_of_another_ca_is_made_anew_by_the_ca_of_the_folder() {
 }
 
 #[test]
-fn a_certificate_whose_ca_has_no_key_here_is_refused_and_kept() {
+fn a_certificate_of_another_ca_is_refused_without_the_ca_key() {
     let other = other_folder();
     for wrong_ca in [false, true] {
         let folder = other_folder();
@@ -135,19 +135,19 @@ fn a_certificate_whose_ca_has_no_key_here_is_refused_and_kept() {
 }
 
 #[test]
-fn a_ca_whose_certificate_is_lost_gets_another_one_for_its_key() {
+fn a_missing_ca_certificate_is_made_again_for_its_key() {
     let folder = other_folder();
     let tls = folder.path();
     let cert = read(tls, "cert.pem");
     fs::remove_file(tls.join("ca.pem")).unwrap();
     start(&settings(tls, None)).unwrap();
-    // Also for clients that know the former one, the certificate stays.
+    // Clients that trust the former CA certificate accept the same leaf.
     assert_eq!(read(tls, "cert.pem"), cert);
     assert!(tls.join("ca.pem").exists());
 }
 
 #[test]
-fn a_certificate_that_the_operator_put_there_is_never_replaced() {
+fn a_certificate_of_the_operator_is_never_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let tls = folder.path();
     let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -159,7 +159,7 @@ fn a_certificate_that_the_operator_put_there_is_never_replaced() {
 }
 
 #[test]
-fn servers_with_different_names_share_a_certificate_with_all_of_them() {
+fn servers_with_different_names_share_a_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let tls = folder.path();
     let (one, other) = (
@@ -176,7 +176,7 @@ fn servers_with_different_names_share_a_certificate_with_all_of_them() {
 }
 
 #[test]
-fn nobody_else_reads_or_locks_the_folder_that_a_server_makes() {
+fn a_new_tls_folder_is_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let tls = folder.path().join("data/tls");

@@ -1,5 +1,5 @@
-//! The shell around a small service, over real sockets.
-#![allow(clippy::unwrap_used)] // A test that cannot go on says so by stopping.
+//! Tests of the shell with a small service over real sockets.
+#![allow(clippy::unwrap_used)] // A failed `unwrap` fails the test.
 
 mod connections;
 mod echo;

@@ -1,4 +1,4 @@
-//! The parameter reader under the rules of different services.
+//! The parameter reader under the rules of several services.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -107,7 +107,7 @@ fn names_repeats_and_empty_values_follow_the_rules() {
 }
 
 #[test]
-fn all_faults_come_in_the_order_of_the_fields() {
+fn violations_are_in_the_order_of_the_fields() {
     let query = "to=1&from=2&type=abcd&even=3&order=up&pageSize=11&full-path=maybe&ids=1,x";
     let violations = parse(query, &LENIENT).unwrap_err();
     let found: Vec<_> =
@@ -131,7 +131,7 @@ fn all_faults_come_in_the_order_of_the_fields() {
 }
 
 #[test]
-fn a_partly_filled_value_comes_with_the_faults() {
+fn a_partial_value_is_returned_with_the_violations() {
     let input = Input::query("keywords=a&full-path=x&order=name");
     let reading = read::<Parameters>(&input, &LENIENT);
     assert_eq!(reading.violations.len(), 2);
@@ -140,7 +140,7 @@ fn a_partly_filled_value_comes_with_the_faults() {
 }
 
 #[test]
-fn what_is_not_text_spoils_its_own_parameter_or_everything() {
+fn a_value_that_is_not_utf8_violates_its_parameter_or_the_whole_input() {
     let query = "TYPE=%FF+a&%FF=1&other=%FE&pageSize=0";
     let violations = parse(query, &LENIENT).unwrap_err();
     let found: Vec<_> = violations.iter().map(|v| (&*v.field, &*v.code)).collect();
@@ -153,7 +153,7 @@ fn what_is_not_text_spoils_its_own_parameter_or_everything() {
 }
 
 #[test]
-fn numbers_are_as_long_as_the_rules_say() {
+fn the_length_of_numbers_follows_the_rules() {
     let digits = Rules { numbers: Numbers::Digits(3), ..LENIENT };
     assert_eq!(parse("pageSize=1&from=007", &digits).unwrap().from, Some(7));
     for value in ["1000", "-1", "%2B1", "+1", "1.0"] {
@@ -164,7 +164,7 @@ fn numbers_are_as_long_as_the_rules_say() {
 }
 
 #[test]
-fn lists_come_as_values_of_one_name() {
+fn lists_may_be_several_values_of_one_name() {
     let values = Rules { lists: Lists::Values, ..LENIENT };
     let read = parse("pageSize=1&tags=a,b&TAGS=c", &values).unwrap();
     assert_eq!(read.tags, ["a,b", "c"]);
@@ -185,7 +185,7 @@ struct Venue {
 }
 
 #[test]
-fn json_and_bracketed_forms_are_read_alike() {
+fn json_and_bracketed_forms_are_equivalent() {
     let json = json!({"name": "a", "venue": {"city": "Graz", "size": 3}, "ids": [1, 2]});
     let form = "name=a&venue[city]=Graz&venue[size]=3&ids[]=1&ids[]=2";
     let brackets = bracketed(Input::query(form).texts());
@@ -195,7 +195,7 @@ fn json_and_bracketed_forms_are_read_alike() {
 }
 
 #[test]
-fn faults_inside_json_are_named_by_their_place() {
+fn violations_inside_json_have_a_path() {
     for (body, field, code) in [
         (json!({"name": 1}), "name", "type"),
         (json!({"name": null}), "name", "required"),
@@ -215,21 +215,21 @@ fn faults_inside_json_are_named_by_their_place() {
 }
 
 #[test]
-fn members_of_equal_name_follow_the_rule_for_repeats() {
+fn repeated_members_follow_the_rules() {
     let members = members(br#"{"NAME": "a", "name": "b"}"#, 32).unwrap();
     let input = Input::members(members.iter().map(|(name, value)| (name, value)));
     assert_eq!(read::<Row>(&input, &LENIENT).value.unwrap().name, "b");
 }
 
 #[test]
-fn a_required_field_without_option_ends_the_search() {
+fn a_missing_field_without_option_is_the_only_violation() {
     let violations = read::<Row>(&Input::query("ids=x"), &LENIENT).violations;
     let found: Vec<_> = violations.iter().map(|v| (&*v.field, &*v.code)).collect();
     assert_eq!(found, [("name", "required"), ("ids[0]", "integer")]);
 }
 
 #[test]
-fn unknown_names_are_refused_where_the_rules_say_so() {
+fn unknown_names_are_refused_by_rule() {
     let strict = Rules { unknown: Unknown::Refused(2), ..LENIENT };
     let query = "pageSize=0&x=1&Keywords=a&y=2&z=3";
     let found = faults(query, &strict);

@@ -1,4 +1,4 @@
-//! What follows from the table of operations: canonical paths, redaction, documents.
+//! The table of operations: canonical paths, redaction, documents.
 
 use actix_web::{get, post, web};
 use shell::{Operations, PathRules, Routes, TrailingSlash};
@@ -76,7 +76,7 @@ fn lenient() -> Operations {
 }
 
 #[test]
-fn literals_are_read_in_any_case_and_parameters_stay() {
+fn literals_ignore_case_and_parameters_are_kept() {
     let operations = lenient();
     for (path, expected) in [
         ("/API/v3/BREACHEDACCOUNT/A%40b", "/api/v3/breachedAccount/A%40b"),
@@ -96,7 +96,7 @@ fn literals_are_read_in_any_case_and_parameters_stay() {
 }
 
 #[test]
-fn neither_slashes_behind_parameters_nor_encoded_words_nor_empty_segments_are_known() {
+fn other_spellings_are_not_found() {
     let operations = lenient();
     for path in [
         "/api/v3/breachedaccount/range/ABCDEF/",
@@ -123,7 +123,7 @@ fn neither_slashes_behind_parameters_nor_encoded_words_nor_empty_segments_are_kn
 }
 
 #[test]
-fn the_log_shows_patterns_and_known_words_alone() {
+fn the_log_shows_only_patterns_and_known_words() {
     let operations = lenient();
     for (path, shown) in [
         ("/api/v3/breachedaccount/a@b.example", "/api/v3/breachedAccount/{email}"),
@@ -150,7 +150,7 @@ fn calendar(routes: &mut Routes<'_>) {
 }
 
 #[test]
-fn all_slashes_at_the_end_may_be_dropped() {
+fn all_trailing_slashes_may_be_dropped() {
     let rules = PathRules { ignore_case: true, ..PathRules::NO_TRAILING_SLASH };
     let operations = Operations::of(calendar).with(rules);
     for (path, expected) in [
@@ -181,7 +181,7 @@ fn branches(routes: &mut Routes<'_>) {
 }
 
 #[test]
-fn a_path_goes_back_to_the_last_parameter_that_it_passed() {
+fn matching_backtracks_to_the_last_parameter() {
     let exact = Operations::of(branches);
     let lenient = exact.clone().with(ONE_DROPPED);
     for (path, exactly, in_any_case) in [
@@ -208,7 +208,7 @@ fn a_path_goes_back_to_the_last_parameter_that_it_passed() {
 }
 
 #[test]
-fn literals_are_found_before_parameters() {
+fn literals_take_precedence_over_parameters() {
     let operations = Operations::of(calendar);
     let id = |path: &str| operations.find(path).and_then(|found| found.id()).map(str::to_owned);
     assert_eq!(id("/events/by-slug/x").as_deref(), Some("by_slug"));

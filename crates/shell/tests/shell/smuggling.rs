@@ -1,7 +1,7 @@
-//! Requests that two programs may read differently, and paths that lead elsewhere, as raw bytes.
+//! Request smuggling and path traversal, as raw bytes.
 //!
-//! Where the end of a request is in doubt, it gets 400 and the connection ends: what follows it on
-//! the connection is never taken for a request.
+//! A request without a clear end is answered 400 and ends the connection, so that the following bytes are never
+//! parsed as a request.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use tokio::net::TcpStream;
 
 use super::echo::Started;
 
-/// What comes behind each request; it must be answered only where the first one was clear.
+/// The request after each tested one. It must be answered only if the tested one is valid.
 const SECOND: &str = "GET /repeat/3?text=second HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
 const NOTE: &str = "{\"text\":\"a\"}";
 const CHUNKS: &str = "c\r\n{\"text\":\"a\"}\r\n0\r\n\r\n";
 
-/// The statuses of all answers on a connection that gets these bytes, then the second request.
+/// Sends the bytes and then the second request on one connection. Returns the statuses of all answers.
 async fn statuses(started: &Started, first: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     stream.write_all(first.as_bytes()).await.unwrap();
-    // The server may have hung up by now.
+    // The server may have closed the connection.
     let _ = stream.write_all(SECOND.as_bytes()).await;
     let mut bytes = Vec::new();
     let read = stream.read_to_end(&mut bytes);
@@ -37,7 +37,7 @@ fn post(headers: &str, body: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_body_whose_length_is_in_doubt_ends_the_connection() {
+async fn a_body_of_unclear_length_ends_the_connection() {
     let started = Started::new().await;
     for (headers, body) in [
         ("content-length: 4\r\ntransfer-encoding: chunked\r\n", CHUNKS),
@@ -73,7 +73,7 @@ async fn a_body_whose_length_is_in_doubt_ends_the_connection() {
 }
 
 #[actix_web::test]
-async fn a_head_that_is_no_head_ends_the_connection() {
+async fn a_malformed_head_ends_the_connection() {
     let started = Started::new().await;
     for head in [
         "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nx: a\r\n b\r\n\r\n",
@@ -94,7 +94,7 @@ async fn a_head_that_is_no_head_ends_the_connection() {
 }
 
 #[actix_web::test]
-async fn paths_that_lead_elsewhere_lead_nowhere() {
+async fn path_traversal_is_not_found() {
     let started = Started::new().await;
     for path in [
         "/docs/../../etc/passwd",
@@ -113,16 +113,16 @@ async fn paths_that_lead_elsewhere_lead_nowhere() {
 }
 
 #[actix_web::test]
-async fn no_client_is_led_away_from_http() {
+async fn protocol_upgrades_are_refused() {
     let started = Started::new().await;
     for (request, expected) in [
-        // The offer is not taken up, the request is, and so is the next one.
+        // The offer is ignored. This request and the next one are answered.
         (
             "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\n\
              upgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n\r\n",
             &[200, 200][..],
         ),
-        // What follows belongs to a protocol that is not spoken.
+        // The following bytes belong to an unsupported protocol.
         (
             "GET /count?count=1 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n",
             &[200],
@@ -134,7 +134,7 @@ async fn no_client_is_led_away_from_http() {
         ),
         ("TRACE /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n", &[405, 200]),
         ("get /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n", &[405, 200]),
-        // What follows belongs to a tunnel that is not made.
+        // The following bytes belong to a tunnel that does not exist.
         ("CONNECT b.example:443 HTTP/1.1\r\nhost: a\r\n\r\n", &[404]),
     ] {
         assert_eq!(statuses(&started, request).await, expected, "{request:?}");

@@ -13,7 +13,7 @@ use shell::TlsMode;
 
 use super::echo::{Started, client};
 
-/// Asks over TLS, trusting only the local CA of `folder`.
+/// Sends a request over TLS that trusts only the local CA of `folder`.
 fn ask(
     address: std::net::SocketAddr,
     ca: &std::path::Path,
@@ -71,7 +71,7 @@ async fn keys_in_the_tls_folder_are_private() {
 }
 
 #[actix_web::test]
-async fn proxy_mode_believes_only_trusted_peers() {
+async fn proxy_mode_trusts_only_configured_peers() {
     let trusted = Started::with(|settings| {
         settings.tls_mode = TlsMode::Proxy;
         settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
@@ -98,7 +98,7 @@ async fn the_public_url_is_the_target_of_the_redirect() {
     assert_eq!(answer.headers()["location"], "https://pw.example/a?b=c");
 }
 
-/// The first message of a client that speaks nothing newer than TLS 1.1.
+/// Returns the ClientHello of a client that supports at most TLS 1.1.
 fn tls_1_1_hello() -> Vec<u8> {
     let mut hello = vec![3, 2];
     hello.extend([7; 32]);
@@ -129,13 +129,13 @@ async fn tls_1_1_is_refused() {
     assert_eq!((reply[0], reply[5], reply[6]), (alert, fatal, protocol_version));
 }
 
-/// The date in so many days.
+/// Returns the date in this number of days.
 fn date_in(days: i64) -> jiff::civil::Date {
     let then = jiff::Timestamp::now() + jiff::Span::new().hours(24 * days);
     then.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// A certificate for localhost that is valid from one day to another, counted from today, and its key.
+/// Returns a certificate for localhost and its key. `begin` and `end` are days from today.
 fn certificate(begin: i64, end: i64) -> (String, String) {
     let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     parameters.distinguished_name.push(rcgen::DnType::CommonName, "Quintet local CA");
@@ -150,7 +150,7 @@ fn certificate(begin: i64, end: i64) -> (String, String) {
     (certificate.pem(), pair.serialize_pem())
 }
 
-/// Why a service does not start with this certificate and key.
+/// Returns the error of a start with this certificate and key.
 async fn refusal(cert: &str, key: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = shell::ShellSettings::for_tests(folder.path());
@@ -166,16 +166,16 @@ async fn refusal(cert: &str, key: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_certificate_that_no_client_accepts_is_one_clear_sentence() {
+async fn an_unusable_certificate_is_a_clear_error() {
     let ((ended, ended_key), (good, key)) = (certificate(-9, -1), certificate(-1, 9));
     let (future, future_key) = certificate(2, 9);
     let encrypted =
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
     for (cert, key, sentence) in [
-        (ended.as_str(), ended_key.as_str(), "ended on"),
+        (ended.as_str(), ended_key.as_str(), "expired on"),
         (&future, &future_key, "is not valid before"),
         (&good, encrypted, "is encrypted: decrypt it with `openssl pkey"),
-        ("no certificate at all", &key, "holds no certificate in PEM form"),
+        ("no certificate at all", &key, "does not contain a PEM certificate"),
         (&good, &ended_key, "do not match"),
         (&good, "no key", "cannot read the private key"),
     ] {
@@ -184,8 +184,7 @@ async fn a_certificate_that_no_client_accepts_is_one_clear_sentence() {
     }
 }
 
-/// What the metric says of the certificate's end.
-/// Whether the metric says that the certificate ends in so many days.
+/// Returns whether the metric reports that the certificate ends in this number of days.
 async fn ends_in(started: &Started, days: i64) -> bool {
     let metrics = reqwest::get(started.admin("/metrics")).await.unwrap().text().await.unwrap();
     let name = "tls_certificate_not_after_timestamp_seconds ";
@@ -201,7 +200,7 @@ fn local_tls(folder: &std::path::Path) -> shell::ShellSettings {
 }
 
 #[actix_web::test]
-async fn a_local_certificate_gets_a_name_that_is_configured_later() {
+async fn a_local_certificate_gets_names_that_are_configured_later() {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = local_tls(folder.path());
     let mut certificates = Vec::new();
@@ -215,12 +214,12 @@ async fn a_local_certificate_gets_a_name_that_is_configured_later() {
         }
     }
     let same: Vec<bool> = certificates.windows(2).map(|pair| pair[0] == pair[1]).collect();
-    // The last has all names that are asked for, and one more.
+    // The last one has all configured names and an additional one.
     assert_eq!(same, [true, false, true, false, true, true, true]);
 }
 
 #[actix_web::test]
-async fn a_local_certificate_is_renewed_by_its_end_whatever_the_time_of_its_file() {
+async fn a_local_certificate_is_renewed_before_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let settings = local_tls(folder.path());
     let tls = folder.path().join("tls");
@@ -242,11 +241,11 @@ async fn a_local_certificate_is_renewed_by_its_end_whatever_the_time_of_its_file
     std::fs::write(tls.join("ca.pem"), &ending).unwrap();
     std::fs::write(tls.join("ca-key.pem"), key).unwrap();
     std::fs::remove_file(tls.join("cert.pem")).unwrap();
-    assert_ne!(start().await.0, ending, "a CA that ends before what it signs is made anew");
+    assert_ne!(start().await.0, ending, "a CA that ends before its certificates is replaced");
 }
 
 #[actix_web::test]
-async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_broken() {
+async fn a_reload_serves_a_new_certificate_and_keeps_the_old_one_on_errors() {
     let folder = tempfile::tempdir().unwrap();
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     let write = |(certificate, pair): &(String, String)| {
@@ -273,14 +272,14 @@ async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_
     started.running.reload();
     assert!(trusts(&second).await);
     assert!(!trusts(&first).await);
-    // Servers of other tests set the metric of this process too.
+    // Servers of other tests in this process set the same metric.
     let told = async {
         while !ends_in(&started, 20).await {
             started.running.reload();
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(20), told).await.unwrap();
-    // A longer one whose key has not come yet.
+    // A later certificate whose key is not there yet.
     std::fs::write(&cert, certificate(-1, 90).0).unwrap();
     started.running.reload();
     assert!(trusts(&second).await);
@@ -291,7 +290,7 @@ async fn a_reload_serves_the_new_certificate_and_keeps_the_old_one_when_that_is_
 }
 
 #[actix_web::test]
-async fn browsers_are_held_to_https_by_a_certificate_of_the_operators_own_alone() {
+async fn hsts_is_sent_only_with_a_certificate_of_the_operator() {
     let folder = tempfile::tempdir().unwrap();
     let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
     let (certificate, pair) = certificate(-1, 9);
