@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_to_a_named_caller_are_private_and_others_vary() {
+    fn answers_to_identified_callers_are_private_and_others_vary() {
         let both = "authorization, cookie";
         for (caching, vary, sent, expected) in [
             ("", "", &[][..], ("", both)),

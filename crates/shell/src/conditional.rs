@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_tags_are_visible_and_short() {
+    fn tags_keep_only_visible_characters() {
         assert_eq!(EntityTag::new("a\"b c\n").strong(), b"\"abc\"");
         assert_eq!(EntityTag::new(&"x".repeat(100)).strong().len(), 66);
         assert_eq!(EntityTag::of_digest(&[0; 64]).weak().len(), 68);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_counts_more_than_a_date() {
+    fn tags_take_precedence_over_dates() {
         let since = ("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT");
         assert!(known(&[since], Some(784_111_777)));
         assert!(!known(&[since], Some(784_111_778)));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_outside_of_the_form_are_left_out() {
+    fn dates_before_1970_and_after_9999_are_omitted() {
         assert_eq!(http_date(0).unwrap(), "Thu, 01 Jan 1970 00:00:00 GMT");
         assert_eq!(http_date(LAST_SECOND).unwrap(), "Fri, 31 Dec 9999 23:59:59 GMT");
         assert_eq!(http_date(LAST_SECOND + 1), None);

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_cannot_stand_in_a_link_is_none() {
+    fn hosts_that_are_unsafe_in_links_are_refused() {
         let edge = edge(TlsMode::Native, &[]);
         let of = |host: &str| edge.redirect(&request("192.0.2.9:1", &[("host", host)])).unwrap();
         for (host, named) in [

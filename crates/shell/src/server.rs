@@ -228,7 +228,7 @@ impl Running {
     /// Waits until the server ends without a stop, and returns the reason.
     async fn failed(&mut self) -> anyhow::Error {
         match (&mut self.main_task).await {
-            Ok(Ok(())) => anyhow!("the server ended by itself"),
+            Ok(Ok(())) => anyhow!("the server stopped unexpectedly"),
             Ok(Err(error)) => anyhow!("the server cannot serve: {error}"),
             Err(error) => anyhow!("the server failed: {error}"),
         }
@@ -360,8 +360,8 @@ fn open_files(workers: usize) -> anyhow::Result<u64> {
     let needed = open + threads + FEWEST_DESCRIPTORS;
     if limit < needed {
         bail!(
-            "the limit of open files is {limit} (ulimit -n); with {workers} WORKERS it must be at \
-             least {needed}"
+            "the limit of open files is {limit} (ulimit -n), but a server with WORKERS={workers} needs \
+             at least {needed}"
         );
     }
     Ok(limit)

@@ -212,8 +212,7 @@ fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let issuer = parsed.issuer().iter_common_name().next().and_then(|name| name.as_str().ok());
     if issuer != Some(CA_NAME) {
         bail!(
-            "{} was not made by this service and was not signed by ca.pem next to it: set TLS_CERT \
-             and TLS_KEY to use it, or empty {} (TLS_DIR)",
+            "{} was made by another CA: set TLS_CERT and TLS_KEY to use it, or empty {} (TLS_DIR)",
             cert.display(),
             folder.display()
         );

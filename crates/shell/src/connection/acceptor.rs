@@ -129,7 +129,7 @@ where
     let connection = Connection::new(entrance.tls.is_some());
     connection.trusted_peer.set(matches!(stream, Stream::Unix(_)));
     if let Err(error) = stream.set_nodelay() {
-        log::debug!("a socket keeps its delay: {error}");
+        log::debug!("TCP_NODELAY cannot be set: {error}");
     }
     let opened = opening::open(stream, &entrance, &connection).await;
     let Some(opened) = opened else { return };

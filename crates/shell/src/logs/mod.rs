@@ -86,7 +86,7 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
         }
     });
     if builder.try_init().is_err() {
-        log::debug!("logging had been started before");
+        log::debug!("logging is already started");
         return Ok(());
     }
     let _ = FORMAT.set(format);

@@ -115,7 +115,7 @@ async fn a_shared_page_names_its_publisher_and_is_revalidated() {
 }
 
 #[actix_web::test]
-async fn assets_are_kept_for_good_in_the_form_that_the_client_likes() {
+async fn assets_are_immutable_and_use_the_preferred_coding() {
     let path = format!("/{}", SITE.href("quintet.css"));
     let (status, headers, plain) = ask(get(&path)).await;
     assert_eq!((status, plain.as_slice()), (StatusCode::OK, STYLE.as_bytes()));
@@ -137,7 +137,7 @@ async fn assets_are_kept_for_good_in_the_form_that_the_client_likes() {
 }
 
 #[actix_web::test]
-async fn what_the_client_has_is_304() {
+async fn known_content_is_304() {
     for path in ["/".to_owned(), format!("/{}", SITE.href("echo.js"))] {
         let (_, headers, _) = ask(get(&path)).await;
         let tag = &headers["etag"];

@@ -144,7 +144,7 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
     };
     let ran = program.run_command(limited("20"));
     assert_eq!(ran.code, Some(1));
-    let (_, needed) = ran.errors.split_once("it must be at least ").unwrap();
+    let (_, needed) = ran.errors.split_once("needs at least ").unwrap();
     let served = testkit::Served::start(limited(needed.trim()));
     for _ in 0..2 {
         let held: Vec<_> = (0..40).map(|_| TcpStream::connect(served.http())).collect();
