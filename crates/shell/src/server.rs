@@ -26,7 +26,8 @@ use crate::{Operations, Service, ShellSettings, TlsMode, logs, metrics, tls};
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
 /// A socket filter that drops packets with SYN and without ACK. Handshakes that have begun are completed and
 /// accepted; a new client repeats its SYN a second later, when the listener is closed and refuses it.
-/// Closing a listener without the filter resets the connections in its queue.
+/// Closing a listener without the filter resets the connections in its queue, and a rolling restart then loses
+/// requests.
 const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
     const FLAGS: u32 = 13; // Offset in the TCP header.
     const SYN: u32 = 0x02;
