@@ -64,8 +64,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
 ];
 
 /// Parts of the tree that are still to be rewritten; only removed from.
-const PENDING: &[&str] = &[
-];
+const PENDING: &[&str] = &[];
 
 /// Folders of data, of built files, and of text that other files produce.
 const SKIPPED: &[&str] = &["target", "data", "samples", "fixtures", "snapshots", "corpus", "seeds"];
