@@ -42,7 +42,7 @@ pub enum Word {
     Region,
     /// A postcode of the town.
     Postcode,
-    /// A word of a company name.
+    /// One word of a company name.
     Company,
     /// The trade of the company.
     Trade,
