@@ -6,7 +6,7 @@ use batch::ByteCounter;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Part, Sink, Skipped, Taken};
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::LoadOptions;
@@ -57,6 +57,10 @@ impl Sink for DryRun {
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.intake.page(bucket, kind, truncated)
+    }
+
+    fn part(&mut self, why: Part) {
+        self.intake.part(why);
     }
 
     fn rejected(&mut self) -> Result<(), JobError> {

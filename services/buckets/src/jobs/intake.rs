@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use database::{DatabaseError, Pools};
 
 use super::error::JobError;
-use super::formats::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
+use super::formats::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
 use super::intake_state::IntakeState;
+use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
 use super::reject_file::RejectFile;
 use super::remote::Place;
 use crate::engine::{NamedBucket, NewFile};
-use crate::model::address::{Address, BucketType};
 use crate::store::rejected_lines::{self, Rejected};
 use crate::store::{buckets, removals};
 
@@ -35,13 +35,12 @@ pub struct Intake {
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
+    /// Why the current page is only a part of its bucket.
+    part: Option<Part>,
     /// Whether reject files replace the files of their buckets as well.
     pub replaces_rejected: bool,
     skip: u64,
-    known: HashMap<String, (u64, BucketType)>,
-    written: HashMap<(String, String), Result<Target, String>>,
-    next_bucket: u64,
-    new_buckets: Vec<(u64, String, BucketType)>,
+    buckets: KnownBuckets,
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
@@ -49,17 +48,6 @@ pub struct Intake {
     pub run: u64,
 }
 
-/// The bucket of an address.
-#[derive(Clone, Debug)]
-struct Target {
-    id: u64,
-    kind: BucketType,
-    address: String,
-}
-
-/// Maximum number of cached spellings of addresses, and their maximum length in bytes.
-const MOST_WRITTEN: usize = 100_000;
-const LONGEST_WRITTEN: usize = 512;
 /// Maximum number of new buckets and bad lines that wait for SQL.
 const MOST_ROWS: usize = 10_000;
 /// Maximum length of a reason in bytes, because it may quote the source.
@@ -75,10 +63,6 @@ impl Intake {
         max_errors: MaxErrors,
         reject_file: Option<RejectFile>,
     ) -> Result<Self, JobError> {
-        let (buckets, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            Ok((buckets::all(db)?, buckets::largest_id(db)?))
-        })?;
-        let known = buckets.into_iter().map(|b| (b.address, (b.id, b.kind))).collect();
         let mut intake = Self {
             state,
             files: Vec::new(),
@@ -87,12 +71,10 @@ impl Intake {
             source_index: 0,
             latest: None,
             is_reject_file: false,
+            part: None,
             replaces_rejected: false,
             skip: 0,
-            known,
-            written: HashMap::new(),
-            next_bucket: largest.max(in_sql) + 1,
-            new_buckets: Vec::new(),
+            buckets: KnownBuckets::read(pools, largest)?,
             removed: HashMap::new(),
             rejected: Vec::new(),
             reject_file,
@@ -108,6 +90,7 @@ impl Intake {
         self.source_index = index;
         self.latest = None;
         self.is_reject_file = false;
+        self.part = None;
         self.skip = self.state.events;
         self.state.events = 0;
     }
@@ -143,11 +126,16 @@ impl Intake {
     /// Returns the named buckets for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
+        // The end of a truncated listing is unknown, so nothing is removed.
         let IntakeState { partial, appended, .. } = &self.state;
         let is_partial =
             |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);
         named
-            .map(|(&id, &truncated)| NamedBucket { id, truncated, partial: is_partial(&id) })
+            .map(|(&id, &truncated)| NamedBucket {
+                id,
+                truncated,
+                partial: truncated || is_partial(&id),
+            })
             .collect()
     }
 
@@ -182,14 +170,14 @@ impl Intake {
 
     /// Writes new buckets and bad lines to SQL, before the files that refer to them.
     pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
-        let (buckets, lines) = (&self.new_buckets, &self.rejected);
+        let (buckets, lines) = (&self.buckets.new, &self.rejected);
         if !buckets.is_empty() || !lines.is_empty() {
             pools.write_blocking(|db| -> Result<(), DatabaseError> {
                 buckets::add(db, buckets)?;
                 rejected_lines::add(db, lines)
             })?;
         }
-        self.new_buckets.clear();
+        self.buckets.new.clear();
         self.rejected.clear();
         if let Some(file) = &mut self.reject_file {
             file.flush()?;
@@ -199,7 +187,7 @@ impl Intake {
 
     /// Writes new buckets and bad lines to SQL if there are many.
     pub fn flush_many_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
-        let many = self.new_buckets.len() + self.rejected.len() >= MOST_ROWS;
+        let many = self.buckets.new.len() + self.rejected.len() >= MOST_ROWS;
         if many { self.flush_rows(pools) } else { Ok(()) }
     }
 
@@ -209,46 +197,13 @@ impl Intake {
         self.state.events <= self.skip
     }
 
-    fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
-        if written.len() > LONGEST_WRITTEN || kind.is_some_and(|kind| kind.len() > LONGEST_WRITTEN)
-        {
-            return self.resolve(written, kind);
-        }
-        let key = (written.to_owned(), kind.unwrap_or_default().to_owned());
-        if let Some(known) = self.written.get(&key) {
-            return known.clone();
-        }
-        let found = self.resolve(written, kind);
-        if self.written.len() >= MOST_WRITTEN {
-            self.written.clear();
-        }
-        self.written.insert(key, found.clone());
-        found
-    }
-
-    fn resolve(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
-        let kind = kind.filter(|kind| !kind.is_empty()).map(str::parse).transpose();
-        let kind = kind.map_err(|error: crate::model::address::AddressError| error.to_string())?;
-        let (address, kind) =
-            Address::parse_typed(written, kind).map_err(|error| error.to_string())?;
-        let address = address.as_str().to_owned();
-        if let Some(&(id, kind)) = self.known.get(&address) {
-            return Ok(Target { id, kind, address });
-        }
-        let id = self.next_bucket;
-        self.next_bucket += 1;
-        self.known.insert(address.clone(), (id, kind));
-        self.new_buckets.push((id, address.clone(), kind));
-        Ok(Target { id, kind, address })
-    }
-
     fn is_removed(&self, address: &str, path: &str) -> bool {
         let prefixes = self.removed.get(address);
         prefixes.is_some_and(|all| all.iter().any(|prefix| path.starts_with(prefix.as_str())))
     }
 
     fn take(&mut self, item: &Item<'_>) -> Taken {
-        let target = self.target(item.bucket, item.kind)?;
+        let target = self.buckets.target(item.bucket, item.kind)?;
         if item.path.is_empty() {
             return Err("the path is empty".to_owned());
         }
@@ -363,6 +318,9 @@ impl Sink for Intake {
     }
 
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
+        if what == Skipped::Prefix {
+            self.part.get_or_insert(Part::Filtered);
+        }
         if !self.is_old() {
             self.state.tally.skip(what);
         }
@@ -370,11 +328,23 @@ impl Sink for Intake {
     }
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
+        let part = self.part.take();
         if self.is_old() {
             return Ok(());
         }
-        match self.target(bucket, kind) {
+        match self.buckets.target(bucket, kind) {
             Ok(target) if !self.is_removed(&target.address, "") => {
+                let follows = self.state.named.get(&target.id) == Some(&true);
+                let part = part.filter(|part| *part != Part::Continued || !follows);
+                if let Some(part) = part
+                    && self.state.partial.insert(target.id)
+                {
+                    let (source, address) = (&self.source, &target.address);
+                    log::warn!(
+                        target: "notice",
+                        "{source}: this listing of {address} {part}: no file of the bucket is removed"
+                    );
+                }
                 self.name(target.id);
                 self.state.named.insert(target.id, truncated);
             }
@@ -383,6 +353,10 @@ impl Sink for Intake {
             Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())
+    }
+
+    fn part(&mut self, why: Part) {
+        self.part = Some(why);
     }
 
     fn rejected(&mut self) -> Result<(), JobError> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use database::DatabaseError;
 
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Part, Sink, Skipped, Taken};
 use super::intake::Intake;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
@@ -305,6 +305,10 @@ impl Sink for Loader {
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
         self.intake.page(bucket, kind, truncated)
+    }
+
+    fn part(&mut self, why: Part) {
+        self.intake.part(why);
     }
 
     fn rejected(&mut self) -> Result<(), JobError> {

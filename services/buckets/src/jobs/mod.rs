@@ -7,6 +7,7 @@ mod export;
 mod formats;
 mod intake;
 mod intake_state;
+mod known_buckets;
 mod load;
 mod loader;
 mod max_errors;

@@ -221,3 +221,48 @@ fn source_changed_during_load_fails() {
     assert!(said.contains("changed since the run began"), "{said}");
     assert_eq!(program.published(), (Some(1), 20));
 }
+
+#[rstest]
+#[case::prefix("<Prefix>dir/</Prefix>")]
+#[case::delimiter("<Delimiter>/</Delimiter>")]
+#[case::groups("<CommonPrefixes><Prefix>other/</Prefix></CommonPrefixes>")]
+#[case::missing_first_page("<Marker>dir/0</Marker>")]
+#[case::missing_last_page("<IsTruncated>true</IsTruncated>")]
+fn partial_listing_removes_no_file(#[case] part: &str) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let entry = "<Contents><Key>dir/1</Key><Size>9</Size></Contents>";
+    let listing = format!("<ListBucketResult>{part}{entry}</ListBucketResult>");
+    let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 0));
+    let listing = format!("<ListBucketResult><Prefix/>{entry}</ListBucketResult>");
+    let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 4));
+}
+
+#[test]
+fn listing_of_versions_removes_no_file() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let listing = "<ListVersionsResult><Version><Key>dir/1</Key></Version></ListVersionsResult>";
+    let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
+    assert_eq!((report.tally.skipped_versions, report.counts.removed), (1, 0));
+}
+
+#[test]
+fn pages_in_several_files_are_a_complete_listing() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let page = |number: u32, part: &str| {
+        let entry = format!("<Contents><Key>dir/{number}</Key><Size>9</Size></Contents>");
+        let page = format!("<ListBucketResult>{entry}{part}</ListBucketResult>");
+        fixture.folder.write(format!("{A}.xml.{number}"), page)
+    };
+    let pages = [
+        page(1, "<IsTruncated>true</IsTruncated>"),
+        page(2, "<Marker>dir/1</Marker><IsTruncated>true</IsTruncated>"),
+        page(3, "<Marker>dir/2</Marker><IsTruncated>false</IsTruncated>"),
+    ];
+    let report = fixture.load(&pages).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (3, 2));
+}

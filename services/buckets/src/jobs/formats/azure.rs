@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::defaults::Defaults;
-use super::entry::{Bad, Item, Sink, Skipped};
+use super::entry::{Bad, Item, Part, Sink, Skipped};
 use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
@@ -29,6 +29,7 @@ pub(super) fn read<R: BufRead>(
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
     let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
+    let mut part = None;
     let mut blob = Blob::default();
     let mut pages = 0;
     loop {
@@ -58,7 +59,14 @@ pub(super) fn read<R: BufRead>(
                 match (path.len(), name.as_str()) {
                     (0, _) => {
                         pages += 1;
+                        part.take().into_iter().for_each(|part| sink.part(part));
                         sink.page(&bucket, kind, std::mem::take(&mut truncated))?;
+                    }
+                    (1, "Prefix" | "Delimiter") if !text.trim().is_empty() => {
+                        part = Some(Part::Filtered);
+                    }
+                    (1, "Marker") if !text.trim().is_empty() => {
+                        part.get_or_insert(Part::Continued);
                     }
                     (1, "NextMarker") => truncated = !text.trim().is_empty(),
                     (2, "BlobPrefix") => sink.skipped(Skipped::Prefix)?,

@@ -60,6 +60,27 @@ pub enum Skipped {
     DirectoryMarker,
 }
 
+/// Why a page of a listing is only a part of its bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It continues after a key. That is a part only without the page before it.
+    Continued,
+    /// It is filtered by a prefix or grouped by a delimiter.
+    Filtered,
+    /// It lists versions, which are skipped.
+    Versions,
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Continued => "continues a page that is missing",
+            Self::Filtered => "is filtered by a prefix or delimiter",
+            Self::Versions => "only has versions, which are skipped",
+        })
+    }
+}
+
 /// Receives the content of a source in order.
 pub trait Sink {
     /// Takes a file. If it is rejected, the caller passes it to [`Sink::bad`].
@@ -70,6 +91,8 @@ pub trait Sink {
     fn skipped(&mut self, what: Skipped) -> Result<(), JobError>;
     /// Ends a page of a listing. `truncated` is true if more pages follow.
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
+    /// Marks the page that ends next as a part of its bucket.
+    fn part(&mut self, _: Part) {}
     /// Marks the source as a reject file, which only has a part of the files of its buckets.
     fn rejected(&mut self) -> Result<(), JobError> {
         Ok(())

@@ -20,6 +20,6 @@ mod xml;
 
 pub use continuation::{Marker, next_page};
 pub use defaults::Defaults;
-pub use entry::{Bad, EXCERPT, Item, Sink, Skipped, Taken};
+pub use entry::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
 pub use format::{Format, UnknownFormat};
 pub use read::read;

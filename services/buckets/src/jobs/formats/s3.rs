@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::BufRead;
 
-use super::entry::{Bad, Item, Sink, Skipped, Taken};
+use super::entry::{Bad, Item, Part, Sink, Skipped, Taken};
 use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
@@ -21,6 +21,7 @@ struct Entry {
 struct Page {
     encoded: bool,
     truncated: bool,
+    part: Option<Part>,
     /// Entries that wait for the end of the page, because `EncodingType` may follow them.
     entries: Vec<Entry>,
     /// Bytes of their keys.
@@ -59,6 +60,9 @@ pub(super) fn read<R: BufRead>(
                 if path.is_empty() && !known {
                     return sink.broken(format!("the root element {name} is not a listing"));
                 }
+                if path.is_empty() && name == "ListVersionsResult" {
+                    listing.page.part = Some(Part::Versions);
+                }
                 path.push(name);
             }
             Piece::Close(name, text) => {
@@ -68,6 +72,14 @@ pub(super) fn read<R: BufRead>(
                     (1, "Contents") => listing.entry(std::mem::take(&mut entry), sink)?,
                     (1, "CommonPrefixes") => sink.skipped(Skipped::Prefix)?,
                     (1, "Version" | "DeleteMarker") => sink.skipped(Skipped::Version)?,
+                    (1, "Prefix" | "Delimiter") if !text.trim().is_empty() => {
+                        listing.page.part = Some(Part::Filtered);
+                    }
+                    (1, "Marker" | "StartAfter" | "ContinuationToken" | "KeyMarker")
+                        if !text.trim().is_empty() =>
+                    {
+                        listing.page.part.get_or_insert(Part::Continued);
+                    }
                     (1, "IsTruncated") => listing.page.truncated = text.trim() == "true",
                     (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
                     (2, "Key") => entry.key = Some(text),
@@ -105,8 +117,8 @@ impl Listing<'_> {
     fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.flush(sink)?;
         self.pages += 1;
-        let truncated = self.page.truncated;
-        self.page = Page::default();
+        let Page { truncated, part, .. } = std::mem::take(&mut self.page);
+        part.into_iter().for_each(|part| sink.part(part));
         sink.page(self.bucket, self.kind, truncated)
     }
 

@@ -10,7 +10,7 @@ use super::fetch::{Fetcher, RemoteOptions};
 use super::listing::Listing;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{
-    self, Bad, Defaults, Format, Item, Marker, Sink, Skipped, Taken, next_page,
+    self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, next_page,
 };
 
 /// Receives the content of a listing and its places.
@@ -169,6 +169,10 @@ impl Sink for Entries<'_> {
         }
         self.last = None;
         self.sink.skipped(what)
+    }
+
+    fn part(&mut self, why: Part) {
+        self.sink.part(why);
     }
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
