@@ -13,7 +13,7 @@ use crate::wire::stats::StatsAnswer;
 
 /// Statistics of the index
 ///
-/// Files, and buckets by type. What the package hides is told apart.
+/// Files, and buckets by type. Numbers that the package restricts are separate.
 #[utoipa::path(
     operation_id = "getStats",
     tag = "search",
