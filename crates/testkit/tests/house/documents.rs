@@ -89,14 +89,15 @@ impl Tree {
     }
 }
 
-/// Returns the code spans of a document outside of fenced blocks.
+/// Returns the code spans of a document, and the lines of its fenced blocks that begin with a script or a
+/// service.
 fn spans(file: &str, text: &str) -> Vec<Span> {
     static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`([^`]+)`").unwrap());
     let mut spans = Vec::new();
     let mut is_fenced = false;
     // A span may continue on the next line, so that whole paragraphs are searched.
     let mut paragraph = (1, String::new());
-    let mut search = |(first, text): &(usize, String)| {
+    let search = |spans: &mut Vec<Span>, (first, text): &(usize, String)| {
         for found in SPAN.captures_iter(text) {
             let line = first + text[..found.get(1).unwrap().start()].matches('\n').count();
             let text = found[1].split_whitespace().collect::<Vec<_>>().join(" ");
@@ -105,16 +106,23 @@ fn spans(file: &str, text: &str) -> Vec<Span> {
     };
     for (number, line) in text.lines().enumerate() {
         let fence = line.trim_start().starts_with("```");
+        // Later words may be names of the example.
+        let words: Vec<&str> = line.split_whitespace().skip_while(|word| *word == "$").collect();
+        let first = words.first().copied().unwrap_or_default();
+        if is_fenced && (first.starts_with("scripts/") || SERVICES.contains(&first)) {
+            let text = words[..words.len().min(2)].join(" ");
+            spans.push(Span { file: file.to_owned(), line: number + 1, text });
+        }
         is_fenced ^= fence;
         if fence || is_fenced || line.trim().is_empty() {
-            search(&paragraph);
+            search(&mut spans, &paragraph);
             paragraph = (number + 2, String::new());
         } else {
             paragraph.1 += line;
             paragraph.1.push('\n');
         }
     }
-    search(&paragraph);
+    search(&mut spans, &paragraph);
     spans
 }
 
