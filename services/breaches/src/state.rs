@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use auth::{Gate, KeyStore, Quotas};
 use database::{DatabaseError, Db, Pools, WorkerReader};
 use domain::SharedClock;
+use tokio::sync::Mutex;
 
 use crate::config::Settings;
 use crate::external::External;
@@ -36,6 +37,8 @@ struct Inner {
     external: External,
     deny_list: DenyList,
     snapshot: ArcSwap<Snapshot>,
+    /// Held while a new snapshot is read and stored.
+    reloading: Mutex<()>,
 }
 
 /// Catalogue, opt-outs and block list in memory, read at one moment. It is replaced as a whole when
@@ -128,6 +131,7 @@ impl State {
                 external,
                 deny_list,
                 snapshot: ArcSwap::from_pointee(snapshot),
+                reloading: Mutex::default(),
             }),
         })
     }
@@ -187,12 +191,14 @@ impl State {
         self.inner.snapshot.load().answers.catalogue.version
     }
 
-    /// Replaces the snapshot if the database changed.
+    /// Replaces the snapshot if the database changed. Concurrent calls run one after another, so
+    /// that none stores an older snapshot over a newer one.
     ///
     /// # Errors
     /// Returns errors of the database; the old snapshot is kept.
     pub async fn reload(&self) -> Result<(), DatabaseError> {
         let state = self.clone();
+        let _turn = self.inner.reloading.lock().await;
         self.inner
             .pools
             .read(move |db| {
