@@ -56,6 +56,10 @@ const WALLS: [&str; 24] = [
     "title",
 ];
 
+/// Elements whose content is text, except within SVG and MathML.
+const RAW: [&str; 8] =
+    ["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
+
 /// Table parts, from the inside out.
 const ROWS: [&str; 4] = ["tr", "tbody", "thead", "tfoot"];
 const CELLS: [&str; 3] = ["td", "th", "caption"];
@@ -64,7 +68,9 @@ const CELLS: [&str; 3] = ["td", "th", "caption"];
 pub fn is_too_costly(text: &str) -> bool {
     // Ordinary texts repeat almost nothing and have fewer than twenty open elements.
     let is_much = |open: &Open| {
-        open.repeated > text.len() / 2 + 10_000 || open.steps > text.len() * 20 + 1_000_000
+        open.is_ambiguous
+            || open.repeated > text.len() / 2 + 10_000
+            || open.steps > text.len() * 20 + 1_000_000
     };
     escapes(text) > MAX_ESCAPES || is_much(&scan(text, is_much))
 }
@@ -91,20 +97,34 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
             None => (false, rest),
         };
         match body.chars().next() {
+            Some('!' | '?') => {
+                open.wall();
+                let Some(after) = after_comment(body) else { return open };
+                open.is_ambiguous |= is_ambiguous_section(body);
+                rest = after;
+            }
+            Some(c) if closes && !c.is_ascii_alphabetic() => {
+                open.wall();
+                let Some((_, after)) = body.split_once('>') else { return open };
+                rest = after;
+            }
             Some(c) if c.is_ascii_alphabetic() => {
                 let Some(tag) = Tag::read(body) else { return open };
                 // Each attribute is compared with the preceding ones.
                 open.steps += tag.attributes * tag.attributes / 2;
                 let name = tag.name.to_ascii_lowercase();
-                if closes {
-                    open.end(&name)
-                } else {
-                    open.begin(name, tag.attributes == 0)
-                }
                 rest = tag.after;
+                if closes {
+                    open.end(&name);
+                } else {
+                    if RAW.contains(&name.as_str()) {
+                        let (crosses, bytes) = crosses_end(rest, &name);
+                        open.is_ambiguous |= crosses;
+                        open.steps += bytes;
+                    }
+                    open.begin(name, tag.attributes == 0);
+                }
             }
-            Some('!' | '?') => open.wall(),
-            Some(_) if closes => open.wall(),
             _ => {}
         }
         if is_enough(&open) {
@@ -112,6 +132,56 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
         }
     }
     open
+}
+
+/// Returns the text after a comment, declaration or instruction, given without its opening bracket.
+/// `None` if it has no end.
+fn after_comment(body: &str) -> Option<&str> {
+    let Some(comment) = body.strip_prefix("!--") else {
+        return body.split_once('>').map(|(_, after)| after);
+    };
+    if let Some(after) = comment.strip_prefix('>').or_else(|| comment.strip_prefix("->")) {
+        return Some(after);
+    }
+    let ends = ["-->", "--!>"].map(|end| Some((comment.find(end)?, end.len())));
+    let (at, length) = ends.into_iter().flatten().min()?;
+    Some(&comment[at + length..])
+}
+
+/// Returns whether a declaration ends at another place if it is a CDATA section, which it is within
+/// SVG and MathML.
+fn is_ambiguous_section(body: &str) -> bool {
+    let section = body.strip_prefix("![CDATA[");
+    section.is_some_and(|section| section.find('>') != section.find("]]>").map(|at| at + 2))
+}
+
+/// Looks for something in a raw text element, given from its content on, that would end after the element
+/// if it were markup, which it is within SVG and MathML. Returns whether there is any, and the number of
+/// bytes that were read.
+fn crosses_end(content: &str, name: &str) -> (bool, usize) {
+    let end = raw_end(content, name);
+    let mut bytes = end;
+    let mut brackets = content[..end].match_indices('<').map(|(at, _)| &content[at + 1..]);
+    let crosses = brackets.any(|body| {
+        let after = match body.strip_prefix('/').unwrap_or(body).chars().next() {
+            Some(c) if c.is_ascii_alphabetic() => Tag::read(body).map(|tag| tag.after),
+            Some('!' | '?') => after_comment(body),
+            _ => return false,
+        };
+        let rest = after.map_or(0, str::len);
+        bytes += body.len() - rest;
+        after.is_none() || rest < content.len() - end
+    });
+    (crosses, bytes)
+}
+
+/// Returns where a raw text element ends: after its end tag, or with the text.
+fn raw_end(content: &str, name: &str) -> usize {
+    let ends = content.match_indices("</").filter_map(|(at, _)| {
+        let tag = Tag::read(&content[at + 2..])?;
+        tag.name.eq_ignore_ascii_case(name).then_some(content.len() - tag.after.len())
+    });
+    ends.take(1).next().unwrap_or(content.len())
 }
 
 /// A tag without its opening bracket.
@@ -231,6 +301,8 @@ struct Open {
     repeated: usize,
     /// Number of elements that a parser may have examined.
     steps: usize,
+    /// Whether a parser may read the following tags differently.
+    is_ambiguous: bool,
 }
 
 impl Open {
