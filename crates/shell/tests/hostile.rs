@@ -143,8 +143,8 @@ async fn read_late(path: &str) -> usize {
 }
 
 /// Returns the open connections of the server.
-async fn open_connections(started: &Started) -> usize {
-    let metrics = echo::client().get(started.admin("/metrics")).send().await.unwrap();
+async fn open_connections(started: &Started, client: &reqwest::Client) -> usize {
+    let metrics = client.get(started.admin("/metrics")).send().await.unwrap();
     let metrics = metrics.text().await.unwrap();
     let value = metrics.lines().find_map(|line| line.strip_prefix("http_open_connections "));
     value.unwrap().parse().unwrap()
@@ -158,8 +158,12 @@ async fn held_and_read() -> (Vec<usize>, usize) {
     let mut reader = asking(&started, "/huge").await;
     let (mut read, mut part) = (0, vec![0; 64 << 10]);
     let mut ticks = tokio::time::interval(Duration::from_millis(20));
+    let client = echo::client();
+    while open_connections(&started, &client).await < 3 {
+        ticks.tick().await;
+    }
     // The server cuts the others. A reader at the end of its answer ends a wait without effect.
-    while open_connections(&started).await > 1 && read < 39 << 20 {
+    while open_connections(&started, &client).await > 1 && read < 39 << 20 {
         read += reader.read(&mut part).await.unwrap();
         ticks.tick().await;
     }
