@@ -1,9 +1,10 @@
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use buckets::Settings;
 use rstest::rstest;
 use serde_json::{Value, json};
+use testkit::until;
 
 use crate::app::{App, Fixture, line};
 
@@ -242,15 +243,15 @@ async fn disconnected_client_leaves_expression_queue() {
     let slot = buckets::acquire_slot(&app.state, "another").await;
     let path = "/api/v2/files?keywords=a&regexp=1";
     let search = || app.server.get(path).bearer_auth(&app.key).send();
-    let waits = || async { tokio::time::timeout(Duration::from_secs(1), search()).await.is_err() };
+    let waiting = || {
+        let shares = app.state.slots().shares.lock();
+        shares.values().map(|share| share.waiting).sum::<usize>()
+    };
     let first = actix_web::rt::spawn(search());
-    // While the first search waits, the queue has no place for another one.
-    while search().await.unwrap().status() != 503 {}
+    until("the first search waits", async || waiting() == 1).await;
+    assert_eq!(search().await.unwrap().status(), 503, "the queue is full");
     first.abort();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !waits().await {
-        assert!(Instant::now() < deadline, "the position of a client that left is not given back");
-    }
+    until("the client has left the queue", async || waiting() == 0).await;
     drop(slot);
     assert_eq!(app.get(path).await.0, 200);
 }
