@@ -192,9 +192,13 @@ async fn memory_for_hostile_connections_is_limited() {
     let (held, read) = held_and_read().await;
     assert!(held.iter().all(|held| *held < 40), "clients that do not read are cut: {held:?}");
     assert!(read >= 39, "a reader gets its answer: {read}");
+    // The answers of all connections may take 128 MiB. In addition, each connection has a part of 128 KiB in its
+    // write buffer, and other buffers of about 100 KiB.
+    const CONNECTIONS: usize = 200;
+    let most = 128 + (CONNECTIONS >> 2).cast_signed();
     for path in ["/count?count=1", "/big"] {
-        let held = held_by_pipelines(path, 200, 1000).await;
+        let held = held_by_pipelines(path, CONNECTIONS, 1000).await;
         println!("pipelines of {path}: {held} MiB");
-        assert!(held < 150, "{held} MiB are held for pipelines of {path}");
+        assert!(held < most, "{held} MiB are held for pipelines of {path}");
     }
 }
