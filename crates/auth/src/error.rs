@@ -5,7 +5,7 @@ use shell::{Credentials, Fault};
 
 use crate::TooMany;
 
-/// The reason why a request is refused.
+/// The reason a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// The credentials are missing or wrong.
@@ -32,7 +32,7 @@ impl From<AuthError> for Fault {
     }
 }
 
-/// The reason why a key or plan could not be created or changed, as a sentence for the operator.
+/// The reason a key or plan could not be created or changed, as a sentence for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// There is no plan with this code.

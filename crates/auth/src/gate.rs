@@ -15,21 +15,21 @@ use crate::{
 
 /// Identifies the caller and checks the quota, in this order:
 ///
-/// 1. **Form.** A malformed key is charged to the client address and refused with 401. Without a key, the
-///    address pays if the policy allows it, else the answer is 401.
+/// 1. **Form.** A malformed key is charged to the client address and refused with 401. Without a
+///    key, the address pays if the policy allows it, else the response is 401.
 /// 2. **Look-up.** By this crate, or by the service together with its data.
-/// 3. **Refused keys** (unknown, revoked, expired, or of another owner than the login sent) are charged to
-///    the address and refused with 401, or with 429 if the address cannot pay. A refused key is never
-///    treated as an anonymous call.
-/// 4. **Quota.** A live key pays from its own bucket or that of its owner, from any address. If it cannot,
-///    the answer is 429.
+/// 3. **Refused keys** (unknown, revoked, expired, or of another owner than the login sent) are
+///    charged to the address and refused with 401, or with 429 if the address cannot pay. A refused
+///    key is never treated as an anonymous call.
+/// 4. **Quota.** A live key pays from its own bucket or that of its owner, from any address. If it
+///    cannot, the response is 429.
 ///
-/// [`admit`](Self::admit) and the [`Caller`] extractor do all four steps and store the caller in the
-/// request. [`present_key`](Self::present_key) does the first step and returns a [`Presented`] for the
-/// closure that reads the database, which does the others.
+/// [`admit`](Self::admit) and the [`Caller`] extractor do all four steps and store the caller in
+/// the request. [`present_key`](Self::present_key) does the first step and returns a [`Presented`]
+/// for the closure that reads the database, which does the others.
 ///
 /// [`admit`](Self::admit) stores the state of the bucket as [`Remaining`] in the extensions of the
-/// request, even if it is refused, for services that report it in every answer.
+/// request, even if it is refused, for services that report it in every response.
 #[derive(Clone)]
 pub struct Gate {
     ledger: Arc<Ledger>,

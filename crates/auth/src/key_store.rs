@@ -16,13 +16,13 @@ use crate::{Key, KeyState, digest, is_well_formed};
 
 /// The number of seconds between two writes of the last uses.
 const FLUSH_EVERY: i64 = 60;
-/// The number of last uses per transaction, so that other writers do not wait long.
+/// The number of last uses per transaction, so other writers do not wait long.
 const BATCH: usize = 200;
 
 /// Finds the keys of callers, and records their last use.
 ///
-/// A key that any process revoked stops working at once: keys are cached only if the database reports
-/// every change. Clones share the store.
+/// A key that any process revoked stops working immediately: keys are cached only if the database
+/// reports every change. Clones share the store.
 #[derive(Clone)]
 pub struct KeyStore {
     inner: Arc<Inner>,

@@ -147,11 +147,12 @@ pub fn issue_with_text(
     })
 }
 
-/// Gives a key a new text. Id, owner, plan, end date and quota stay. The old text stops working at once.
+/// Gives a key a new text. Id, owner, plan, end date and quota stay. The old text stops working
+/// immediately.
 ///
 /// # Errors
-/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a revoked or expired key; [`KeyError::Changed`] if another
-/// transaction renewed or revoked it at the same time.
+/// [`KeyError::NoKey`]; [`KeyError::Dead`] for a revoked or expired key; [`KeyError::Changed`] if
+/// another transaction renewed or revoked it at the same time.
 pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError> {
     let old = by_id(db, id)?.ok_or(KeyError::NoKey(id))?;
     if old.state(now) != KeyState::Live {
@@ -179,7 +180,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     Ok((key, text))
 }
 
-/// Revokes a key at once. Returns false if it was already revoked.
+/// Revokes a key immediately. Returns false if it was already revoked.
 ///
 /// # Errors
 /// [`KeyError::NoKey`].
@@ -191,7 +192,8 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     by_id(db, id)?.map(|_| false).ok_or(KeyError::NoKey(id))
 }
 
-/// Revokes all keys of an owner at once. Returns the number of keys that were not revoked before.
+/// Revokes all keys of an owner immediately. Returns the number of keys that were not revoked
+/// before.
 ///
 /// # Errors
 /// Those of the database.

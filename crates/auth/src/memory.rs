@@ -15,10 +15,10 @@ const MOST: usize = 100_000;
 
 /// A cache of the keys in a SQLite file, cleared at each change of the file.
 ///
-/// A key that another process revokes must stop working at once. `PRAGMA data_version` reports to a
-/// SQLite connection whether any other connection of any process has committed since the last call. It
-/// reads shared memory, and is therefore much cheaper than a query on another thread. PostgreSQL has
-/// no equivalent, so that each look-up there is a query.
+/// A key that another process revokes must stop working immediately. `PRAGMA data_version` reports
+/// to a SQLite connection whether any other connection of any process has committed since the last
+/// call. It reads shared memory, and is therefore much cheaper than a query on another thread.
+/// PostgreSQL has no equivalent, so each look-up there is a query.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }

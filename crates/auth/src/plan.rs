@@ -66,7 +66,7 @@ pub struct PlanChange {
 
 /// Inserts the plans of a service if there are none yet. Returns whether it did.
 ///
-/// Later starts do not touch the table, so that changes of the operator persist. Plans are listed in the
+/// Later starts do not touch the table, so changes of the operator persist. Plans are listed in the
 /// order of the slice. Call it in a transaction
 /// ([`Pools::write_blocking`](database::Pools::write_blocking)).
 ///

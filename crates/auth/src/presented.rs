@@ -87,9 +87,10 @@ pub struct Admitted<H> {
 
 /// A well-formed key of a request, before its look-up.
 ///
-/// It does not borrow from the request, so that it can be moved into the closure that reads the database.
-/// The service looks up [`digest`](Self::digest), in one statement with the data of the request, and
-/// passes the result to [`admit`](Self::admit), which consumes the key: a request is charged once.
+/// It does not borrow from the request, so it can be moved into the closure that reads the
+/// database. The service looks up [`digest`](Self::digest), in one statement with the data of the
+/// request, and passes the result to [`admit`](Self::admit), which consumes the key: a request is
+/// charged once.
 pub struct Presented {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) digest: [u8; 32],

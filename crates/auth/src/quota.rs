@@ -150,7 +150,7 @@ pub struct TooMany {
 }
 
 impl TooMany {
-    /// Returns the state of the bucket, for headers of every answer.
+    /// Returns the state of the bucket, for headers of every response.
     pub fn remaining(self) -> Remaining {
         Remaining { limit: self.limit, remaining: 0, reset: self.reset }
     }

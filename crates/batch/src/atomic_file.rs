@@ -147,7 +147,7 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copy.commit(to)
 }
 
-/// Syncs a folder, so that a rename in it survives a power failure.
+/// Syncs a folder, so a rename in it survives a power failure.
 ///
 /// # Errors
 /// The folder cannot be opened or synced.

@@ -46,7 +46,7 @@ pub enum Line<'a> {
     },
 }
 
-/// The reason why a line is not usable as text.
+/// The reason a line is not usable as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line is longer than the limit.

@@ -42,7 +42,7 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// The reason why a text is not a size.
+/// The reason a text is not a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// It is not digits followed by at most one letter.

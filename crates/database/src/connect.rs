@@ -23,8 +23,8 @@ const STATEMENT_MS: u32 = 30_000;
 /// The size to which the WAL of SQLite is truncated after a checkpoint, in bytes.
 const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
-/// The wait before another attempt to configure a SQLite file. Two connections that change the journal mode
-/// would deadlock, so that SQLite refuses one immediately, regardless of `busy_timeout`.
+/// The wait before another attempt to configure a SQLite file. Two connections that change the
+/// journal mode would deadlock, so SQLite refuses one immediately, regardless of `busy_timeout`.
 const LOCKED_RETRY: Duration = Duration::from_millis(10);
 
 /// The purpose of a connection.
@@ -228,8 +228,8 @@ impl Manager {
 
 /// Returns whether a connection from the pool can be used.
 ///
-/// A ping costs a round trip, so that only PostgreSQL connections are checked that were idle or are older
-/// than the last break.
+/// A ping costs a round trip, so only PostgreSQL connections are checked that were idle or are
+/// older than the last break.
 pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
     let now = epoch.load(Ordering::Relaxed);
     if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)

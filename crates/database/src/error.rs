@@ -6,10 +6,10 @@ use std::io;
 use diesel::result::{DatabaseErrorKind, Error};
 use parking_lot::Mutex;
 
-/// The reason why a database operation failed.
+/// The reason a database operation failed.
 ///
-/// A service turns the first four into a status of its API. `Broken` and `Setup` are for logs and for the
-/// operator.
+/// A service turns the first four into a status of its API. `Broken` and `Setup` are for logs and
+/// for the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
@@ -119,8 +119,8 @@ impl From<Error> for DatabaseError {
 /// PostgreSQL's message for a statement timeout.
 const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 
-/// Returns whether a failure is transient. Neither database has an error kind for these, so that PostgreSQL
-/// needs English messages (`lc_messages`).
+/// Returns whether a failure is transient. Neither database has an error kind for these, so
+/// PostgreSQL needs English messages (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 6] = [
         "database is locked",

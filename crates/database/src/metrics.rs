@@ -118,7 +118,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Reads the state of the pools when metrics are collected, so that using the pools costs nothing.
+/// Reads the state of the pools when metrics are collected, so using the pools costs nothing.
 struct States {
     size: IntGaugeVec,
     open: IntGaugeVec,

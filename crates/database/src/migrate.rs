@@ -62,8 +62,8 @@ fn alone<T>(
     Ok(done)
 }
 
-/// Migrates SQLite, which rebuilds a table to alter it. Foreign keys would prevent this, so that they are
-/// disabled and checked before the commit.
+/// Migrates SQLite, which rebuilds a table to alter it. Foreign keys would prevent this, so they
+/// are disabled and checked before the commit.
 fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     if pending(db, sources)?.is_empty() {
         return Ok(Vec::new());
@@ -140,7 +140,7 @@ fn pending_of<'a, DB: Backend>(
             }
         }
     }
-    // A newer program knows further migrations, but has applied all of these as well.
+    // A newer program knows additional migrations, but has applied all of these as well.
     if !pending.is_empty() && known < applied.len() {
         let text = "the database belongs to another service: each needs a DATABASE_URL of its own";
         return Err(DatabaseError::Setup(text.into()));

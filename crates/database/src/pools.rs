@@ -20,17 +20,18 @@ const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 /// How long a request waits to start a long read, because those before it take seconds.
 const LONG_READ_WAIT: Duration = Duration::from_secs(4);
 
-/// The connections of one service: many readers, and one writer (SQLite) or many (PostgreSQL). Long reads
-/// have half as many additional connections, so that they do not delay others.
+/// The connections of one service: many readers, and one writer (SQLite) or many (PostgreSQL). Long
+/// reads have half as many additional connections, so they do not delay others.
 ///
-/// Clones share the pools. Readers refuse to write. An async caller waits at most `DB_WAIT_MS` and then gets
-/// [`DatabaseError::Busy`]. The work runs on a blocking thread, and completes even if the caller is
-/// dropped.
+/// Clones share the pools. Readers refuse to write. An async caller waits at most `DB_WAIT_MS` and
+/// then gets [`DatabaseError::Busy`]. The work runs on a blocking thread, and completes even if the
+/// caller is dropped.
 ///
-/// A PostgreSQL connection that broke while it was idle is replaced before use. When the server stops
-/// answering, waiting async callers get [`DatabaseError::Busy`] within about three seconds, and new ones
-/// at once. The connections that wait for the server are abandoned, and their transactions roll back.
-/// Only if the server stops during a COMMIT, a write that was reported as failed may have been made.
+/// A PostgreSQL connection that broke while it was idle is replaced before use. When the server
+/// stops answering, waiting async callers get [`DatabaseError::Busy`] within about three seconds,
+/// and new ones immediately. The connections that wait for the server are abandoned, and their
+/// transactions roll back. Only if the server stops during a COMMIT, a write that was reported as
+/// failed may have been made.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,
@@ -259,15 +260,15 @@ impl Pools {
         self.inner.connector.connect(Role::Reader)
     }
 
-    /// Checks whether the database answers and can be written, for readiness checks. Uses a connection of
-    /// its own, so that busy pools do not matter.
+    /// Checks whether the database answers and can be written, for readiness checks. Uses a
+    /// connection of its own, so busy pools do not matter.
     ///
-    /// Writing is tried at most every five seconds: with a small file next to a SQLite database, and with a
-    /// transaction after a request failed to write.
+    /// Writing is tried at most every five seconds: with a small file next to a SQLite database,
+    /// and with a transaction after a request failed to write.
     ///
     /// # Errors
-    /// [`DatabaseError::Busy`] without an answer within two seconds; [`DatabaseError::Storage`] if it
-    /// cannot be written within two more seconds, with a text without paths.
+    /// [`DatabaseError::Busy`] without an answer within two seconds; [`DatabaseError::Storage`] if
+    /// it cannot be written within two more seconds, with a text without paths.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {
@@ -276,14 +277,14 @@ impl Pools {
         if matches!(ready, Err(DatabaseError::Busy)) {
             self.inner.was_away.store(true, Ordering::Relaxed);
         } else if self.inner.was_away.swap(false, Ordering::Relaxed) {
-            // A pool pauses up to two seconds after failed attempts. A new pool does not, so that a ready service
-            // serves requests.
+            // A pool pauses up to two seconds after failed attempts. A new pool does not, so a
+            // ready service serves requests.
             self.inner.renew();
         }
         ready
     }
 
-    /// Makes [`ready`](Self::ready) check a further folder of the service, called `name` in errors.
+    /// Makes [`ready`](Self::ready) check another folder of the service, called `name` in errors.
     pub fn watch_folder(&self, name: &'static str, folder: &Path) {
         self.inner.pulse.writability().watch(name, folder);
     }

@@ -93,7 +93,7 @@ impl Probe {
         self.answer(deadline)
     }
 
-    /// Reads the answer to the end, so that the next question can follow.
+    /// Reads the answer to the end, so the next question can follow.
     fn answer(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         let mut answer = None;

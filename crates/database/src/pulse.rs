@@ -1,8 +1,8 @@
 //! Checks on a connection of its own whether the database answers at all.
 //!
-//! libpq waits for an answer without a limit. A stopped server or a frozen machine still acknowledges
-//! what it receives, so that no TCP option helps. Requests that wait therefore look from time to time
-//! whether the server answers another connection. If it does not, they give up.
+//! libpq waits for an answer without a limit. A stopped server or a frozen machine still
+//! acknowledges what it receives, so no TCP option helps. Requests that wait therefore look from
+//! time to time whether the server answers another connection. If it does not, they give up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,12 +24,12 @@ use crate::{DatabaseError, Db};
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The longest time to answer.
 const ANSWER: Duration = Duration::from_secs(2);
-/// PostgreSQL: a question without an answer after this time is given up with its connection.
+/// PostgreSQL: a question without an answer after this time is abandoned with its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
 /// How long an answer counts when several requests look at once.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// The reason why a server that answers cannot be written.
+/// The reason a server that answers cannot be written.
 const STANDBY: &str = "the database is read-only: the server is a standby";
 
 /// The signs of life of one database.
@@ -71,7 +71,7 @@ struct Question {
 /// The answer to a question: whether the server is a standby, or why there is no answer.
 type Answer = Result<bool, String>;
 
-/// The reason why the database did not answer.
+/// The reason the database did not answer.
 enum NoAnswer {
     /// The question timed out.
     Hangs,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The pause of a command between long transactions on SQLite, so that other writers can take the lock.
+/// The pause of a command between long transactions on SQLite, so other writers can take the lock.
 /// They poll it every 100 ms.
 pub const WRITERS_GAP: Duration = Duration::from_millis(120);
 

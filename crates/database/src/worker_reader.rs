@@ -23,11 +23,11 @@ pub trait ReaderCache: Default + 'static {
 
 /// Runs short reads where they cost least.
 ///
-/// On SQLite, a few point reads are cheaper than a change of threads: they run on a read-only connection
-/// of the worker thread. Requests that are ready together share one read transaction, because SQLite
-/// locks its file for each transaction, and because one statement keeps the cache up to date. The
-/// transaction ends before the thread looks for further requests, so these see all earlier commits.
-/// PostgreSQL reads through the pool, without a cache.
+/// On SQLite, a few point reads are cheaper than a change of threads: they run on a read-only
+/// connection of the worker thread. Requests that are ready together share one read transaction,
+/// because SQLite locks its file for each transaction, and because one statement keeps the cache up
+/// to date. The transaction ends before the thread looks for additional requests, so these see all
+/// earlier commits. PostgreSQL reads through the pool, without a cache.
 ///
 /// Clones share everything. The worker threads must run a [`LocalSet`](tokio::task::LocalSet), as
 /// those of actix do.
@@ -105,7 +105,7 @@ impl<C: ReaderCache> WorkerReader<C> {
             Read::Done(done)
         } else {
             let pools = pools.clone();
-            // Boxed, so that short reads do not carry the size of this future.
+            // Boxed, so short reads do not carry the size of this future.
             Read::Pooled(Box::pin(async move { pools.read(|db| work(db, None)).await }))
         };
         async move {

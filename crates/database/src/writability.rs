@@ -114,7 +114,7 @@ impl FolderTrial {
     fn fault(&mut self) -> Option<String> {
         if self.tried.is_none_or(|at| at.elapsed() >= VALID) {
             let before = self.fault.take();
-            // Readiness is public, so that the path is omitted.
+            // Readiness is public, so the path is omitted.
             let outcome = try_write(&self.folder);
             self.fault = outcome.as_ref().err().map(|error| describe(self.name, error));
             self.tried = Some(Instant::now());

@@ -85,7 +85,7 @@ impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
 
     /// Runs a transaction.
     ///
-    /// A transaction whose commit was not acknowledged is repeated, so that `work` must be idempotent.
+    /// A transaction whose commit was not acknowledged is repeated, so `work` must be idempotent.
     ///
     /// # Errors
     /// The error of `work`; [`DatabaseError::Busy`] after the limit of the retries.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The reason why a text is not a domain name.
+/// The reason a text is not a domain name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
     /// The text is empty.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Sha1Digest;
 
-/// The reason why a text is not an e-mail address.
+/// The reason a text is not an e-mail address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
     /// It has fewer than 3 or more than 254 bytes.

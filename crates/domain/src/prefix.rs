@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The reason why a text is not a prefix.
+/// The reason a text is not a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
     /// It has not exactly 5 bytes.

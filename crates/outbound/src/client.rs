@@ -26,7 +26,7 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
         .no_gzip()
         .no_brotli()
         .referer(false)
-        // A connection serves one request, so that the address is checked for each request.
+        // A connection serves one request, so the address is checked for each request.
         .pool_max_idle_per_host(0)
         .build()
 }

@@ -17,7 +17,7 @@ const WAITS: [Duration; 5] = {
     ]
 };
 
-/// The number of attempts before a message is given up.
+/// The number of attempts before a message is abandoned.
 pub const ATTEMPTS: u32 = 6;
 
 /// The number of seconds by which an outbox postpones claimed messages: longer than an attempt including
@@ -43,7 +43,7 @@ pub fn retry_after(failed: u32) -> Option<Duration> {
     WAITS.get(index).copied()
 }
 
-/// The reason why a message was not delivered. The text is for the operator and contains nothing of the
+/// The reason a message was not delivered. The text is for the operator and contains nothing of the
 /// message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
@@ -67,7 +67,7 @@ impl DeliveryError {
         Self::Temporary(why.to_owned())
     }
 
-    /// A failure after which no further attempt makes sense.
+    /// A failure after which no retry makes sense.
     pub fn permanent(why: &str) -> Self {
         Self::Permanent(why.to_owned())
     }
@@ -100,7 +100,7 @@ const LONGEST_REASON: usize = 200;
 /// The outcome of a failed attempt, which an outbox stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The time until the next attempt; `None` if the message is given up or dropped.
+    /// The time until the next attempt; `None` if the message is abandoned or dropped.
     pub retry: Option<Duration>,
     /// Whether the attempt counts.
     pub counts: bool,
@@ -157,7 +157,7 @@ impl Limits {
     pub const ONE: Self = Self { quick: 8, slow: 8, each: 8, each_slow: 8 };
 }
 
-/// The reason why the table of an outbox could not be read or written.
+/// The reason the table of an outbox could not be read or written.
 pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The claimed messages of an outbox.

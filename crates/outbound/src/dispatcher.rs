@@ -87,7 +87,7 @@ struct Dispatcher<'a, O: Outbox, C> {
     is_claiming: bool,
     claimed: usize,
     failures: Failures,
-    /// The last reason why the outbox could not be read or written.
+    /// The last reason the outbox could not be read or written.
     error: Option<OutboxError>,
 }
 
@@ -272,8 +272,8 @@ mod tests {
         }
     }
 
-    /// Receivers from `first_good` on answer at once. The others hang until those have got `expected`
-    /// messages.
+    /// Receivers from `first_good` on answer immediately. The others hang until those have got
+    /// `expected` messages.
     struct Hanging {
         first_good: u32,
         expected: usize,

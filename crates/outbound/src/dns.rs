@@ -17,15 +17,15 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// The number of queries to a server.
 const ATTEMPTS: usize = 2;
 
-/// The reason why a query has no answer.
+/// The reason a query has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the resolver does not answer: {0}")]
 pub struct DnsError(String);
 
 /// A resolver. Clones share it.
 ///
-/// Nothing is cached, so that a changed record is visible at once. Answers that do not fit into a datagram
-/// are requested again over TCP.
+/// Nothing is cached, so a changed record is visible immediately. Answers that do not fit into a
+/// datagram are requested again over TCP.
 #[derive(Clone)]
 pub struct Dns(Arc<TokioResolver>);
 
@@ -98,7 +98,7 @@ impl Dns {
     }
 }
 
-/// Adds a final dot to a name, so that no search domain of the system is appended.
+/// Adds a final dot to a name, so no search domain of the system is appended.
 fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }

@@ -25,7 +25,8 @@ pub(crate) struct Failed {
 /// Failed attempts that were not logged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// The number of attempts and the last one, by destination and whether the messages were given up.
+    /// The number of attempts and the last one, by destination and whether the messages were
+    /// abandoned.
     unlogged: BTreeMap<(String, bool), (u64, u32, String)>,
     logged: Option<Instant>,
 }

@@ -12,7 +12,7 @@ use crate::address::web_url;
 use crate::client;
 use crate::reach::Reach;
 
-/// The reason why a fetch failed.
+/// The reason a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The URL is invalid or not permitted.

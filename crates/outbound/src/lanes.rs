@@ -124,7 +124,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         lane
     }
 
-    /// Records that an attempt takes long, so that it leaves its slot. Returns its new lane.
+    /// Records that an attempt takes long, so it leaves its slot. Returns its new lane.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
         self.mark(receiver, Lane::Slow);
         *self.count(lane) -= 1;

@@ -23,7 +23,7 @@ pub struct WebhookMessage {
     pub url: String,
     /// The secret that signs it.
     pub secret: WebhookSecret,
-    /// The id, equal in all attempts, so that receivers can detect duplicates.
+    /// The id, equal in all attempts, so receivers can detect duplicates.
     pub id: String,
     /// The Unix time of this attempt.
     pub timestamp: i64,
@@ -52,12 +52,12 @@ impl WebhookSender {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }
 
-    /// Sends a message once. It is delivered if the receiver answers 2xx within ten seconds.
+    /// Sends a message once. It is delivered if the receiver returns 2xx within ten seconds.
     ///
     /// # Errors
-    /// [`DeliveryError::Temporary`] if a later attempt may succeed, and if the target is not permitted, so
-    /// that a server started with the wrong setting loses no messages. [`DeliveryError::Permanent`] if the
-    /// URL is invalid, or if the receiver answers 410.
+    /// [`DeliveryError::Temporary`] if a later attempt may succeed, and if the target is not
+    /// permitted, so a server started with the wrong setting loses no messages.
+    /// [`DeliveryError::Permanent`] if the URL is invalid, or if the receiver returns 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
         let url = url.ok_or_else(|| DeliveryError::permanent("the URL is not a web address"))?;

@@ -107,7 +107,7 @@ fn cleaned(agent: &HeaderValue) -> String {
     shown.iter().map(printable).collect()
 }
 
-/// The line of one request and its answer.
+/// The line of one request and its response.
 pub(crate) struct Line {
     pub(crate) id: RequestId,
     pub(crate) method: &'static str,
@@ -158,7 +158,7 @@ impl Line {
         body
     }
 
-    /// Writes the line of an answer of this number of bytes.
+    /// Writes the line of a response of this number of bytes.
     pub(crate) fn write(&self, bytes: u64) {
         if !log::log_enabled!(target: TARGET, Level::Info) {
             return;

@@ -136,8 +136,8 @@ async fn oversee<S: Service>(
             request.into_response(answer)
         }
         None => {
-            // A panic drops the request, and a clone of it would prevent the layers below from changing it.
-            // The answer to a panic therefore needs no request.
+            // A panic drops the request, and a clone of it would prevent the layers below from
+            // changing it. The response to a panic therefore needs no request.
             let answered = AssertUnwindSafe(answer(&context.service, request, &next));
             let Ok(result) = answered.catch_unwind().await else {
                 return Err(panicked(&context, seen));
@@ -172,7 +172,7 @@ async fn answer_for_server<S: Service>(
     response
 }
 
-/// Returns the early answer of the service ([`Service::first`]), or that of the layers below.
+/// Returns the early response of the service ([`Service::first`]), or that of the layers below.
 fn answer<S: Service>(
     service: &S,
     request: ServiceRequest,
@@ -263,7 +263,7 @@ fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> 
     }
 }
 
-/// Logs the cause of a 5xx once, with the id in the answer.
+/// Logs the cause of a 5xx once, with the id in the response.
 fn report(response: &ServiceResponse, id: &RequestId) {
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();

@@ -1,8 +1,9 @@
-//! `Cache-Control` and `Vary` of answers that depend on the caller.
+//! `Cache-Control` and `Vary` of responses that depend on the caller.
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
-/// The request headers on which the answers at a path depend, and whether the request has one of them.
+/// The request headers on which the responses at a path depend, and whether the request has one of
+/// them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallerDependence<'s> {
     names: &'s [HeaderName],
@@ -14,9 +15,11 @@ impl<'s> CallerDependence<'s> {
         Self { names, named_caller: names.iter().any(|name| request.contains_key(name)) }
     }
 
-    /// Keeps the answer out of shared caches if the caller sent credentials. Otherwise adds the headers to `Vary`.
+    /// Keeps the response out of shared caches if the caller sent credentials. Otherwise adds the
+    /// headers to `Vary`.
     ///
-    /// Answers that are `no-store` need neither. Those that are `public` are the same for all callers.
+    /// Responses that are `no-store` need neither. Those that are `public` are the same for all
+    /// callers.
     pub(crate) fn mark(self, answer: &mut HeaderMap) {
         if self.names.is_empty() || contains(answer, &CACHE_CONTROL, "no-store") {
             return;
@@ -57,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns `Cache-Control` and `Vary` of an answer that had these values before.
+    /// Returns `Cache-Control` and `Vary` of a response that had these values before.
     fn marked(caching: &str, vary: &str, sent: &[&str]) -> (String, String) {
         let names = [AUTHORIZATION, COOKIE];
         let (mut request, mut answer) = (HeaderMap::new(), HeaderMap::new());

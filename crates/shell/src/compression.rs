@@ -1,6 +1,7 @@
-//! Compression of long answers.
+//! Compression of long responses.
 //!
-//! This is not a middleware: most answers are short, and another layer would cost more than writing them.
+//! This is not a middleware: most responses are short, and another layer would cost more than
+//! writing them.
 
 use std::sync::LazyLock;
 
@@ -17,21 +18,21 @@ use tokio::sync::Semaphore;
 
 use crate::packing;
 
-/// Shorter answers are not compressed, in bytes.
+/// Shorter responses are not compressed, in bytes.
 const SHORTEST: u64 = 1024;
-/// Longer answers are compressed on a blocking thread, in bytes.
+/// Longer responses are compressed on a blocking thread, in bytes.
 const LONG: usize = 64 << 10;
 
-/// Permits for long answers that are compressed on blocking threads. Without a limit, more of them would wait in
-/// memory.
+/// Permits for long responses that are compressed on blocking threads. Without a limit, more of
+/// them would wait in memory.
 static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
 
-/// Returns the coding that the client prefers, if the answer should be compressed.
+/// Returns the coding that the client prefers, if the response should be compressed.
 ///
-/// Short bodies, compressed media and answers with a coding are not compressed. A handler prevents compression
-/// by `Content-Encoding: identity`, which is not sent.
+/// Short bodies, compressed media and answers with a coding are not compressed. A handler prevents
+/// compression by `Content-Encoding: identity`, which is not sent.
 pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncoding> {
     let is_long = match response.response().body().size() {
         BodySize::None => false,
@@ -50,8 +51,8 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
     preferred(response.request())
 }
 
-/// Compresses an answer. A body in memory is compressed as a whole, so that a slow client holds only the
-/// compressed form.
+/// Compresses a response. A body in memory is compressed as a whole, so a slow client holds only
+/// the compressed form.
 pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();

@@ -181,13 +181,13 @@ impl Validators {
         Self { sent: Some(seconds), asked: None, ..self }
     }
 
-    /// Returns whether the client has this answer. An entity tag takes precedence over a date.
+    /// Returns whether the client has this response. An entity tag takes precedence over a date.
     pub fn are_known(&self, headers: &HeaderMap) -> bool {
         is_known(headers, &self.tag, self.asked)
     }
 
-    /// Answers 304 if the client has the answer, otherwise the result of `whole`. Both have the validators and
-    /// `Cache-Control`.
+    /// Responds with 304 if the client has the response, otherwise the result of `whole`. Both have
+    /// the validators and `Cache-Control`.
     pub fn answer(
         &self,
         request: &HttpRequest,

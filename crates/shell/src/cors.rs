@@ -21,7 +21,7 @@ pub struct CorsRule {
     pub expose: &'static str,
     /// Value of `access-control-max-age` in seconds (preflight).
     pub max_age: Option<u32>,
-    /// Status of the preflight answer.
+    /// Status of the preflight response.
     pub preflight: u16,
 }
 
@@ -46,7 +46,7 @@ impl CorsRule {
         request.into_response(response)
     }
 
-    /// Adds the headers of every answer under this rule.
+    /// Adds the headers of every response under this rule.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);

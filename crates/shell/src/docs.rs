@@ -16,7 +16,7 @@ use crate::pages::Content;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
-/// Caches revalidate every answer.
+/// Caches revalidate every response.
 const CACHING: &str = "no-cache";
 
 /// The document and the files of Swagger UI. Each is compressed once.
@@ -30,7 +30,7 @@ impl Docs {
     pub(crate) fn new(document: String) -> Self {
         Self {
             document: Content::new("application/json", document),
-            // Relative to the pages, so that it is valid below any path of a proxy.
+            // Relative to the pages, so it is valid below any path of a proxy.
             config: Arc::new(Config::from("../openapi.json")),
             files: Mutex::default(),
         }

@@ -142,12 +142,12 @@ impl RequestInfo {
 
 /// Converts faults to answers with the error body of one service.
 pub trait ErrorFormat: Send + Sync {
-    /// Returns the answer to `fault`: status, headers and body.
+    /// Returns the response to `fault`: status, headers and body.
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;
 }
 
 impl Fault {
-    /// Returns the answer in the format of the service.
+    /// Returns the response in the format of the service.
     pub fn response(&self, request: &HttpRequest) -> HttpResponse {
         if let Self::Internal(cause) = self {
             log::error!(request_id = crate::request_id(request).to_string().as_str(); "{cause}");

@@ -1,8 +1,9 @@
-//! Returns freed memory to the system: long buffers at once, the rest after a peak of connections.
+//! Returns freed memory to the system: long buffers immediately, the rest after a peak of
+//! connections.
 //!
-//! The allocator of glibc keeps freed memory for later requests. That is right between two requests, but after
-//! two hundred hostile connections the process would keep their memory forever. It also keeps memory for each
-//! of its threads, which is too much for buffers of megabytes.
+//! The allocator of glibc keeps freed memory for later requests. That is right between two
+//! requests, but after two hundred hostile connections the process would keep their memory forever.
+//! It also keeps memory for each of its threads, which is too much for buffers of megabytes.
 #![cfg_attr(all(target_os = "linux", target_env = "gnu"), allow(unsafe_code))]
 
 use std::time::Duration;

@@ -18,8 +18,8 @@ use prometheus::{
 
 use crate::{Operation, operations};
 
-/// A route label for answers that a service gives in its own middleware, before routing. It is stored in the
-/// extensions of the request.
+/// A route label for responses that a service gives in its own middleware, before routing. It is
+/// stored in the extensions of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteLabel(pub &'static str);
 
@@ -124,7 +124,7 @@ thread_local! {
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
-/// Counts one answer.
+/// Counts one response.
 pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: Duration) {
     let request = response.request();
     let label = request.extensions().get::<RouteLabel>().copied();
@@ -217,7 +217,7 @@ pub(crate) fn render() -> Vec<u8> {
     text
 }
 
-/// Returns the label of a method. Unknown methods share one label, so that clients cannot create labels.
+/// Returns the label of a method. Unknown methods share one label, so clients cannot create labels.
 pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

@@ -64,9 +64,9 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-/// Completes the answers of an operation. A response without a description gets the reason phrase of its status:
-/// OpenAPI 3.1 requires a description, and client generators reject documents without it. An error without a
-/// body gets that of the service.
+/// Completes the responses of an operation. A response without a description gets the reason phrase
+/// of its status: OpenAPI 3.1 requires a description, and client generators reject documents
+/// without it. An error without a body gets that of the service.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };

@@ -7,12 +7,12 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Brotli quality for a body that is compressed for one answer: as fast as fast gzip.
+/// Brotli quality for a body that is compressed for one response: as fast as fast gzip.
 const QUICK_BROTLI: i32 = 3;
-/// Brotli quality for a body that is compressed once for all answers.
+/// Brotli quality for a body that is compressed once for all responses.
 const THOROUGH_BROTLI: i32 = 9;
 
-/// Compresses a body for one answer. Returns `None` for an unsupported coding.
+/// Compresses a body for one response. Returns `None` for an unsupported coding.
 pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let level = Compression::fast();
     let packed = match coding {
@@ -32,7 +32,8 @@ pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     })
 }
 
-/// Compresses a body for all answers. Returns `None` for an unsupported coding and if the result is not shorter.
+/// Compresses a body for all responses. Returns `None` for an unsupported coding and if the result
+/// is not shorter.
 pub(crate) fn thoroughly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let packed = match coding {
         ContentEncoding::Gzip => gzip(plain, Compression::best()),

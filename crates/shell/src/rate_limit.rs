@@ -27,7 +27,7 @@ impl RateLimit {
     pub const NAMES: [&'static str; 3] =
         ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
-    /// Sets the three headers of an answer.
+    /// Sets the three headers of a response.
     pub fn mark(&self, headers: &mut HeaderMap) {
         for (name, value) in [
             ("ratelimit-limit", u64::from(self.limit)),

@@ -1,4 +1,4 @@
-//! Request ids, which connect an answer to its log lines.
+//! Request ids, which connect a response to its log lines.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 
-/// The header of requests and answers that carries the id.
+/// The header of requests and responses that carries the id.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that is accepted from clients, in bytes.
 const LONGEST: usize = 128;
@@ -28,7 +28,7 @@ thread_local! {
     static NEXT: Cell<u128> = Cell::new(random_start());
 }
 
-/// Returns a random first id for a worker, so that workers and restarts do not repeat ids.
+/// Returns a random first id for a worker, so workers and restarts do not repeat ids.
 fn random_start() -> u128 {
     let (high, low) = (RandomState::new().hash_one(0_u8), RandomState::new().hash_one(1_u8));
     u128::from(high) << 64 | u128::from(low)
@@ -62,7 +62,7 @@ impl RequestId {
         self.number
     }
 
-    /// Sets the header of an answer.
+    /// Sets the header of a response.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         let value = match &self.sent {
             Some(sent) => HeaderValue::from_str(sent),

@@ -235,7 +235,7 @@ impl Running {
         }
     }
 
-    /// Stops at once.
+    /// Stops immediately.
     pub async fn kill(self) {
         self.remove_sockets();
         self.main.stop(false).await;
@@ -308,7 +308,7 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
     })
 }
 
-/// Installs a handler for SIGHUP, so that a reload request during the start does not end the process.
+/// Installs a handler for SIGHUP, so a reload request during the start does not end the process.
 ///
 /// A signal that arrives before [`serve`] is pending there and reloads the certificates.
 ///

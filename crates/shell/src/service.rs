@@ -31,8 +31,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
     }
 
-    /// Returns the body of error answers in the document, for operations that declare none. The description of
-    /// an error without a body contains "empty".
+    /// Returns the body of error responses in the document, for operations that declare none. The
+    /// description of an error without a body contains "empty".
     fn error_body() -> Option<ErrorBody> {
         None
     }
@@ -51,11 +51,11 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Returns the body format of failures outside handlers.
     fn errors(&self) -> Arc<dyn ErrorFormat>;
 
-    /// Returns the request headers that identify the caller, such as `Authorization`, if answers at a path depend
-    /// on the caller.
+    /// Returns the request headers that identify the caller, such as `Authorization`, if answers at
+    /// a path depend on the caller.
     ///
-    /// The shell sets `private, no-cache` for requests with one of them, and adds the names to `Vary` of all other
-    /// answers. It does not change answers that are `no-store` or `public`.
+    /// The shell sets `private, no-cache` for requests with one of them, and adds the names to
+    /// `Vary` of all other responses. It does not change answers that are `no-store` or `public`.
     fn credentials(&self, path: &str) -> &[HeaderName] {
         let _ = path;
         &[]
@@ -66,8 +66,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         Shell::default()
     }
 
-    /// Answers a request before middleware and routing, for the most frequent operations. Compression, CORS and
-    /// path rules of the shell do not apply to these answers.
+    /// Answers a request before middleware and routing, for the most frequent operations.
+    /// Compression, CORS and path rules of the shell do not apply to these responses.
     ///
     /// Add such an operation with [`Routes::answered_first`].
     fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
@@ -84,7 +84,7 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async move { next.call(request).await })
     }
 
-    /// Returns whether the service can work, or the reason why not.
+    /// Returns whether the service can work, or why not.
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }

@@ -88,11 +88,11 @@ pub struct ShellSettings {
     /// Worker threads, 1 to 512 [default: cores]
     #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub workers: Option<u16>,
-    /// Seconds from SIGTERM until the listeners close, 0 to 600; meanwhile /readyz answers 503 and
+    /// Seconds from SIGTERM until the listeners close, 0 to 600; meanwhile /readyz returns 503 and
     /// clients are asked to close their connections
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=600))]
     pub drain_seconds: u64,
-    /// Seconds that open requests then have to finish, 0 to 3600
+    /// Seconds that open requests then must finish, 0 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     pub shutdown_timeout: u64,
     /// Seconds from the first byte of a request head to its last, 1 to 600
@@ -101,7 +101,7 @@ pub struct ShellSettings {
     /// Seconds in which at least 1 KiB of a request body must arrive, 1 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub body_timeout: u64,
-    /// Seconds in which a client must read at least 1 KiB of its answer, 1 to 3600
+    /// Seconds in which a client must read at least 1 KiB of its response, 1 to 3600
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub write_timeout: u64,
     /// Open connections at most, 1 to 1000000; further ones wait to be accepted

@@ -13,7 +13,8 @@ pub struct Shell {
     ///
     /// A handler opts out by `Content-Encoding: identity`.
     pub compression: bool,
-    /// Returns the CORS rule for a request. `None` means no CORS headers and no preflight answers.
+    /// Returns the CORS rule for a request. `None` means no CORS headers and no preflight
+    /// responses.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
     /// The path rules. By default, trailing slashes are dropped.
     pub paths: PathRules,
@@ -23,7 +24,8 @@ pub struct Shell {
     pub docs: bool,
     /// Whether a handler is dropped as soon as its client closes the connection.
     ///
-    /// For services with long requests. A client that closes only its sending side then gets no answer.
+    /// For services with long requests. A client that closes only its sending side then gets no
+    /// response.
     pub stop_when_client_leaves: bool,
     /// Returns the suffix of the message "request" in the access log, such as ", padded". It must not contain data
     /// of the client.

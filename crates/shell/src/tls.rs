@@ -298,9 +298,9 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// Returns the CA of this folder. It is made at the first start, and replaced if it would end before the
-/// certificates that it signs or does not match its key. A missing certificate of the CA is made again for the
-/// existing key, so that clients keep their trust.
+/// Returns the CA of this folder. It is made at the first start, and replaced if it would end
+/// before the certificates that it signs or does not match its key. A missing certificate of the CA
+/// is made again for the existing key, so clients keep their trust.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
@@ -350,8 +350,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// Sets the validity: from the midnight (UTC) before an hour ago, so that clients with a slow clock accept it,
-/// to the midnight before the end of `days`.
+/// Sets the validity: from the midnight (UTC) before an hour ago, so clients with a slow clock
+/// accept it, to the midnight before the end of `days`.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)

@@ -100,7 +100,8 @@ async fn held(way: Way, path: &str, connections: usize) -> isize {
     held
 }
 
-/// Returns the memory that the process held for pipelined requests without reading answers, in MiB.
+/// Returns the memory that the process held for pipelined requests without reading responses, in
+/// MiB.
 async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> isize {
     let started = Started::new().await;
     let requests = format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").repeat(requests);
@@ -127,14 +128,14 @@ async fn asking(started: &Started, path: &str) -> TcpStream {
     stream
 }
 
-/// Reads the answer until the connection ends, and returns its length in MiB.
+/// Reads the response until the connection ends, and returns its length in MiB.
 async fn rest(mut stream: TcpStream) -> usize {
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer).await;
     answer.len() >> 20
 }
 
-/// Returns the length of an answer for a client that begins to read late, in MiB.
+/// Returns the length of a response for a client that begins to read late, in MiB.
 async fn read_late(path: &str) -> usize {
     let started = Started::new().await;
     let stream = asking(&started, path).await;
@@ -150,8 +151,8 @@ async fn open_connections(started: &Started, client: &reqwest::Client) -> usize 
     value.unwrap().parse().unwrap()
 }
 
-/// Returns the lengths of an answer of 40 MiB, in MiB: for two clients that do not read while the process holds
-/// much, and for one that reads some MiB a second meanwhile.
+/// Returns the lengths of a response of 40 MiB, in MiB: for two clients that do not read while the
+/// process holds much, and for one that reads some MiB a second meanwhile.
 async fn held_and_read() -> (Vec<usize>, usize) {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];
@@ -162,7 +163,7 @@ async fn held_and_read() -> (Vec<usize>, usize) {
     while open_connections(&started, &client).await < 3 {
         ticks.tick().await;
     }
-    // The server cuts the others. A reader at the end of its answer ends a wait without effect.
+    // The server cuts the others. A reader at the end of its response ends a wait without effect.
     while open_connections(&started, &client).await > 1 && read < 39 << 20 {
         read += reader.read(&mut part).await.unwrap();
         ticks.tick().await;

@@ -8,11 +8,12 @@ use crate::TestServer;
 use crate::must::must;
 
 /// Requests every operation and page of a service, without credentials and with each header of
-/// `credentials`, and checks the caching headers. Operations in `shared` answer all callers alike, so that
-/// their caching must not depend on credentials.
+/// `credentials`, and checks the caching headers. Operations in `shared` answer all callers alike,
+/// so their caching must not depend on credentials.
 ///
 /// # Panics
-/// Panics if a shared cache could return a response to another caller, or must not store a shared one.
+/// Panics if a shared cache could return a response to another caller, or must not store a shared
+/// one.
 pub async fn assert_caching<S: Service>(
     server: &TestServer,
     credentials: &[(&'static str, &str)],

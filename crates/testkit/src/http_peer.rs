@@ -36,9 +36,9 @@ impl PeerRequest {
 /// The response of an [`HttpPeer`].
 #[derive(Clone, Debug)]
 pub enum PeerAnswer {
-    /// Answers with a status and a body.
+    /// Responds with a status and a body.
     Body(u16, String),
-    /// Answers with a status, headers and a body.
+    /// Responds with a status, headers and a body.
     Full(u16, Vec<(&'static str, String)>, Vec<u8>),
     /// Redirects to an address.
     Redirect(String),

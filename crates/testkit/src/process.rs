@@ -183,7 +183,7 @@ impl Served {
         });
     }
 
-    /// Closes an unread log, so that the server can no longer write it.
+    /// Closes an unread log, so the server can no longer write it.
     pub fn close_log(&mut self) {
         self.unread = None;
     }

@@ -104,7 +104,7 @@ impl Program {
         must("find the database", self.database.as_ref().ok_or("the program has none"))
     }
 
-    /// Returns the command with its settings, for further changes.
+    /// Returns the command with its settings, for additional changes.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(&self.binary);
         command.env("DATA_DIR", self.folder.path()).args(arguments).stdin(Stdio::null());
@@ -198,7 +198,7 @@ impl Program {
         Served::start(self.serving(arguments))
     }
 
-    /// Returns the command of [`serve`](Self::serve), for further changes.
+    /// Returns the command of [`serve`](Self::serve), for additional changes.
     pub fn serving(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&["serve"]);
         let free = "127.0.0.1:0";

@@ -194,7 +194,7 @@ impl Error {
         }
     }
 
-    /// The body of the answer. [`Error::NotFound`] is sent without it.
+    /// The body of the response. [`Error::NotFound`] is sent without it.
     pub fn body(&self) -> ErrorBody {
         let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),

@@ -205,7 +205,7 @@ fn headers() -> [(&'static str, &'static str, Value); 8] {
     ]
 }
 
-/// The headers of an answer by component name.
+/// The headers of a response by component name.
 fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     let mut names = match keyed {
         true => vec!["cache-control.private"],
@@ -225,7 +225,7 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     names
 }
 
-/// Adds errors with their messages to every operation and headers to every answer. Descriptions
+/// Adds errors with their messages to every operation and headers to every response. Descriptions
 /// given by an operation are kept.
 pub fn complete(document: &mut OpenApi) {
     describe(document.components.get_or_insert_default());

@@ -45,7 +45,7 @@ struct Inner {
 /// their versions in the database change.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// The catalogue with its answers.
+    /// The catalogue with its responses.
     pub answers: Arc<CatalogueAnswers>,
     /// The opt-outs.
     pub opt_outs: Arc<opt_outs::OptOuts>,
@@ -61,7 +61,7 @@ impl Snapshot {
         settings: &Settings,
         previous: Option<&Self>,
     ) -> Result<Self, DatabaseError> {
-        // Read first, so that a concurrent change is noticed at the next reload.
+        // Read first, so a concurrent change is noticed at the next reload.
         let versions = versions::current(db)?;
         let answers = match previous {
             Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
@@ -192,7 +192,7 @@ impl State {
     }
 
     /// Replaces the snapshot if the database changed. Concurrent calls run one after another, so
-    /// that none stores an older snapshot over a newer one.
+    /// none stores an older snapshot over a newer one.
     ///
     /// # Errors
     /// Returns errors of the database; the old snapshot is kept.

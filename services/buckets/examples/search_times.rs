@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use buckets::engine::{EmbeddedIndex, FileIndex, Limits};
 use buckets::model::{Attribute, Expression, FileQuery, Keywords, Matching, Order, Position};
 
-/// An expression without known texts, so that every name is read.
+/// An expression without known texts, so every name is read.
 const SLOWEST: &str = r"(\w+[-_ ])+\w+x$";
 /// Searches that run concurrently with another one.
 const MEASURED: [&str; 4] =

@@ -34,7 +34,7 @@ struct Inner {
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
     pages: PagePermits,
-    /// The reason why the index is unusable.
+    /// The reason the index is unusable.
     fault: Mutex<Option<String>>,
 }
 
@@ -94,7 +94,7 @@ impl State {
         &self.inner.generations
     }
 
-    /// Returns the reason why the index is unusable, if it is.
+    /// Returns the reason the index is unusable, if it is.
     pub fn fault(&self) -> Option<String> {
         self.inner.fault.lock().clone()
     }

@@ -74,7 +74,7 @@ fn run(db: &mut Db, text: &str) -> Result<(), DatabaseError> {
 /// Returns an expression that writes the description of event `i`.
 fn description() -> String {
     let words = WORDS.iter().zip(1..).map(|((word, share), place)| {
-        // A prime per word, so that the words occur independently of each other.
+        // A prime per word, so the words occur independently of each other.
         let mixed = format!("(cast(i as bigint) * 7919 + i / 100 * {}) % 100", 31 + 2 * place);
         format!("case when {mixed} < {share} then '{word} ' else '' end")
     });

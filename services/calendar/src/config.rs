@@ -85,7 +85,7 @@ pub struct Settings {
 
     /// Time limit in milliseconds of costly lists (search, combined filters, other orders), waiting
     /// included, and of the wait for memory of pages with more than 256 KiB of text. Exceeding it
-    /// is answered 503; 1 to 60000
+    /// is rejected with 503; 1 to 60000
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,
 

@@ -75,7 +75,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Status, code and message of an error, with the further fields of its `data`.
+/// Status, code and message of an error, with the additional fields of its `data`.
 struct Answer<'a> {
     status: u16,
     code: String,
@@ -217,7 +217,7 @@ impl Error {
         }
     }
 
-    /// Returns the answer of errors that do not concern a resource.
+    /// Returns the response of errors that do not concern a resource.
     fn general(&self) -> Answer<'_> {
         match self {
             Error::NoRoute => {

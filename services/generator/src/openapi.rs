@@ -11,7 +11,7 @@ use utoipa::openapi::{
 
 use crate::error::Problem;
 
-/// Headers of counted answers with the caller's limit.
+/// Headers of counted responses with the caller's limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
     ("RateLimit-Limit", "Requests at once; absent where nothing limits them"),
     ("RateLimit-Remaining", "Requests that are left"),
@@ -87,7 +87,7 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Headers of answers that are made from a seed.
+/// Headers of responses that are made from a seed.
 const SEED_HEADERS: [(&str, &str); 2] = [
     ("X-Seed", "Asks for the same answer again"),
     ("X-Data-Version", "Version of algorithm and data"),
@@ -97,7 +97,7 @@ const SEED_HEADERS: [(&str, &str); 2] = [
 const LIST_HEADERS: [(&str, &str); 2] =
     [("ETag", "Changes with the list"), ("Cache-Control", "An hour, for everybody")];
 
-/// Adds headers to the answer of an operation that succeeds.
+/// Adds headers to the response of an operation that succeeds.
 fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
     for (name, text) in headers {
@@ -107,7 +107,7 @@ fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {
     }
 }
 
-/// Adds the headers of the rate limit to all answers of an operation.
+/// Adds the headers of the rate limit to all responses of an operation.
 fn add_rate_headers(operation: &mut Operation) {
     for response in operation.responses.responses.values_mut() {
         let RefOr::T(response) = response else { continue };

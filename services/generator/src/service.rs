@@ -108,7 +108,7 @@ impl Service for Generator {
         Shell { cors: |_| Some(&CORS), paths: PATHS, ..Shell::default() }
     }
 
-    /// Adds the headers of the rate limit to counted answers.
+    /// Adds the headers of the rate limit to counted responses.
     fn around(
         &self,
         request: ServiceRequest,

@@ -11,7 +11,7 @@ pub struct Settings {
     /// Kinds to serve; those that have a corpus are loaded
     #[arg(long, env, global = true, value_delimiter = ',', default_value = "sha1,ntlm")]
     pub kinds: Vec<Kind>,
-    /// How long answers without padding may be cached, 0 to 31536000 seconds
+    /// How long responses without padding may be cached, 0 to 31536000 seconds
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 2_678_400, value_parser = clap::value_parser!(u32).range(..=31_536_000))]
     pub max_age: u32,
     /// Whether answers are compressed for clients that take gzip

@@ -39,12 +39,13 @@ pub enum KeysCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a key at once
+    /// Revoke a key immediately
     Revoke {
         /// Id of the key, see `keys list`
         id: i64,
     },
-    /// Replace a key and print the new one; the old one stops working at once, id, plan and expiry stay
+    /// Replace a key and print the new one; the old one stops working immediately, id, plan and
+    /// expiry stay
     Rotate {
         /// Id of the key, see `keys list`
         id: i64,

@@ -113,7 +113,7 @@ impl Sorter {
 
     fn sort(&mut self) {
         let texts = &self.texts;
-        // Keys are hashes and nearly always differ, so that sorting by key rarely reads a text.
+        // Keys are hashes and nearly always differ, so sorting by key rarely reads a text.
         self.entries.sort_unstable_by_key(|entry| entry.key);
         for same_key in self.entries.chunk_by_mut(|a, b| a.key == b.key) {
             if same_key.len() > 1 {

@@ -255,8 +255,8 @@ async fn connections_closed_by_the_server_are_replaced_transparently() {
     )
     .execute(&mut db)
     .unwrap();
-    // The writer's BEGIN fails and is retried on a new connection. This makes the idle reader suspect, so
-    // that it is checked and replaced.
+    // The writer's BEGIN fails and is retried on a new connection. This makes the idle reader
+    // suspect, so it is checked and replaced.
     pools.write(|db| set_hits(db, 5)).await.unwrap();
     assert_eq!(pools.read(hits).await.unwrap(), 5);
 }

@@ -51,7 +51,7 @@ async fn a_full_database_refuses_writes_and_answers_reads() {
     let texts =
         pools.read(|db| Ok::<Vec<String>, DatabaseError>(note::table.select(note::text).load(db)?));
     assert_eq!(texts.await.unwrap(), ["kept"]);
-    // Another connection can write, so that the disk is fine.
+    // Another connection can write, so the disk is fine.
     pools.ready().await.unwrap();
 }
 

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A kind of attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// HTTP/2 with a window of 0: no byte of an answer may be sent.
+    /// HTTP/2 with a window of 0: no byte of a response may be sent.
     Closed,
     /// HTTP/2 with the largest windows, on a socket that is not read.
     Unread,
@@ -80,7 +80,7 @@ impl Target {
         TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await
     }
 
-    /// Opens one connection and sends its requests without reading answers.
+    /// Opens one connection and sends its requests without reading responses.
     pub async fn attack(&self, way: Way) -> Option<Hostile> {
         let mut stream = self.connect().await.ok()?;
         if way == Way::Pipelined {

@@ -47,14 +47,14 @@ pub(crate) fn load() -> Load {
     Load { connections, bytes: HELD.load(Ordering::Relaxed) }
 }
 
-/// Registers the metrics of connections, so that they are shown before the first connection.
+/// Registers the metrics of connections, so they are shown before the first connection.
 pub(crate) fn show_metrics() {
     LazyLock::force(&OPEN_CONNECTIONS);
     LazyLock::force(&OPEN_REQUESTS);
     super::peers::show_metrics();
 }
 
-/// One connection, shared by its socket, its requests and its answers.
+/// One connection, shared by its socket, its requests and its responses.
 pub(crate) struct Connection {
     /// Whether the connection uses TLS.
     secure: bool,
@@ -65,9 +65,10 @@ pub(crate) struct Connection {
     open: Cell<usize>,
     /// The number of requests that the application has got.
     pub(super) served: Cell<u64>,
-    /// Whether some bytes of an answer may not have been sent.
+    /// Whether some bytes of a response may not have been sent.
     pub(super) unflushed: Cell<bool>,
-    /// Bytes of the HTTP/1.1 answer that is being written. They count as held when its client is slow.
+    /// Bytes of the HTTP/1.1 response that is being written. They count as held when its client is
+    /// slow.
     pub(super) sending: Cell<usize>,
     /// The bytes that follow the head of the last HTTP/1.1 request of the application.
     pub(super) expected: Cell<Expected>,
@@ -103,7 +104,7 @@ impl Connection {
         self.open.get() == 0
     }
 
-    /// Returns whether no request is open and all answers have been sent.
+    /// Returns whether no request is open and all responses have been sent.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_idle() && !self.unflushed.get()
     }
@@ -118,7 +119,8 @@ impl Connection {
         self.is_full_beside(0)
     }
 
-    /// Returns the same without counting one answer: the longest one may be sent if nothing else is held.
+    /// Returns the same without counting one response: the longest one may be sent if nothing else
+    /// is held.
     pub(super) fn is_full_beside(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
         own.saturating_sub(answer) > HELD_BY_CONNECTION
@@ -153,7 +155,7 @@ impl Drop for Connection {
     }
 }
 
-/// A request from the moment the application gets it until its answer is sent or dropped.
+/// A request from the moment the application gets it until its response is sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
     /// Bytes of the request body that the application has read.

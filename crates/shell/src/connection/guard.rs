@@ -52,11 +52,12 @@ pub(super) struct Guard {
     write: Progress,
     rate: MinimumRate,
     frames: Frames,
-    /// Whether the client does not read at the moment. Until it does, no further requests are read.
+    /// Whether the client does not read at the moment. Until it does, no additional requests are
+    /// read.
     stuck: bool,
-    /// The memory of the answer that an HTTP/1.1 client does not read.
+    /// The memory of the response that an HTTP/1.1 client does not read.
     waiting: Option<Held>,
-    /// The unsent part of an answer that replaces the parser's own.
+    /// The unsent part of a response that replaces the parser's own.
     reply: Bytes,
     closed: bool,
 }
@@ -175,7 +176,7 @@ impl Guard {
         false
     }
 
-    /// Ends the connection with an answer, and sends the part that the socket accepts at once.
+    /// Ends the connection with a response, and sends the part that the socket accepts immediately.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
         let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);
@@ -232,7 +233,7 @@ impl Guard {
     /// Returns whether bytes that were read are for the dispatcher.
     ///
     /// # Errors
-    /// The connection has to be cut.
+    /// The connection must be cut.
     fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<bool> {
         match self.protocol {
             Protocol::Http2 => {
@@ -291,7 +292,7 @@ impl Guard {
         match turn {
             Turn::Now(_) => return Poll::Ready(Ok(())),
             Turn::Next => context.waker().wake_by_ref(),
-            // The flush of the answer wakes the task.
+            // The flush of the response wakes the task.
             Turn::Answered => {}
         }
         Poll::Pending

@@ -1,8 +1,8 @@
 //! The HTTP/2 dispatcher.
 //!
-//! The one in actix announces no stream limit, builds complete answers before the client reads any of them,
-//! and never sends GOAWAY. This one hands requests to the same application within the bounds of the parent
-//! module.
+//! The one in actix announces no stream limit, builds complete responses before the client reads
+//! any of them, and never sends GOAWAY. This one hands requests to the same application within the
+//! bounds of the parent module.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -33,15 +33,15 @@ use super::tracked::{STREAM_SIZE, Tracked, Watched};
 const REQUEST_WINDOW: u32 = 64 << 10;
 /// Bytes of all request bodies of a connection that may be unread.
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Bytes of an answer that are handed to the connection at a time.
+/// Bytes of a response that are handed to the connection at a time.
 const CHUNK: usize = 16 << 10;
-/// Bytes of an answer that the connection may queue.
+/// Bytes of a response that the connection may queue.
 const SEND_BUFFER: usize = 64 << 10;
 /// Largest header list of a request, in bytes as HTTP/2 counts them.
 const LARGEST_HEAD: u32 = 64 << 10;
 /// Frames that a request may have in addition to those of its body: head, priority, end of stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
-/// Shorter parts of answers do not count as held, in bytes.
+/// Shorter parts of responses do not count as held, in bytes.
 const COUNTED: usize = 4 << 10;
 
 /// Serves one connection until it ends.
@@ -187,7 +187,7 @@ async fn answer<A>(
     }
 }
 
-/// An answer that is being sent.
+/// A response that is being sent.
 struct Sending {
     stream: SendStream<Bytes>,
     limits: Limits,
@@ -237,7 +237,7 @@ impl Sending {
         }
     }
 
-    /// Returns a part of an answer that counts as held until the connection has written it.
+    /// Returns a part of a response that counts as held until the connection has written it.
     fn counted(&self, part: Bytes, held: Option<Held>) -> Bytes {
         match held {
             _ if part.len() < COUNTED => part,
@@ -253,7 +253,7 @@ impl Sending {
     /// Waits until the client reads more, and returns the number of bytes that may be sent.
     ///
     /// # Errors
-    /// The answer has to be cut: the client does not read, reads too slowly, or has left.
+    /// The response must be cut: the client does not read, reads too slowly, or has left.
     async fn room(&mut self, wanted: usize, length: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {

@@ -6,13 +6,13 @@ use crate::ShellSettings;
 
 /// How long a connection is kept after its last request. The next head gets `HEAD_TIMEOUT` in addition.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
-/// How long the remainder of a body is read after its request was answered. The client would otherwise see
-/// a broken connection while it sends, and not the answer.
+/// How long the remainder of a body is read after its request was answered. The client would
+/// otherwise see a broken connection while it sends, and not the response.
 pub(super) const LINGER: Duration = Duration::from_secs(5);
 /// Time for the next request after the server has begun to stop. The request may be on its way, or follow
 /// a TLS handshake.
 pub(super) const LAST_REQUESTS: Duration = Duration::from_millis(500);
-/// Longest request line, in bytes. A longer one is answered 414.
+/// Longest request line, in bytes. A longer one is rejected with 414.
 pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
 /// Request heads above this size count as held, in bytes.
 pub(super) const USUAL_HEAD: usize = 8 << 10;

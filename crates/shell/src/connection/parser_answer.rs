@@ -1,5 +1,5 @@
-//! Answers to requests that the HTTP parser cannot read. The dispatcher's own answers are recognised and
-//! replaced by answers in the format of the service.
+//! Responses to requests that the HTTP parser cannot read. The dispatcher's own responses are
+//! recognised and replaced by responses in the format of the service.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ impl ParserFaults {
         Self { errors, access_log }
     }
 
-    /// Returns a whole answer in the format of the service, and reports the fault.
+    /// Returns a whole response in the format of the service, and reports the fault.
     pub(super) fn answer(
         &self,
         status: StatusCode,
@@ -44,7 +44,7 @@ impl ParserFaults {
         answer
     }
 
-    /// Reports a fault whose connection is closed without an answer.
+    /// Reports a fault whose connection is closed without a response.
     pub(super) fn report(&self, status: StatusCode, peer: Option<SocketAddr>, since: Instant) {
         self.count(status, peer, since, RequestId::next(), 0);
     }
@@ -66,10 +66,11 @@ impl ParserFaults {
     }
 }
 
-/// Longest answer of the dispatcher itself, in bytes: a status line, length, date and `connection: close`.
+/// Longest response of the dispatcher itself, in bytes: a status line, length, date and
+/// `connection: close`.
 const LONGEST: usize = 160;
 
-/// Returns the status of an answer of the dispatcher itself, or `None` for other bytes.
+/// Returns the status of a response of the dispatcher itself, or `None` for other bytes.
 ///
 /// Only these are short, have no body and are written while no request is open.
 pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
@@ -81,7 +82,7 @@ pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     status.is_client_error().then_some(status)
 }
 
-/// Returns an answer as bytes on a connection that ends with it, and the length of its body.
+/// Returns a response as bytes on a connection that ends with it, and the length of its body.
 fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> (Bytes, usize) {
     let (response, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();

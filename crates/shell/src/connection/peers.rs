@@ -15,7 +15,7 @@ static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     ))
 });
 
-/// Registers the metric, so that it is shown before the first connection is refused.
+/// Registers the metric, so it is shown before the first connection is refused.
 pub(super) fn show_metrics() {
     LazyLock::force(&REFUSED);
 }

@@ -1,11 +1,12 @@
 //! Hands the pipelined requests of an HTTP/1.1 client to the dispatcher one at a time.
 //!
-//! The dispatcher parses all requests in its buffer before it answers the first, which costs some kilobytes
-//! of memory for forty bytes of request. Therefore it gets one head, and the next one when that request is
-//! answered. Further bytes from the socket wait here unparsed, and nothing more is read meanwhile.
+//! The dispatcher parses all requests in its buffer before it answers the first, which costs some
+//! kilobytes of memory for forty bytes of request. Therefore it gets one head, and the next one
+//! when that request is answered. Additional bytes from the socket wait here unparsed, and nothing
+//! more is read meanwhile.
 //!
-//! Offers of HTTP/2 (`h2c`) are removed from heads: the dispatcher cannot accept them and would close the
-//! connection after its answer.
+//! Offers of HTTP/2 (`h2c`) are removed from heads: the dispatcher cannot accept them and would
+//! close the connection after its response.
 
 use actix_web::web::BytesMut;
 use memchr::{memchr, memchr_iter};

@@ -19,7 +19,8 @@ use super::body::Timed;
 use super::limits::Limits;
 use super::pipeline::Expected;
 
-/// Assumed size of an answer of unknown length, in bytes. It includes the buffers of the compressor.
+/// Assumed size of a response of unknown length, in bytes. It includes the buffers of the
+/// compressor.
 pub(super) const STREAM_SIZE: usize = 1 << 20;
 /// Longest part for an HTTP/1.1 connection at a time, in bytes. The dispatcher copies each part.
 const SLICE: usize = 128 << 10;
@@ -104,7 +105,7 @@ where
     }
 }
 
-/// The body of an answer. Its request stays open until the body is sent.
+/// The body of a response. Its request stays open until the body is sent.
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,

@@ -47,7 +47,7 @@ impl Content {
         &self.digest
     }
 
-    /// Answers 200, or 304 if the client already has the content.
+    /// Responds with 200, or 304 if the client already has the content.
     pub(crate) fn respond(
         &self,
         request: &HttpRequest,

@@ -53,7 +53,7 @@ impl Site {
 
     /// Renders a page for one request. The caller may change status and caching.
     ///
-    /// The answer is `no-store` by default, because it may contain data of one reader.
+    /// The response is `no-store` by default, because it may contain data of one reader.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         match self.render(page, main) {
             Ok(html) => {
@@ -72,8 +72,8 @@ impl Site {
         }
     }
 
-    /// Renders a page that is the same for all readers. It has an entity tag, and the answer is 304 if the client
-    /// already has the page.
+    /// Renders a page that is the same for all readers. It has an entity tag, and the response is
+    /// 304 if the client already has the page.
     pub fn respond_shared(
         &self,
         request: &HttpRequest,

@@ -194,7 +194,7 @@ async fn open_connections_and_requests_are_counted() {
     assert!(!text.contains("http_open_connections 0\n"), "{text}");
 }
 
-/// Returns the whole answer to a request of one line and a host.
+/// Returns the whole response to a request of one line and a host.
 async fn answer_to(started: &Started, line: &str, host: &str) -> String {
     let mut stream = connect(started).await;
     let request = format!("{line}\r\nhost: {host}\r\nconnection: close\r\n\r\n");
@@ -237,7 +237,7 @@ async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
         }
         writing
     });
-    // The requests fit into the buffers of the system. The answers of 1 MiB each do not.
+    // The requests fit into the buffers of the system. The responses of 1 MiB each do not.
     let _open = sent.await.unwrap();
     let mut left = 40 << 20;
     let mut part = vec![0; 1 << 16];
@@ -265,7 +265,7 @@ async fn an_unread_body_does_not_hide_the_answer() {
         let (mut reading, mut writing) = connect(&started).await.into_split();
         let head = format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{field}\r\n\r\n");
         writing.write_all(head.as_bytes()).await.unwrap();
-        // The answer arrives before the body is sent.
+        // The response arrives before the body is sent.
         reading.readable().await.unwrap();
         for sent in 0..100 {
             let written = writing.write_all(&part).await;

@@ -37,7 +37,7 @@ pub struct Gate {
     pub entered: Notify,
     pub leave: Notify,
     pub ended: Notify,
-    /// The number of parts of endless answers that were produced.
+    /// The number of parts of endless responses that were produced.
     pub parts: AtomicUsize,
 }
 

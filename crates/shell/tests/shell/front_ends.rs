@@ -9,7 +9,8 @@ use super::echo::{Started, client};
 
 const REQUEST: &str = "GET /client HTTP/1.1\r\nhost: a\r\nconnection: close\r\n";
 
-/// Sends `bytes` and returns the body of the answer. Empty if the connection is closed without an answer.
+/// Sends `bytes` and returns the body of the response. Empty if the connection is closed without a
+/// response.
 async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, bytes: &[u8]) -> String {
     let mut answer = Vec::new();
     if stream.write_all(bytes).await.is_ok() {

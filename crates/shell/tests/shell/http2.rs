@@ -151,7 +151,7 @@ async fn unread_answers_of_a_connection_are_limited() {
             Err(_) => open.push(body),
         }
     }
-    // An answer has 1 MiB. A connection may hold 24 of them in addition to the last one.
+    // A response has 1 MiB. A connection may hold 24 of them in addition to the last one.
     assert_eq!((open.len(), cut), (25, 35));
     let grown = resident_kib().saturating_sub(before);
     assert!(grown < 64 << 10, "{grown} KiB more are resident");
@@ -165,7 +165,7 @@ async fn streams_above_the_limit_wait() {
     })
     .await;
     let mut client = Client::connect(&started, 65_535).await;
-    // With the first answer the client knows the limit of the server.
+    // With the first response the client knows the limit of the server.
     client.get("/count?count=1").await.await.unwrap();
     let mut open = Vec::new();
     for _ in 0..3 {
@@ -202,14 +202,15 @@ async fn answers_end_when_a_client_that_does_not_read_leaves() {
         settings.write_timeout = 3_600;
     })
     .await;
-    // The windows are open, but the socket is not read after the beginning of the answer.
+    // The windows are open, but the socket is not read after the beginning of the response.
     let (requests, mut connection) = open(&started, i32::MAX as u32).await;
     let answer = tokio::select! {
         answer = async { get(&requests, "/endless").await.await.unwrap() } => answer,
         _ = &mut connection => panic!("the connection ended"),
     };
     let gate = &started.echo.gate;
-    // The answer is blocked if the one worker does not continue it while it answers many other requests.
+    // The response is blocked if the one worker does not continue it while it answers many other
+    // requests.
     let client = super::echo::client();
     let (mut before, mut requests) = (usize::MAX, 0);
     while requests < 100 {

@@ -1,7 +1,7 @@
 //! Request smuggling and path traversal, as raw bytes.
 //!
-//! A request without a clear end is answered 400 and ends the connection, so that the following bytes are never
-//! parsed as a request.
+//! A request without a clear end is rejected with 400 and ends the connection, so the following
+//! bytes are never parsed as a request.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ const SECOND: &str = "GET /repeat/3?text=second HTTP/1.1\r\nhost: a\r\nconnectio
 const NOTE: &str = "{\"text\":\"a\"}";
 const CHUNKS: &str = "c\r\n{\"text\":\"a\"}\r\n0\r\n\r\n";
 
-/// Sends the bytes and then the second request on one connection. Returns the statuses of all answers.
+/// Sends the bytes and then the second request on one connection. Returns the statuses of all
+/// responses.
 async fn statuses(started: &Started, first: &str) -> Vec<u16> {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     stream.write_all(first.as_bytes()).await.unwrap();

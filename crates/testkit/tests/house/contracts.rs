@@ -108,7 +108,7 @@ fn path_parameters_are_those_of_the_path() {
     }
 }
 
-/// Returns whether an answer declares that it has no body, like 304 and some 404.
+/// Returns whether a response declares that it has no body, like 304 and some 404.
 fn is_empty(status: &str, response: &Value) -> bool {
     let described = response["description"].as_str().unwrap_or_default().to_lowercase();
     matches!(status, "204" | "301" | "304") || described.contains("empty")

@@ -95,7 +95,7 @@ fn spans(file: &str, text: &str) -> Vec<Span> {
     static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`([^`]+)`").unwrap());
     let mut spans = Vec::new();
     let mut is_fenced = false;
-    // A span may continue on the next line, so that whole paragraphs are searched.
+    // A span may continue on the next line, so whole paragraphs are searched.
     let mut paragraph = (1, String::new());
     let search = |spans: &mut Vec<Span>, (first, text): &(usize, String)| {
         for found in SPAN.captures_iter(text) {

@@ -1,4 +1,4 @@
-//! Answers of websites and name servers. A proof is found only together with its code.
+//! Responses of websites and name servers. A proof is found only together with its code.
 #![no_main]
 
 use breaches::model::{Evidence, Proof};

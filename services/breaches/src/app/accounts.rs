@@ -126,7 +126,7 @@ const PREFIXES_AT_ONCE: usize = 25;
 /// time.
 ///
 /// # Errors
-/// Returns the errors of the checks. A failing stream truncates the answer.
+/// Returns the errors of the checks. A failing stream truncates the response.
 pub async fn breached_ranges(
     state: &State,
     request: KeyedRequest,
@@ -201,7 +201,7 @@ fn write_range(
     serde_json::to_writer(body, &entries).map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// The entry of an account in the answer, if it may be shown.
+/// The entry of an account in the response, if it may be shown.
 fn range_entry<'c>(
     db: &mut Db,
     context: &'c RequestContext,

@@ -156,7 +156,7 @@ fn charged_domain(
     Ok(controlled.then(|| domain.clone()))
 }
 
-/// Steps 5 to 7 for a search by address. If the API key has to be read, the accounts with the key
+/// Steps 5 to 7 for a search by address. If the API key must be read, the accounts with the key
 /// `wanted` are read in the same round trip.
 fn admit_with_accounts(
     db: &mut Db,

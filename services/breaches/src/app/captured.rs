@@ -1,4 +1,4 @@
-//! The answers of stealer-log searches by domain, in bounded memory.
+//! The responses of stealer-log searches by domain, in bounded memory.
 
 use std::io;
 use std::path::PathBuf;

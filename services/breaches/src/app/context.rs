@@ -53,7 +53,7 @@ impl RequestContext {
         self.snapshot.opt_outs.get(db, digest)
     }
 
-    /// Returns whether an address with this key may have an opt-out, so that its digest is needed.
+    /// Returns whether an address with this key may have an opt-out, so its digest is needed.
     pub fn may_be_opted_out(&self, key: AccountKey) -> bool {
         self.snapshot.opt_outs.may_contain(key)
     }

@@ -20,8 +20,7 @@ use crate::store::{breaches, domain_controls, subscribers, webhooks};
 /// Seconds after which a message about a hidden breach is dropped.
 const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
 
-/// The kind of an outbox. Mails and webhooks are delivered separately, so that neither delays the
-/// other.
+/// The kind of an outbox. Mails and webhooks are delivered separately, so neither delays the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Mails,
@@ -215,7 +214,7 @@ impl Delivery {
             }
             Ok(wanted)
         };
-        // Mails about a domain contain no link that has to be stored.
+        // Mails about a domain contain no link that must be stored.
         let prepared: Result<_, DatabaseError> = match own {
             true => self.state.pools().write(prepare).await,
             false => self.state.pools().read(prepare).await,

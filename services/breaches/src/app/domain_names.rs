@@ -1,4 +1,4 @@
-//! The answer of a domain search: breach names by alias, in bounded memory.
+//! The response of a domain search: breach names by alias, in bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use crate::state::Snapshot;
 
 /// Memory of one search. Larger data is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
-/// Bytes of a piece of the answer.
+/// Bytes of a piece of the response.
 pub(super) const PIECE: usize = 64 * 1024;
 /// Separates an alias and the packed ids of its breaches. No alias contains a control character.
 const SEPARATOR: u8 = b'\n';
 
-/// An answer that is generated piece by piece on blocking threads.
+/// A response that is generated piece by piece on blocking threads.
 pub trait Pieces: Send + 'static {
     /// The next piece, and whether it is the last.
     ///

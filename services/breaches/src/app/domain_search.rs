@@ -19,10 +19,10 @@ use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Control, LargerDomain};
 use crate::wire::SubscribedDomain;
 
-/// Maximum time that an answer waits for its counts to be written.
+/// Maximum time that a response waits for its counts to be written.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The answer of a domain search.
+/// The response of a domain search.
 #[derive(Debug)]
 pub struct DomainAnswer {
     /// Breach names by alias.
@@ -177,8 +177,8 @@ fn larger_domains(
 
 /// Records new counts of a search.
 ///
-/// The answer does not fail or wait long if a load holds the lock: the counts are written later or
-/// by the next search.
+/// The response does not fail or wait long if a load holds the lock: the counts are written later
+/// or by the next search.
 pub async fn record_counts(state: &State, found: &Found) {
     let Some(control) = &found.control else { return };
     let counted = found.counted;

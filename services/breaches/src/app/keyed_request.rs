@@ -5,7 +5,7 @@ use domain::DomainName;
 
 use crate::model::plan::Operation;
 
-/// A request to a keyed operation. The checks consume it, so that it is charged once.
+/// A request to a keyed operation. The checks consume it, so it is charged once.
 pub struct KeyedRequest {
     /// The presented, well-formed key.
     pub presented: Presented,

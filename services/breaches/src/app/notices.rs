@@ -1,8 +1,8 @@
 //! Posts notices. After every change of the catalogue, the addresses of subscribers and the
 //! verified domains are compared with earlier notices.
 //!
-//! A message and its record are written in one transaction, so that a resumed load or a restarted
-//! server posts no notice twice.
+//! A message and its record are written in one transaction, so a resumed load or a restarted server
+//! posts no notice twice.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ fn exposed(
     Ok(found)
 }
 
-/// Records what exists when notices begin, so that only later links are announced.
+/// Records what exists when notices begin, so only later links are announced.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -108,8 +108,8 @@ pub fn breach_key(breach: u16, subscriber: i64) -> String {
     format!("breach {breach} {subscriber}")
 }
 
-/// Records the links of a domain when it is verified, unless it has a controller already, so that
-/// only later links are announced.
+/// Records the links of a domain when it is verified, unless it has a controller already, so only
+/// later links are announced.
 ///
 /// # Errors
 /// Returns errors of the database.
@@ -153,8 +153,8 @@ pub fn post_domain_notices(
     };
     let before: BTreeMap<i32, i64> = before.into_iter().collect();
     let breach = |id: &i32| u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
-    // The record of a breach that is hidden, or unknown to this replica, is kept, so that the
-    // breach is not announced again when it is shown.
+    // The record of a breach that is hidden, or unknown to this replica, is kept, so the breach is
+    // not announced again when it is shown.
     let mut recorded = before.clone();
     recorded.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
     recorded.extend(counts);

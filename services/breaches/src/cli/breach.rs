@@ -23,7 +23,7 @@ pub enum BreachCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Show a breach; its dates become now, so that pollers notice it
+    /// Show a breach; its dates become now, so pollers notice it
     Activate {
         /// Name of the breach
         name: String,
@@ -40,7 +40,7 @@ pub enum BreachCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Hide a breach's accounts at once and remove them permanently
+    /// Hide a breach's accounts immediately and remove them permanently
     Retire {
         /// Name of the breach
         name: String,

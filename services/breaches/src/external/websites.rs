@@ -13,10 +13,10 @@ pub enum SiteError {
     /// No answer by HTTPS or HTTP.
     #[error("the website gives no answer")]
     Unreachable,
-    /// The answer has an error status.
+    /// The response has an error status.
     #[error("the website answers {0}")]
     Status(u16),
-    /// The answer is too large.
+    /// The response is too large.
     #[error("the answer of the website is too large")]
     TooLarge,
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{NamesByAlias, SubscribedDomain};
 
-/// The header of an answer that contains only breaches that need no subscription.
+/// The header of a response that contains only breaches that need no subscription.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
 
 /// Breached addresses of a domain

@@ -1,4 +1,4 @@
-//! Handlers, one file per resource: read the request, call one use case, write the answer.
+//! Handlers, one file per resource: read the request, call one use case, write the response.
 
 pub(crate) mod accounts;
 pub(crate) mod breaches;

@@ -12,7 +12,7 @@ use crate::app::Pieces;
 use crate::error::Error;
 use crate::state::Snapshot;
 
-/// Cache header of the catalogue answers: five minutes.
+/// Cache header of the catalogue responses: five minutes.
 const CATALOGUE_CACHE: &str = "public, max-age=300";
 
 /// A response whose body is JSON.
@@ -31,8 +31,8 @@ pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> Htt
     })
 }
 
-/// The answer of a domain search. A short one is sent at once; otherwise it is streamed in pieces
-/// that are generated on blocking threads at the client's pace.
+/// The response of a domain search. A short one is sent immediately; otherwise it is streamed in
+/// pieces that are generated on blocking threads at the client's pace.
 pub async fn in_pieces(
     mut response: HttpResponseBuilder,
     names: impl Pieces,

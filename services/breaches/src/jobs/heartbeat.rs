@@ -17,8 +17,8 @@ const EVERY: Duration = Duration::from_secs(2);
 
 /// A thread that records the counts of a job until it is dropped.
 ///
-/// It has its own connection, so that the job does not wait for locks because of heartbeats. A
-/// heartbeat is skipped if the database is busy.
+/// It has its own connection, so the job does not wait for locks because of heartbeats. A heartbeat
+/// is skipped if the database is busy.
 pub struct Heartbeat {
     counts: Arc<Mutex<Counts>>,
     stop: Option<Sender<()>>,

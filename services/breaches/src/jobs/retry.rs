@@ -1,5 +1,4 @@
-//! Retries while the database is busy, so that a load of hours does not fail because of another
-//! writer.
+//! Retries while the database is busy, so a load of hours does not fail because of another writer.
 
 use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 

@@ -72,8 +72,8 @@ impl Breach {
         self.active && !self.flags.retired
     }
 
-    /// Activates it. Its dates become the current minute, so that pollers notice it, unless they
-    /// are kept.
+    /// Activates it. Its dates become the current minute, so pollers notice it, unless they are
+    /// kept.
     pub fn activate(&mut self, keep_dates: bool, now: i64) {
         self.active = true;
         if !keep_dates {

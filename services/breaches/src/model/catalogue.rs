@@ -1,4 +1,4 @@
-//! All breaches in memory, in answer order.
+//! All breaches in memory, in response order.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ impl Catalogue {
         &self.data_classes
     }
 
-    /// The indexes of the breaches of an account that pass `shown`, in answer order.
+    /// The indexes of the breaches of an account that pass `shown`, in response order.
     pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
         let mut indexes: Vec<usize> = id_list::ids(list)
             .filter_map(|id| self.index(id))

@@ -3,7 +3,7 @@
 
 use domain::{EmailAddress, EmailError};
 
-/// Parses an address more strictly than searches do, so that only addresses are stored.
+/// Parses an address more strictly than searches do, so only addresses are stored.
 ///
 /// # Errors
 /// See [`EmailError`]. `Domain` also means an ASCII character other than letters, digits and `- _
@@ -48,8 +48,7 @@ fn is_foreign(character: char) -> bool {
     }
 }
 
-/// Returns whether a character separates an address from other text, so that no local part contains
-/// it.
+/// Returns whether a character separates an address from other text, so no local part contains it.
 fn is_separator(character: char) -> bool {
     matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')
         || character.is_whitespace()

@@ -9,7 +9,7 @@ use super::account_key::AccountKey;
 pub enum OptOut {
     /// Hidden from public searches; controllers of the domain still see it.
     Public,
-    /// Everything is removed; only the digest stays, so that the address is not loaded again.
+    /// Everything is removed; only the digest stays, so the address is not loaded again.
     Breaches,
     /// Everything is removed and nothing is kept.
     Delete,

@@ -106,8 +106,8 @@ impl Operation {
         !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
 
-    /// Returns whether only the all-zero test key may call it, so that a mistyped key is reported
-    /// as such.
+    /// Returns whether only the all-zero test key may call it, so a mistyped key is reported as
+    /// such.
     pub fn needs_zero_test_key(self) -> bool {
         matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
     }

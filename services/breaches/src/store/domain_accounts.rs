@@ -11,7 +11,7 @@ use diesel::sqlite::Sqlite;
 
 use super::schema::{account, domain_account};
 
-/// Rows of one statement; a constant, so that the statement is prepared once.
+/// Rows of one statement; a constant, so the statement is prepared once.
 const GROUP: usize = 100;
 
 /// An index entry of an account.

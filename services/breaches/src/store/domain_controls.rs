@@ -41,7 +41,7 @@ pub struct Control {
     pub verified_at: Option<i64>,
     /// The parent domain from which a subdomain was inherited.
     pub parent_id: Option<i64>,
-    /// True if it was removed by the subscriber, so that no parent domain adds it again.
+    /// True if it was removed by the subscriber, so no parent domain adds it again.
     pub detached: bool,
     /// Breached addresses at the last search.
     pub pwn_count: Option<i64>,
@@ -301,7 +301,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Deletes the notice state of domains without a controller, so that a later controller starts afresh.
+/// Deletes the notice state of domains without a controller, so a later controller starts afresh.
 /// Also deletes pending messages and verification links of subscribers who lost a domain.
 pub(super) fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
     let controlled = || {

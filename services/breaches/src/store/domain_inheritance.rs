@@ -1,7 +1,7 @@
 //! Domains that a subscriber inherits from a verified parent domain.
 //!
-//! The functions run in a transaction that holds the subscriber's lock, so that decisions still
-//! hold when they are written.
+//! The functions run in a transaction that holds the subscriber's lock, so decisions still hold
+//! when they are written.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -72,7 +72,7 @@ pub fn missing(
 /// would verify it again.
 ///
 /// If a parent domain would add the domain again, it is marked as removed until the parent is
-/// verified anew.
+/// verified again.
 ///
 /// # Errors
 /// [`DatabaseError::NotFound`] if the subscriber does not have the domain.

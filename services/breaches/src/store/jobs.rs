@@ -1,4 +1,4 @@
-//! Long jobs: their progress and results, so that they can resume after a crash.
+//! Long jobs: their progress and results, so they can resume after a crash.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;

@@ -180,7 +180,7 @@ const MAX: usize = 10_000;
 /// Live keys that a SQLite connection has found; cleared when the file changes.
 ///
 /// SQLite reports whether another connection, in any process, has committed since the last check. A
-/// key revoked by another process is therefore rejected at once, without a query per request.
+/// key revoked by another process is therefore rejected immediately, without a query per request.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     version: Option<i64>,

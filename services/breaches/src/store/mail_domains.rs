@@ -43,8 +43,8 @@ pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseErro
     Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
 }
 
-/// Domain names read by the connections of a process, so that accounts in runs do not cost one
-/// statement per domain.
+/// Domain names read by the connections of a process, so accounts in runs do not cost one statement
+/// per domain.
 ///
 /// Names are never invalidated: the id of a name that [`each_odd`] removed is not reused.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use crate::model::notice::{Notice, Recipient};
 /// The stored error of a message that this version cannot decode.
 const UNREADABLE: &str = "this version cannot read the message";
 
-/// Seconds after which an undecodable message is given up.
+/// Seconds after which an undecodable message is abandoned.
 const MAX_WAIT_SECONDS: i64 = 30 * 86_400;
 
 /// Adds a message to the outbox, unless its key exists or its recipient was removed.
@@ -202,7 +202,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Stores a failed attempt. Without a next attempt, the message is given up.
+/// Stores a failed attempt. Without a next attempt, the message is abandoned.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -215,8 +215,8 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
-/// Removes messages that were delivered or given up before a second. `notified` and `domain_breach`
-/// prevent that they are posted again.
+/// Removes messages that were delivered or abandoned before a second. `notified` and
+/// `domain_breach` prevent that they are posted again.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
     Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)

@@ -83,8 +83,7 @@ impl OptOuts {
         }
     }
 
-    /// Returns whether an account with this key may have an opt-out, so that its address has to be
-    /// hashed.
+    /// Returns whether an account with this key may have an opt-out, so its address must be hashed.
     pub fn may_contain(&self, key: AccountKey) -> bool {
         match self {
             Self::Memory(set) => set.may_contain(key),

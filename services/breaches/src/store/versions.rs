@@ -65,7 +65,7 @@ pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     })
 }
 
-/// Increments a number in the database, so that concurrent increments add up.
+/// Increments a number in the database, so concurrent increments add up.
 fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     on_backend!(db, conn => diesel::insert_into(meta::table)
         .values((meta::key.eq(key), meta::value.eq(1_i64)))

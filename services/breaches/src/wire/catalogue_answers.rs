@@ -1,4 +1,4 @@
-//! The answers of the catalogue operations, rendered once per version of the catalogue.
+//! The responses of the catalogue operations, rendered once per version of the catalogue.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::breach::Breach;
 use crate::model::{self, Catalogue};
 
-/// The catalogue with its answers rendered as JSON.
+/// The catalogue with its responses rendered as JSON.
 #[derive(Debug, Default)]
 pub struct CatalogueAnswers {
     /// The breaches.
     pub catalogue: Catalogue,
-    /// The answer of the operation `breaches` without filters.
+    /// The response of the operation `breaches` without filters.
     pub listing: Bytes,
     /// The entity tag, made of the version.
     pub version_tag: String,
@@ -26,7 +26,7 @@ struct TruncatedBreach<'a> {
 }
 
 impl CatalogueAnswers {
-    /// Renders the answers of a catalogue.
+    /// Renders the responses of a catalogue.
     ///
     /// # Errors
     /// Returns an error if a breach cannot be written as JSON.

@@ -1,4 +1,4 @@
-//! Answers of the search by hash prefix.
+//! Responses of the search by hash prefix.
 
 use domain::Sha1Digest;
 use serde::{Deserialize, Serialize, Serializer};

@@ -131,8 +131,8 @@ impl App {
         self.server.get(path).header("user-agent", "tests")
     }
 
-    /// A request and its answer for snapshots: status, headers that do not depend on time or port,
-    /// and body.
+    /// A request and its response for snapshots: status, headers that do not depend on time or
+    /// port, and body.
     pub async fn shown(&self, key: &str, path: &str) -> String {
         let request = self.request(path).header("breach-api-key", key);
         let headers = [

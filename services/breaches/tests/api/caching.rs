@@ -1,4 +1,4 @@
-//! The answers that shared caches may store.
+//! The responses that shared caches may store.
 
 use breaches::{Access, Breaches, access};
 

@@ -1,4 +1,4 @@
-//! Every write names the key of its rows, so that a database distributed by `k` can route it.
+//! Every write names the key of its rows, so a database distributed by `k` can route it.
 
 use breaches::jobs::{AccountsOptions, clean, retire};
 use breaches::model::OptOut;

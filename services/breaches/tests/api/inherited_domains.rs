@@ -151,7 +151,7 @@ async fn removed_subdomain_returns_only_when_its_parent_is_verified_anew() {
     let all =
         ["", "deep.sub.", "new.", "new.sub.", "sub."].map(|name| format!("{name}corp.example"));
     assert_eq!(names(&app, &key).await, all);
-    // Revoking and proving the parent counts as verifying it anew.
+    // Revoking and proving the parent counts as verifying it again.
     revoke(&app, "sub.corp.example").await;
     revoke(&app, "corp.example").await;
     prove(&app, &key, "corp.example").await;

@@ -48,7 +48,7 @@ async fn other_requests_do_not_wait_for_long_searches() {
     for path in ["subscription/status", "breachedaccount/a@example.com", "subscribeddomains"] {
         app.json_with(&key, &format!("/api/v3/{path}")).await;
     }
-    // Requests without permission are refused at once.
+    // Requests without permission are refused immediately.
     for path in ["breacheddomain/other.example", "stealerlogsbyemaildomain/other.example"] {
         assert_eq!(app.get_with(&key, &format!("/api/v3/{path}")).await.status(), 403);
     }
@@ -116,7 +116,7 @@ async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
     }
     let key = cluster.run(&["keys", "issue", "owner@example.org"]);
     let server = cluster.serve();
-    // Do the one-time setup of the first search with a small answer.
+    // Do the one-time setup of the first search with a small response.
     let first = cluster.ask(&server, &key, "stealerlogsbywebsitedomain/z.example").await;
     assert_eq!(first.0, 200, "{}", first.1);
     // Also fill the page cache of the database.

@@ -41,7 +41,7 @@ async fn failing_domain_delays_neither_other_domains_nor_the_next_round() {
     };
     assert!(recount_domains(&app.state, version).await.is_err());
     assert_eq!(sizes(), [1, 0, 1, 1]);
-    // The lease was released at once.
+    // The lease was released immediately.
     app.change(|db| {
         let table = if matches!(db, Db::Pg(_)) { " ON domain_control" } else { "" };
         diesel::sql_query(format!("DROP TRIGGER refuse{table}")).execute(db)?;

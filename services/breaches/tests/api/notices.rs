@@ -278,7 +278,7 @@ async fn webhook_call_is_signed_retried_and_given_up() {
     );
     // The mail about the same breach was sent independently.
     assert_eq!(app.mails().len(), 1);
-    // After six attempts, the message is given up.
+    // After six attempts, the message is abandoned.
     status.store(500, Ordering::SeqCst);
     app.load("Beta", "a@corp.example\n").await;
     for _ in 0..10 {

@@ -89,7 +89,7 @@ async fn sign_in_link_works_once_and_only_by_its_button() {
     assert!(again.text().contains("does not work"));
     browser.post("/account", "/sign-out", &[]).await.must(303);
     browser.get("/account").await.must(303);
-    // The answer is the same for an unknown address.
+    // The response is the same for an unknown address.
     let other = Browser::new(&app);
     let unknown = other.post("/sign-in", "/sign-in", &[("email", "new@example.org")]).await;
     assert_eq!(unknown.expect(200).text(), known.text());

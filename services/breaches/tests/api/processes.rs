@@ -104,7 +104,7 @@ impl Cluster {
         ]
     }
 
-    /// Returns whether the answer for a path contains a text.
+    /// Returns whether the response for a path contains a text.
     async fn shows(&self, server: &Serving, key: &str, path: &str, text: &str) -> bool {
         let (status, body) = self.ask(server, key, path).await;
         match status {
@@ -279,7 +279,7 @@ async fn domain_search_needs_less_memory_than_its_answer() {
     cluster.run(&["domain", "verify", "owner@example.org", "example.com"]);
     let key = cluster.run(&["keys", "issue", "owner@example.org"]);
     let server = cluster.serve();
-    // Do the one-time setup of the first search with a small answer.
+    // Do the one-time setup of the first search with a small response.
     assert_eq!(cluster.ask(&server, &key, "breachedaccount/user1@example.com").await.0, 200);
     let before = server.peak_memory();
     let (status, body) = cluster.ask(&server, &key, "breacheddomain/example.com").await;

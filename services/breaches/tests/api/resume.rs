@@ -145,9 +145,9 @@ impl Watched {
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Kills the load `steps` short time slices after the beginning of a phase. Returns the phase in
-    /// which it was killed, or `None` if it had ended. The load is stopped while it is examined, so
-    /// that no short phase is missed on a busy machine.
+    /// Kills the load `steps` short time slices after the beginning of a phase. Returns the phase
+    /// in which it was killed, or `None` if it had ended. The load is stopped while it is examined,
+    /// so no short phase is missed on a busy machine.
     fn kill_in(mut self, wanted: Phase, steps: u32, pools: &Pools) -> Option<Phase> {
         self.signal("STOP");
         while self.phase(pools)? < wanted {

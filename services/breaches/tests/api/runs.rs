@@ -1,5 +1,5 @@
-//! Further breaches, which SQLite stores in runs: reads and changes of accounts, checked against a
-//! simple model. On PostgreSQL the same checks apply without runs.
+//! Additional breaches, which SQLite stores in runs: reads and changes of accounts, checked against
+//! a simple model. On PostgreSQL the same checks apply without runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

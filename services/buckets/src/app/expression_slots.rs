@@ -1,5 +1,5 @@
 //! Limits concurrent regular expressions: some run, some wait, others are rejected. An account can
-//! take at most half of the slots, so that it cannot block other accounts.
+//! take at most half of the slots, so it cannot block other accounts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct ExpressionSlot {
     _search: Search,
 }
 
-/// Waits for a slot for an expression of an account. Fails at once if too many searches are
+/// Waits for a slot for an expression of an account. Fails immediately if too many searches are
 /// waiting, in total or of this account.
 pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot, Error> {
     let (search, own) = Search::enter(state, account);
@@ -32,8 +32,8 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
         return Ok(ExpressionSlot::new(running, own, search));
     }
     let waiting = Waiting::enter(&search)?;
-    // Waits for the account's own permit first, so that an account never exceeds its share of the
-    // common queue.
+    // Waits for the account's own permit first, so an account never exceeds its share of the common
+    // queue.
     let turn = async {
         let own = own.acquire_owned().await?;
         Ok::<_, AcquireError>((running.acquire_owned().await?, own))

@@ -14,7 +14,7 @@ use crate::model::file_query::{FileQuery, Found};
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,
-    /// The reason why a published index is unusable.
+    /// The reason a published index is unusable.
     fault: Option<String>,
     made: OnceLock<Arc<dyn FileIndex>>,
 }

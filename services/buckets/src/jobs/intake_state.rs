@@ -39,7 +39,7 @@ pub struct IntakeState {
 }
 
 impl IntakeState {
-    /// Forgets a removed bucket, so that this run does not list it again. If the removal is lifted
+    /// Forgets a removed bucket, so this run does not list it again. If the removal is lifted
     /// before the run ends, the rest of the bucket counts as incomplete.
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);

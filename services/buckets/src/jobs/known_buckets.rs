@@ -42,7 +42,7 @@ impl KnownBuckets {
         Ok(Self { known, written: HashMap::new(), next, new: Vec::new() })
     }
 
-    /// Returns the bucket of an address, which may be new, or the reason why the address is bad.
+    /// Returns the bucket of an address, which may be new, or the reason the address is bad.
     pub fn target(&mut self, written: &str, kind: Option<&str>) -> Result<Target, String> {
         if written.len() > LONGEST_WRITTEN || kind.is_some_and(|kind| kind.len() > LONGEST_WRITTEN)
         {

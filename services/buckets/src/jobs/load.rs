@@ -21,8 +21,8 @@ pub fn load(
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
-    // Everything that can fail comes first, so that a stopped run is only aborted for a run that
-    // can begin.
+    // Everything that can fail comes first, so a stopped run is only aborted for a run that can
+    // begin.
     let intake = options.intake(&session, IntakeState::default())?;
     let id = begin(&session, mode_name(options.mode), options)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));

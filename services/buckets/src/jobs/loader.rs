@@ -230,8 +230,7 @@ impl Loader {
         })?)
     }
 
-    /// Does pending work after an event, so that a slow source is reported and does not block
-    /// removals.
+    /// Does pending work after an event, so a slow source is reported and does not block removals.
     fn after_event(&mut self) -> Result<(), JobError> {
         if self.paged {
             return Ok(());

@@ -68,7 +68,7 @@ impl LoadOptions {
     }
 
     /// Creates an intake that continues from a state. Checks sources and opens the reject file, so
-    /// that errors occur before a stopped run is aborted.
+    /// errors occur before a stopped run is aborted.
     pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
         let counts = &session.index.summary().counts;
         let largest = counts.keys().next_back().copied().unwrap_or(0);

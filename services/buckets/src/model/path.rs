@@ -45,7 +45,7 @@ pub fn url(bucket: &str, path: &str) -> String {
     url
 }
 
-/// Lower-cases character by character, so that the result for a suffix is a suffix of the result.
+/// Lower-cases character by character, so the result for a suffix is a suffix of the result.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()

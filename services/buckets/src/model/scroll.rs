@@ -73,7 +73,7 @@ impl Scroll {
     }
 }
 
-/// Returns a digest of the parts of a search. Parts are delimited, so that they cannot be confused.
+/// Returns a digest of the parts of a search. Parts are delimited, so they cannot be confused.
 pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {

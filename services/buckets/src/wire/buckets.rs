@@ -1,4 +1,4 @@
-//! Bucket search: its parameters and its answer.
+//! Bucket search: its parameters and its response.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};

@@ -1,4 +1,4 @@
-//! File search: its parameters and its answer.
+//! File search: its parameters and its response.
 
 use std::sync::Arc;
 

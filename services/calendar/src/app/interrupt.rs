@@ -6,10 +6,10 @@ use crate::error::Error;
 use crate::store::event_index::ListError;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The reason why the work of a write stopped. Its transaction is rolled back in any case.
+/// The reason the work of a write stopped. Its transaction is rolled back in any case.
 #[derive(Debug)]
 pub enum Interrupt {
-    /// The image at this URL has to be fetched before the work is repeated.
+    /// The image at this URL must be fetched before the work is repeated.
     NeedsImage(String),
     /// The write fails with an error.
     Failed(Error),
@@ -33,7 +33,7 @@ impl From<ParameterErrors> for Interrupt {
     }
 }
 
-/// The reason why reading a list stopped.
+/// The reason reading a list stopped.
 #[derive(Debug)]
 pub enum ListInterrupt {
     /// The connection sees an older state than the index. The next read sees a newer one.

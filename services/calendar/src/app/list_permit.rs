@@ -51,7 +51,7 @@ const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
 /// The permits and the deadline of a list.
 #[derive(Clone)]
 pub struct ListPermit {
-    /// The moment at which the list is given up.
+    /// The moment at which the list is abandoned.
     pub deadline: Deadline,
     /// Held until the work is done, even if the client has disconnected; `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,

@@ -31,7 +31,7 @@ pub enum Loading {
     Updated,
 }
 
-/// The reason why a line or an event is rolled back.
+/// The reason a line or an event is rolled back.
 #[derive(Debug)]
 pub enum Undone {
     /// It changed nothing.
@@ -84,7 +84,7 @@ fn message(errors: &ParameterErrors) -> String {
 /// Loads a line. With `upsert` existing resources are changed.
 ///
 /// # Errors
-/// The reason why the line has to be rolled back.
+/// The reason the line must be rolled back.
 pub fn load_line(
     context: &mut RequestContext<'_>,
     params: &Params,

@@ -86,8 +86,7 @@ pub async fn receive(
     }
 }
 
-/// Reads the rest of a body for a while, so that a client that is still sending can read the
-/// response.
+/// Reads the rest of a body for a while, so a client that is still sending can read the response.
 async fn discard(mut payload: actix_web::dev::Payload) {
     let reading = async {
         let mut read = 0;

@@ -32,8 +32,8 @@ pub struct Entry {
     pub is_cancelled: bool,
     /// The occurrences, at least one. The first is the parent of the others.
     ///
-    /// The id of the one at DTSTART is the UID. The others add their moment, so that ids stay
-    /// stable when dates are added or excluded.
+    /// The id of the one at DTSTART is the UID. The others add their moment, so ids stay stable
+    /// when dates are added or excluded.
     pub occurrences: Vec<Occurrence>,
 }
 

@@ -21,7 +21,7 @@ pub struct Component {
     pub kind: Kind,
     /// Its properties. Those of observances of a time zone follow a `BEGIN`.
     pub properties: Vec<Property>,
-    /// Whether it is too large, so that its last properties are missing.
+    /// Whether it is too large, so its last properties are missing.
     pub is_cut: bool,
     /// Whether its end is in the file.
     pub has_end: bool,

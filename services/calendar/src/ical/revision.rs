@@ -34,7 +34,7 @@ impl Revision {
 /// The latest entry for each event of a file, with a fixed amount of memory per event.
 #[derive(Default)]
 pub struct Revisions {
-    /// Two hashers, so that the hashes of two events practically never collide.
+    /// Two hashers, so the hashes of two events practically never collide.
     hashers: [RandomState; 2],
     /// The revision and component number, by hashes of UID and occurrence.
     latest: HashMap<[u64; 2], (Revision, usize)>,

@@ -21,7 +21,7 @@ pub async fn publish_due(state: &State) {
     }
 }
 
-/// Publishes a limited number of due resources, so that other writers do not wait long. Returns the
+/// Publishes a limited number of due resources, so other writers do not wait long. Returns the
 /// number.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;

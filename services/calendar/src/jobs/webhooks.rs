@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How long finished messages are kept, in seconds.
 const KEPT: i64 = 7 * 24 * 3600;
 
-/// Delivers due messages forever. Returns at once if webhooks are disabled.
+/// Delivers due messages forever. Returns immediately if webhooks are disabled.
 pub async fn deliver_forever(state: State) {
     if let Some(delivery) = Delivery::new(&state) {
         outbound::deliver_forever(&delivery, &delivery, PAUSE).await;
@@ -32,7 +32,7 @@ pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
     }
 }
 
-/// Deletes messages that were delivered or given up long ago.
+/// Deletes messages that were delivered or abandoned long ago.
 pub async fn prune_messages(state: &State) {
     let before = state.clock.unix() - KEPT;
     if let Err(error) = state.pools.write(move |db| webhooks::tidy(db, before)).await {

@@ -7,7 +7,7 @@ use super::schedule::day_end;
 use super::when::{NotADate, When};
 use super::zone::Zone;
 
-/// Returns the absolute date that a bound means, so that page links keep their meaning over time.
+/// Returns the absolute date that a bound means, so page links keep their meaning over time.
 /// Returns `None` if the text is absolute already.
 ///
 /// # Errors

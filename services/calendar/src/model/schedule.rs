@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use super::when::{NotADate, PointInTime};
 use super::zone::Zone;
 
-/// Returns a local time in seconds as if it were UTC, so that it sorts like its printed form.
+/// Returns a local time in seconds as if it were UTC, so it sorts like its printed form.
 pub fn wall_seconds(wall: DateTime) -> i64 {
     jiff::tz::Offset::UTC.to_timestamp(wall).map_or(0, Timestamp::as_second)
 }

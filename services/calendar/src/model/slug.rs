@@ -31,7 +31,7 @@ pub fn fits(text: &str) -> bool {
 /// joined.
 const PASSES: usize = 8;
 
-/// Normalizes a text until it no longer changes, so that the decoded slug of a URL is found.
+/// Normalizes a text until it no longer changes, so the decoded slug of a URL is found.
 fn normalized(text: &str) -> String {
     let mut slug = cleaned(&super::html::strip_tags(text));
     for _ in 1..PASSES {

@@ -1,5 +1,5 @@
-//! Conditions on a list of ids whose SQL text does not depend on the number of ids, so that a
-//! connection prepares each statement once.
+//! Conditions on a list of ids whose SQL text does not depend on the number of ids, so a connection
+//! prepares each statement once.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::pg::Pg;

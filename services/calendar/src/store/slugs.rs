@@ -7,7 +7,7 @@ use crate::model::slug;
 
 /// Returns a free slug in a table with unique slugs, ignoring the row itself.
 ///
-/// The suffix follows the number of a collision, so that it can be removed again.
+/// The suffix follows the number of a collision, so it can be removed again.
 pub fn free(
     db: &mut Db,
     table: &'static str,

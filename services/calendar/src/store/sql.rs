@@ -42,7 +42,7 @@ impl Sql {
     }
 
     /// Begins a part of a PostgreSQL statement whose text and plan do not depend on its numbers, so
-    /// that a connection prepares it once.
+    /// a connection prepares it once.
     ///
     /// Numbers are written as `(select $1)`, which is opaque to the planner. With a plain bound
     /// number it would plan for each value as long as that looks cheaper.

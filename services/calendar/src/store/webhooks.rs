@@ -132,7 +132,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. Without a next attempt the message is given up.
+/// Records a failed attempt. Without a next attempt the message is abandoned.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -151,7 +151,7 @@ pub fn waiting(db: &mut Db, webhook: i64) -> Result<i64, DatabaseError> {
     Ok(outbox::table.filter(own).count().get_result(db)?)
 }
 
-/// Deletes messages that were delivered or given up before this second.
+/// Deletes messages that were delivered or abandoned before this second.
 pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(outbox::table.filter(outbox::over_utc.lt(before))).execute(db)?)
 }

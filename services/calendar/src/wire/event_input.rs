@@ -218,7 +218,7 @@ fn terms(
     Some(refs)
 }
 
-/// Returns the id of a term in a response, so that it can be sent back unmodified.
+/// Returns the id of a term in a response, so it can be sent back unmodified.
 fn term_of(item: Value) -> Value {
     item.get("id").and_then(positive).map_or(item, Value::from)
 }

@@ -133,7 +133,7 @@ macro_rules! post_change {
 }
 pub(super) use post_change;
 
-/// Returns the id of a user, who has to exist.
+/// Returns the id of a user, who must exist.
 pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> Option<i64> {
     let Positive(id) = author?;
     if !known.users.contains(&id) {

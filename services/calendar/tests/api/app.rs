@@ -42,7 +42,7 @@ pub fn settings(arguments: &[&str]) -> Settings {
     Line::parse_from(last).site
 }
 
-/// A small seeded random generator, so that a failure can be reproduced.
+/// A small seeded random generator, so a failure can be reproduced.
 pub struct Dice(pub u64);
 
 impl Dice {

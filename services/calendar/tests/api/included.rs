@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::plans::{PostgresPlan, fill};
 
-/// Characters that a textual row format would have to escape.
+/// Characters that a textual row format would need to escape.
 const AWKWARD: &str = "a,\"b\" (c) {d} \\e\n'f' NULL \u{1f3b7} ;--";
 
 /// Makes events with many, few and no linked resources; the fourth is a draft.

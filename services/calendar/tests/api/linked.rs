@@ -255,7 +255,7 @@ async fn scheduled_venues_are_published_when_their_date_comes() {
         let list = app.get(path).await.expect(200);
         let row = &list.json[path.trim_start_matches('/')][0];
         assert_eq!(row["status"], "publish", "{row}");
-        // The modification time changes, so that cached copies are refreshed.
+        // The modification time changes, so cached copies are refreshed.
         assert_eq!(row["modified_utc"], "2027-03-11 13:00:00", "{row}");
     }
 }

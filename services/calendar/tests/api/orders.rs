@@ -43,7 +43,7 @@ async fn pages_match_every_order_in_both_directions() {
     let planting = |db: &mut Db| -> Result<Vec<Event>, DatabaseError> {
         (0..23)
             .map(|_| {
-                // Few distinct instants and titles, so that tie-breakers matter.
+                // Few distinct instants and titles, so tie-breakers matter.
                 let start = dice.roll(5) * DAY;
                 let length = if dice.roll(3) == 0 { 40 * DAY } else { 3600 };
                 plant(db, author, (start, start + length), &links, |event| {

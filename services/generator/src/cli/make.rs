@@ -65,7 +65,7 @@ impl MakeCommand {
             Subject::Card => {
                 let brand = |name| card::find(name).with_context(|| unknown(name));
                 let brand = of.map(brand).transpose()?;
-                // Generate whole cards, so that the numbers equal those of the HTTP API.
+                // Generate whole cards, so the numbers equal those of the HTTP API.
                 plain(move |random, out| {
                     out.push_str(&card::Card::generate(random, brand, today).number);
                 })

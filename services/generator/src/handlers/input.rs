@@ -1,7 +1,7 @@
 //! Request extractors.
 //!
-//! Handlers wrap them in [`After`](auth::After), so that the caller is charged before a violation
-//! is returned.
+//! Handlers wrap them in [`After`](auth::After), so the caller is charged before a violation is
+//! returned.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;

@@ -23,7 +23,7 @@ const RETRY_AFTER: u64 = 10;
 
 /// Returns JSON that `next` appends step by step until it returns false.
 ///
-/// A short response is sent at once. A longer one uses one of the caller's slots. It is never
+/// A short response is sent immediately. A longer one uses one of the caller's slots. It is never
 /// compressed.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use super::random::Random;
 
 const CAPACITY: usize = 64;
 
-/// Up to 64 ASCII characters. Further characters are dropped.
+/// Up to 64 ASCII characters. Additional characters are dropped.
 #[derive(Clone)]
 pub struct AsciiBuffer {
     bytes: [u8; CAPACITY],

@@ -37,7 +37,7 @@ impl App {
         self.server.get(path).answer().await
     }
 
-    /// The body of a successful answer.
+    /// The body of a successful response.
     pub async fn ok(&self, path: &str) -> Value {
         self.get(path).await.expect(200).json()
     }

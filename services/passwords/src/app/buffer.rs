@@ -54,8 +54,8 @@ impl Buffer {
     }
 }
 
-/// Rounds `room` up by at most an eighth, so that responses of similar length share a few buffers
-/// that stay in the CPU cache.
+/// Rounds `room` up by at most an eighth, so responses of similar length share a few buffers that
+/// stay in the CPU cache.
 fn length_for(room: usize) -> usize {
     room.next_multiple_of((room.next_power_of_two() / 16).max(SHORTEST_STEP))
 }

@@ -37,7 +37,7 @@ enum Command {
     Common(CommonCommand),
     /// Build a corpus from hash lists, folders of ranges or password lists
     Build(build::Build),
-    /// Build a new corpus from an old one and further lists
+    /// Build a new corpus from an old one and additional lists
     Merge(merge::Merge),
     /// Copy another range service to corpora and serve them
     Mirror(mirror::Mirror),

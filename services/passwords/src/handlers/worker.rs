@@ -1,4 +1,4 @@
-//! State of one worker thread, so that a request takes no lock and changes no reference count.
+//! State of one worker thread, so a request takes no lock and changes no reference count.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};

@@ -24,7 +24,7 @@ pub struct Reloader {
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,
-    /// True if the corpus could not be read, so that the next check retries.
+    /// True if the corpus could not be read, so the next check retries.
     unreadable: bool,
 }
 

@@ -125,7 +125,7 @@ impl Record for Sorted {
 }
 
 /// Splits a file of records into sorted runs and removes it. Equal digests in a run are added up
-/// first, so that a frequent password stays small.
+/// first, so a frequent password stays small.
 fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
     let (mut runs, path) = (Vec::new(), &file.path);
     let Some(mut records) = Records::open(file)? else { return Ok(runs) };

@@ -37,7 +37,7 @@ pub struct PartialCorpus {
 }
 
 impl PartialCorpus {
-    /// Resumes an earlier run that fetched from this source, or starts anew.
+    /// Resumes an earlier run that fetched from this source, or starts over.
     ///
     /// # Errors
     /// The folder cannot be read or written, or holds ranges from another source.

@@ -1,4 +1,4 @@
-//! A cache of gzip trailers, so that a compressed response need not render its text.
+//! A cache of gzip trailers, so a compressed response need not render its text.
 
 use std::iter::repeat_with;
 use std::sync::OnceLock;

@@ -23,8 +23,8 @@ pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     visitor.respond(&page, &HomePage::new(&visitor.csrf(), summary))
 }
 
-/// Shows the breaches of an address. The form is a POST request, so that the address does not
-/// appear in histories and logs.
+/// Shows the breaches of an address. The form is a POST request, so the address does not appear in
+/// histories and logs.
 pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;

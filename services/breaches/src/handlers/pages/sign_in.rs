@@ -24,7 +24,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &SignInPage { csrf: &visitor.csrf() })
 }
 
-/// Sends the link. The answer is the same for known and unknown addresses.
+/// Sends the link. The response is the same for known and unknown addresses.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "We sent you a link to sign in. It works once and for 15 minutes.";

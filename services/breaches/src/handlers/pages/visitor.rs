@@ -77,7 +77,7 @@ impl Visitor {
         if self.is_new || !bool::from(same) { Err(PageError::Forged) } else { Ok(()) }
     }
 
-    /// Answers with a page. A new visitor gets the cookie of its CSRF tokens.
+    /// Responds with a page. A new visitor gets the cookie of its CSRF tokens.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         let mut response = SITE.respond(&page.clone().root(&self.root), main);
         if self.is_new {
@@ -86,7 +86,7 @@ impl Visitor {
         response
     }
 
-    /// Answers with a message. `current` is the page marked in the navigation.
+    /// Responds with a message. `current` is the page marked in the navigation.
     pub fn message(&self, current: &str, message: &Message<'_>) -> HttpResponse {
         self.respond(&Page::new(message.title).current(current), message)
     }

@@ -1,4 +1,4 @@
-//! Adapts the size of a load's transactions, so that other writers do not wait long.
+//! Adapts the size of a load's transactions, so other writers do not wait long.
 
 use std::thread;
 use std::time::{Duration, Instant};

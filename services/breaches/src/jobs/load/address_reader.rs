@@ -111,7 +111,7 @@ fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io:
     Ok(())
 }
 
-/// Reads a text in pieces that end at a blank or line end, so that no address is split.
+/// Reads a text in pieces that end at a blank or line end, so no address is split.
 fn read_text(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let pattern = Regex::new(PATTERN).map_err(io::Error::other)?;
     let mut piece: Vec<u8> = Vec::new();

@@ -89,7 +89,7 @@ pub struct Records<R> {
     ahead: VecDeque<Option<Vec<u8>>>,
     /// Bytes in `ahead`.
     size: usize,
-    /// Number of lines in `ahead` known not to close the quote, so that none is scanned twice.
+    /// Number of lines in `ahead` known not to close the quote, so none is scanned twice.
     open: usize,
     /// Number of the last line read.
     number: u64,

@@ -52,8 +52,8 @@ fn start_of<const SIZE: usize>(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>,
     Ok((start, Box::new(whole)))
 }
 
-/// Transcodes a text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so that
-/// its line is skipped and not stored with a replacement character.
+/// Transcodes a text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so its
+/// line is skipped and not stored with a replacement character.
 struct Transcoder<R> {
     input: R,
     decoder: Decoder,

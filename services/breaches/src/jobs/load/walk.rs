@@ -69,7 +69,7 @@ pub trait Apply {
     /// Clears caches of database content after a possible rollback.
     fn forget(&mut self);
 
-    /// Returns whether the largest transaction is quick, so that its size need not be adapted.
+    /// Returns whether the largest transaction is quick, so its size need not be adapted.
     fn is_quick(&self) -> bool {
         false
     }

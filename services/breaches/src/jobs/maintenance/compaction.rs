@@ -5,7 +5,7 @@ use crate::jobs::error::JobError;
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{accounts, load_connections};
 
-/// Compacts the accounts after a load: at most twice as many as the load had, so that each load does its
+/// Compacts the accounts after a load: at most twice as many as the load had, so each load does its
 /// share of this work.
 pub fn compact(context: &JobContext, loaded: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(accounts::is_compact)? {

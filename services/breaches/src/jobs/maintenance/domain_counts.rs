@@ -75,8 +75,8 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// A round of counting. Every transaction first renews the lease, so that a slow count never
-/// replaces a newer one of another replica.
+/// A round of counting. Every transaction first renews the lease, so a slow count never replaces a
+/// newer one of another replica.
 struct Round {
     state: State,
     lease: Lease,

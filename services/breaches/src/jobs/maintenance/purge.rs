@@ -11,7 +11,7 @@ use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
 
-/// `breach retire`: hides the breach at once, then removes its links and pairs, and accounts
+/// `breach retire`: hides the breach immediately, then removes its links and pairs, and accounts
 /// without other data. The published count stays. Returns the number of the job.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();

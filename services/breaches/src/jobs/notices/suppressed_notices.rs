@@ -1,5 +1,5 @@
-//! Loads without notices. The transaction that adds links also records them as known, so that no
-//! later load or restart posts notices about them.
+//! Loads without notices. The transaction that adds links also records them as known, so no later
+//! load or restart posts notices about them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

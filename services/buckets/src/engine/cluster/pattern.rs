@@ -1,6 +1,6 @@
 //! Translates expressions to RE2.
 //!
-//! The parsed expression is written with explicit case variants and character classes, so that both
+//! The parsed expression is written with explicit case variants and character classes, so both
 //! libraries interpret it in the same way.
 
 use std::fmt::Write;

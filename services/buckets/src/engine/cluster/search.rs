@@ -12,7 +12,7 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
-/// For pages up to this length, ids are found first, so that paths of other matches are not read.
+/// For pages up to this length, ids are found first, so paths of other matches are not read.
 const SHORT: usize = 1_000;
 /// Assumed length of a path before it is read. S3 keys are not longer.
 const LONGEST_USUAL_PATH: usize = 1_024;

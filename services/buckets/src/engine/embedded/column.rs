@@ -239,7 +239,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Overwrites dropped rows with NULs, so that their space can be reused.
+    /// Overwrites dropped rows with NULs, so their space can be reused.
     pub(super) fn forget(&mut self) -> Result<(), EngineError> {
         *self = Self::open(&self.folder, self.rows, self.bytes)?;
         Ok(())

@@ -18,7 +18,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, Pace};
 
-/// Rows of a chunk. A multiple of 64, so that chunks share no words of the result.
+/// Rows of a chunk. A multiple of 64, so chunks share no words of the result.
 const CHUNK: usize = 32 * 1_024;
 /// Rows are judged one at a time if fewer than 1 in `SPARSE` is allowed.
 const SPARSE: u64 = 24;

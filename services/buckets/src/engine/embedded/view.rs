@@ -32,8 +32,8 @@ pub(super) struct View {
     directories: OnceLock<Option<Directories>>,
     /// Held while directories are collected.
     gathering: Mutex<()>,
-    /// Threads for searches that judge names. Word searches use others, so that they do not queue
-    /// behind them.
+    /// Threads for searches that judge names. Word searches use others, so they do not queue behind
+    /// them.
     pub(super) judges: Executor,
 }
 

@@ -130,7 +130,7 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Passes the file of a record to the sink, or returns the reason why it is bad.
+/// Passes the file of a record to the sink, or returns the reason it is bad.
 fn take(
     record: &ByteRecord,
     columns: &Columns,

@@ -46,7 +46,7 @@ pub struct Bad {
     pub content: Vec<u8>,
 }
 
-/// `Ok` if a file was taken, or the reason why not.
+/// `Ok` if a file was taken, or why not.
 pub type Taken = Result<(), String>;
 
 /// Entries that are skipped but not bad.

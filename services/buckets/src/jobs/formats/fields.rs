@@ -52,7 +52,7 @@ pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))
 }
 
-/// Parses the values of an entry, or returns the reason why it is bad. `names` returns the names of
+/// Parses the values of an entry, or returns the reason it is bad. `names` returns the names of
 /// each attribute.
 pub(super) fn read(
     texts: &Attributes<Option<impl AsRef<str>>>,

@@ -96,7 +96,7 @@ fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::R
     }
 }
 
-/// Passes the file of a line to the sink, or returns the reason why it is bad.
+/// Passes the file of a line to the sink, or returns the reason it is bad.
 fn take(
     content: &[u8],
     position: u64,

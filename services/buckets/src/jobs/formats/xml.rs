@@ -48,7 +48,7 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
     }
 
-    /// Returns the next part, or the reason why the source is broken.
+    /// Returns the next part, or the reason the source is broken.
     pub(super) fn next(&mut self) -> Result<Piece, String> {
         if self.pending_close {
             self.pending_close = false;

@@ -47,7 +47,7 @@ pub(super) struct Fetcher {
     last: Option<Instant>,
 }
 
-/// The reason why a page cannot be fetched.
+/// The reason a page cannot be fetched.
 enum Failure {
     /// Temporary: retry, after the delay that the server requests, if any.
     Passing(String, Option<Duration>),
@@ -72,7 +72,7 @@ impl Fetcher {
         Ok(Self { http, runtime, between, first_pause, last: None })
     }
 
-    /// Fetches a page, or returns the reason why it is unavailable.
+    /// Fetches a page, or returns the reason it is unavailable.
     ///
     /// # Errors
     /// The server is unreachable or busy after several attempts.

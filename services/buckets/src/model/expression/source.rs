@@ -41,7 +41,7 @@ impl Source {
         source
     }
 
-    /// Closes a quote or comment that is open at the end, so that text can be appended.
+    /// Closes a quote or comment that is open at the end, so text can be appended.
     pub(super) fn closed(text: &str) -> String {
         let mut closed = text.to_owned();
         if has_open_quote(text) {

@@ -64,7 +64,7 @@ fn fresh_number() -> u32 {
 fn missing_servers_are_reported() {
     match std::env::var("TEST_CLICKHOUSE_URL") {
         Ok(_) => assert!(Throwaway::on(Servers::One).is_some()),
-        // Bypasses the output capture, so that it is visible without a failure.
+        // Bypasses the output capture, so it is visible without a failure.
         Err(_) => writeln!(
             std::io::stderr().lock(),
             "WARNING: the tests of the cluster engine were left out: TEST_CLICKHOUSE_URL is not set."

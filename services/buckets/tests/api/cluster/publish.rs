@@ -44,7 +44,7 @@ fn open_run_is_hidden_and_resumable() {
     writer.begin(2).unwrap();
     writer.add(&all_of(&[(1, "kept"), (2, "kept too")])).unwrap();
     writer.checkpoint("noted".to_owned()).unwrap();
-    // More than a batch, so that rows are stored after the checkpoint.
+    // More than a batch, so rows are stored after the checkpoint.
     let long = "x".repeat(4_000);
     let lost: Vec<String> = (0..4_000).map(|number| format!("lost/{number}/{long}")).collect();
     let lost: Vec<(u64, &str)> = lost.iter().map(|path| (3, path.as_str())).collect();

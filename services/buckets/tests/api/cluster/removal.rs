@@ -52,7 +52,7 @@ fn removal_erases_files_from_disk() {
 /// Returns the folders of the tables, or `None` if they are not readable.
 fn table_folders(table: &Table) -> Option<BTreeSet<PathBuf>> {
     let number = table.throwaway.generation;
-    // These characters are too random for compression, so that a path can be found on disk.
+    // These characters are too random for compression, so a path can be found on disk.
     let parts = raw(&format!(
         "SELECT DISTINCT path FROM system.parts WHERE database = 'default' AND table LIKE '%_{number}'"
     ));

@@ -4,10 +4,10 @@ use jiff::civil::{Date, DateTime};
 
 use super::rule::Rule;
 
-/// The number of days that are examined before a rule is given up: more than five hundred years.
+/// The number of days that are examined before a rule is abandoned: more than five hundred years.
 const MAX_DAYS: usize = 200_000;
 
-/// The number of consecutive days without a match after which a rule is given up. A 29 February on
+/// The number of consecutive days without a match after which a rule is abandoned. A 29 February on
 /// a given weekday recurs after forty years at most.
 const MAX_UNMATCHED_DAYS: usize = 20_000;
 
@@ -32,8 +32,7 @@ impl Rule {
     /// Returns the moments of an event from `start` up to `until`. The start is always the first.
     ///
     /// # Errors
-    /// Returns [`TooLong`] if many centuries have to be examined, or half a century
-    /// matches nothing.
+    /// Returns [`TooLong`] if many centuries must be examined, or half a century matches nothing.
     pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, TooLong> {
         self.expand_near(start, Wanted { until, near: start.date(), first: 0, latest: 0 })
     }
@@ -41,14 +40,14 @@ impl Rule {
     /// Returns the requested moments, and perhaps others between them, in ascending order. The
     /// start is always the first.
     ///
-    /// Moments between the first and the latest ones are skipped, so that an old rule costs as much
-    /// as a recent one. An exception is a rule with COUNT whose periods have different numbers of
-    /// days: all its moments have to be counted. For a rule that matches almost nothing in
-    /// centuries, moments far from the day may be missing.
+    /// Moments between the first and the latest ones are skipped, so an old rule costs as much as a
+    /// recent one. An exception is a rule with COUNT whose periods have different numbers of days:
+    /// all its moments must be counted. For a rule that matches almost nothing in centuries,
+    /// moments far from the day may be missing.
     ///
     /// # Errors
-    /// Returns [`TooLong`] if half a century matches nothing but the start, or too much
-    /// has to be counted.
+    /// Returns [`TooLong`] if half a century matches nothing but the start, or too much must be
+    /// counted.
     pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
         Walk::new(self, start).expand(wanted)
     }
@@ -119,7 +118,7 @@ impl<'r> Walk<'r> {
         if self.gave_up && all.len() == 1 { Err(TooLong) } else { Ok(all) }
     }
 
-    /// Returns the moments of a period, or `None` after the end or if the rule is given up.
+    /// Returns the moments of a period, or `None` after the end or if the rule is abandoned.
     fn moments(&mut self, number: i64, until: DateTime) -> Option<Vec<DateTime>> {
         let period = self.rule.period(self.first_period, number)?;
         if period > until.date() {

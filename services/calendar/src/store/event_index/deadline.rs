@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
-/// The moment at which a list request is given up.
+/// The moment at which a list request is abandoned.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(pub Instant);
 

@@ -57,7 +57,7 @@ pub struct Index {
 impl Index {
     /// Returns an empty index at a state of the log.
     pub fn at(seq: i64) -> Index {
-        // The known statuses come first, so that custom ones never take their numbers.
+        // The known statuses come first, so custom ones never take their numbers.
         let statuses = Stage::ALL.map(|stage| Status::of(stage).as_str().to_owned()).to_vec();
         Index { seq, statuses, ..Index::default() }
     }

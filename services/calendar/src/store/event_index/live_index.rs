@@ -32,7 +32,7 @@ const INTERVAL: Duration = Duration::from_millis(5);
 pub struct IndexAccess<'a> {
     /// The index.
     pub index: &'a EventIndex,
-    /// The moment at which the list request is given up.
+    /// The moment at which the list request is abandoned.
     pub deadline: Deadline,
 }
 
@@ -46,11 +46,10 @@ pub struct EventIndex {
 
 impl EventIndex {
     /// Returns the ids of a page and the total number of matches. Must run in a read transaction,
-    /// so that index and database are in the same state.
+    /// so index and database are in the same state.
     ///
     /// # Errors
-    /// The connection is behind the index, the deadline has passed, or the database
-    /// failed.
+    /// The connection is behind the index, the deadline has passed, or the database failed.
     pub fn page(
         &self,
         db: &mut Db,
@@ -98,7 +97,7 @@ impl EventIndex {
         })
     }
 
-    /// Follows the log up to a change. Returns false if the index has to be rebuilt.
+    /// Follows the log up to a change. Returns false if the index must be rebuilt.
     fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
         let Some(from) = self.read().as_ref().map(|index| index.seq) else { return Ok(false) };
         if from >= seq {
@@ -117,7 +116,7 @@ impl EventIndex {
         let mut slot = self.write();
         // Another thread may have followed the log meanwhile.
         if let Some(mut index) = slot.take_if(|index| index.seq == from) {
-            // If this panics, the slot stays empty and the index is built anew.
+            // If this panics, the slot stays empty and the index is rebuilt.
             index.apply(seq, &changes, now);
             *slot = Some(index);
         }

@@ -2,7 +2,7 @@
 //! searches, combined filters, and orders other than by start.
 //!
 //! It follows a change log that every writer in any process keeps. A list is read at the state that
-//! its connection sees, so that total, page and rows agree.
+//! its connection sees, so total, page and rows agree.
 
 mod deadline;
 mod entries;

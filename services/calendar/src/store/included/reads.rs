@@ -13,7 +13,7 @@ use crate::model::term::Term;
 use crate::store::{events, images, linked_posts, links, terms};
 
 /// Maximum number of events in one PostgreSQL answer. Each array cell takes a kilobyte until the
-/// answer is sent; 500 events took 16 ms longer than as separate rows.
+/// response is sent; 500 events took 16 ms longer than as separate rows.
 const LONGEST_ANSWER: usize = 50;
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {

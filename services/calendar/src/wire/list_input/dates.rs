@@ -50,7 +50,7 @@ pub fn dates(
     }
     let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
         let Date(when) = date.take()?;
-        // In every mode the text has to resolve to an instant in the site's zone.
+        // In every mode the text must resolve to an instant in the site's zone.
         let point = when.resolve(zone, now);
         let instant = point.and_then(|point| point.instant(zone));
         let written = instant.and_then(|_| absolute(&when, edge, strict, zone, now));

@@ -95,7 +95,7 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
     statuses.map(StatusFilter::Of)
 }
 
-/// Returns the default scope as a parameter, so that page links show the same list.
+/// Returns the default scope as a parameter, so page links show the same list.
 pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)> {
     let word = match (params.get("status"), role::sees_all(actor), role::sees_own(actor)) {
         (Some(_), ..) => return None,

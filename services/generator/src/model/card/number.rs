@@ -71,7 +71,7 @@ pub fn find(name: &str) -> Option<&'static CardType> {
 /// Picks a brand: four common ones by their share, the others with equal probability.
 fn any_type(random: &mut Random) -> &'static CardType {
     let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
-    // In units of 1/rest percent, so that 14 percent are divided evenly among the others.
+    // In units of 1/rest percent, so 14 percent are divided evenly among the others.
     let mut left = random.below(100 * rest);
     for kind in CARD_TYPES {
         let weight = if kind.share == 0 { 14 } else { u64::from(kind.share) * rest };

@@ -18,7 +18,7 @@ pub struct CardType {
     pub weights: &'static [u16],
     /// Excluded prefixes within `prefixes`.
     pub except: &'static [Prefixes],
-    /// Further prefixes that validators assign to the brand, so that no other brand may use them.
+    /// Additional prefixes that validators assign to the brand, so no other brand may use them.
     pub claims: &'static [Prefixes],
     /// Lengths of generated numbers, with weights.
     pub lengths: &'static [(u8, u16)],

@@ -231,7 +231,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns true if a legal form mentions further partners: `& Sons`, `GmbH & Co. KG`.
+    /// Returns true if a legal form mentions additional partners: `& Sons`, `GmbH & Co. KG`.
     fn names_a_family(&self, legal_form: &[Piece]) -> bool {
         self.with_surname
             && legal_form.iter().any(|piece| {

@@ -27,7 +27,7 @@ pub fn unpacked(nth: usize) -> String {
     read().unwrap_or_default()
 }
 
-/// The lines of a culture, one list after the other.
+/// The lines of a culture, one list after another.
 pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }

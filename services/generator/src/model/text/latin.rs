@@ -226,8 +226,7 @@ const LATIN: &[&str] = &[
     "vulputate",
 ];
 
-/// One word for each byte, so that eight words can be drawn at once. The most common words occur
-/// twice.
+/// One word for each byte, so eight words can be drawn at once. The most common words occur twice.
 pub const LATIN_BY_BYTE: [&str; 256] = {
     let mut words = [""; 256];
     let mut at = 0;

@@ -114,7 +114,7 @@ impl Mirror {
         let mut walk = Walk { kind: folder.kind(), fetcher, base, corpus: &mut corpus, traffic };
         let outcome = runtime.block_on(walk.fetch_all(self.ranges));
         let traffic = Traffic { retries: fetcher.retries() - retries, ..walk.traffic };
-        // Also after a failure, so that the next run can resume.
+        // Also after a failure, so the next run can resume.
         let outcome = outcome.and(corpus.checkpoint());
         outcome.with_context(|| {
             let kept = corpus.kept();

@@ -79,7 +79,7 @@ impl Upstream {
             .read_timeout(timeout)
             .timeout(timeout * WHOLE_ANSWER)
             .redirect(reqwest::redirect::Policy::none())
-            // Decompressed here, so that a truncated response is detected by its length.
+            // Decompressed here, so a truncated response is detected by its length.
             .no_gzip()
             .no_brotli()
             .build()

@@ -45,7 +45,7 @@ impl Bits<'_> {
     }
 }
 
-/// Space for one line, so that writing its parts needs no bounds checks.
+/// Space for one line, so writing its parts needs no bounds checks.
 pub struct Window<'a> {
     room: &'a mut [u8; WINDOW],
     begin: usize,

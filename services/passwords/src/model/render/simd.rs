@@ -68,7 +68,7 @@ mod x86 {
         lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits))
     }
 
-    /// Expands each byte to a 16-bit word with the upper nibble first, so that all 32 digits are in
+    /// Expands each byte to a 16-bit word with the upper nibble first, so all 32 digits are in
     /// order.
     #[inline]
     #[target_feature(enable = "avx2")]

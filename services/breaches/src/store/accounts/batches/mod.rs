@@ -1,5 +1,5 @@
 //! Links many accounts to breaches. Each group takes two or three statements for any number of
-//! breaches. On SQLite, a further breach is appended to a run instead of the table.
+//! breaches. On SQLite, another breach is appended to a run instead of the table.
 
 mod append;
 mod changes;

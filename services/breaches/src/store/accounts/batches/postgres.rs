@@ -3,7 +3,7 @@
 //! One statement appends a breach to stored lists. If that does not suffice for every account, one
 //! statement reads the stored accounts and one writes the changes.
 //!
-//! All statements name the key of each row next to constants only, so that a database that is
+//! All statements name the key of each row next to constants only, so a database that is
 //! distributed by key can route every row.
 
 use database::DatabaseError;

@@ -1,6 +1,7 @@
-//! Stores the accounts of further breaches in runs, apart from the table of accounts (SQLite only).
+//! Stores the accounts of additional breaches in runs, apart from the table of accounts (SQLite
+//! only).
 //!
-//! Writing a further breach to the table of a large database would rewrite nearly every page of
+//! Writing another breach to the table of a large database would rewrite nearly every page of
 //! `account`. The breach is written as a *run* instead: accounts in key order, in blocks, with a
 //! small index by domain and a filter. The breaches of an address are the union of its row and its
 //! entries in runs; no link is stored twice. A run changes only when accounts are taken out of it.

@@ -65,7 +65,7 @@ pub fn strip(db: &mut Db, run: i64, breach: u16) -> Result<i64, DatabaseError> {
 }
 
 /// Returns whether a block has a wanted account with a key from `low` to `high`. A damaged block
-/// counts, so that the caller decodes it and reports the damage.
+/// counts, so the caller decodes it and reports the damage.
 fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
     for account in Accounts(data).starting_at(low) {
         match account {

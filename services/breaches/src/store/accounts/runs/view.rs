@@ -110,8 +110,8 @@ impl AccountView {
         if !self.map.as_ref().is_some_and(|map| map.may_have(low, high)) {
             return Vec::new();
         }
-        // All positions are computed first, so that the processor waits for memory once and not
-        // once for each run.
+        // All positions are computed first, so the processor waits for memory once and not once for
+        // each run.
         let places: Vec<Place> =
             self.runs.iter().map(|(_, filter)| filter.place(low, high)).collect();
         let at_places = self.runs.iter().zip(&places);

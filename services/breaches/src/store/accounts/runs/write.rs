@@ -13,7 +13,7 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run, domain_block as domain_blocks, run_filter};
 
-/// Writes a run within one transaction, so that a partial run is never visible.
+/// Writes a run within one transaction, so a partial run is never visible.
 pub struct RunWriter {
     run: i64,
     block: BlockWriter,

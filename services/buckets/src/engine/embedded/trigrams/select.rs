@@ -18,7 +18,7 @@ use crate::model::extension;
 const MOST_GRAMS: usize = 600;
 /// Maximum number of combined conditions. Judging is cheaper than a fourth one.
 const MOST_TOGETHER: usize = 3;
-/// Number of files that are judged without further conditions.
+/// Number of files that are judged without additional conditions.
 const FEW: u64 = 500;
 /// Reading all names is cheaper if more than 1 in `SHARE` files would be judged.
 const SHARE: u64 = 4;

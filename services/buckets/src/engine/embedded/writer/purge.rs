@@ -15,8 +15,8 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix)).collect()
 }
 
-/// Rewrites every segment with deleted documents, so that no file contains their data, and deletes
-/// the old files.
+/// Rewrites every segment with deleted documents, so no file contains their data, and deletes the
+/// old files.
 pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
     for _ in 0..10_000 {
         let metas = index.load_metas()?;

@@ -1,4 +1,4 @@
-//! Writes eight encoded lines one after the other.
+//! Writes eight encoded lines one after another.
 //!
 //! `unsafe` is needed for unaligned stores of fixed-size arrays.
 #![allow(unsafe_code)]
