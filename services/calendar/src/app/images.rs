@@ -68,6 +68,10 @@ pub fn store(
             let extension = image::image_url(url).map(|url| image::extension(&url));
             images::link(db, url, &extension.unwrap_or_default(), author, now).map(Some)
         }
-        PlannedImage::Fetched(url, file) => images::insert(db, url, file, author, now).map(Some),
+        // The same write may have stored it for another resource.
+        PlannedImage::Fetched(url, file) => match images::fetched_from(db, url)? {
+            Some(id) => Ok(Some(id)),
+            None => images::insert(db, url, file, author, now).map(Some),
+        },
     }
 }

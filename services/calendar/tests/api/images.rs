@@ -160,6 +160,23 @@ async fn inline_images_are_fetched_too() {
 }
 
 #[actix_web::test]
+async fn image_that_a_write_names_twice_is_stored_once() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let url = peer.at("/a.png");
+    let mut body = event(&url);
+    body["venue"] = json!({"venue": "Hall", "image": url});
+    body["organizer"] = json!([{"organizer": "Ann", "image": url}]);
+    let created = app.post("/events", &body).await.expect(201).json;
+    let image = &created["image"]["id"];
+    assert_eq!(
+        (image, image),
+        (&created["venue"]["image"]["id"], &created["organizer"][0]["image"]["id"])
+    );
+    assert_eq!((peer.asked(), app.rows("images")), (1, 1));
+}
+
+#[actix_web::test]
 async fn image_format_is_detected_from_the_content() {
     let peer = Peer::start().await;
     let app = peer.app().await;
