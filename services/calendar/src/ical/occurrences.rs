@@ -19,6 +19,9 @@ const MONTHS_AHEAD: i32 = 24;
 /// Maximum number of individually listed dates.
 const MAX_DATES: usize = 5000;
 
+/// Maximum number of rules. Each may have thousands of starts.
+const MAX_RULES: usize = 20;
+
 /// A start of an occurrence.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -48,6 +51,9 @@ pub fn starts_of(
     }
     if component.find("EXRULE").is_some() {
         return Err("EXRULE is not supported; the entry was skipped".to_owned());
+    }
+    if rules.len() > MAX_RULES {
+        return Err(format!("RRULE occurs more than {MAX_RULES} times"));
     }
     let series = Series::new(component, start, context);
     let zone = match start {

@@ -40,6 +40,18 @@ async fn hostile_files_are_rejected_or_limited() {
 }
 
 #[actix_web::test]
+async fn number_of_rules_of_an_event_is_limited() {
+    let app = App::new().await;
+    let rules = |number: usize| {
+        let rules = "\r\nRRULE:FREQ=DAILY;COUNT=2".repeat(number);
+        event(&format!("UID:r\r\nDTSTART:20270401T100000Z{rules}"))
+    };
+    assert_eq!(counts(&app, rules(20)).await, [2, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, rules(21)).await, [0, 0, 0, 0, 1]);
+    assert_eq!(counts(&app, rules(20)).await, [0, 0, 2, 0, 0]);
+}
+
+#[actix_web::test]
 async fn faulty_entries_count_towards_the_limit_of_a_request() {
     let app = App::new().await;
     let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(20_100);
