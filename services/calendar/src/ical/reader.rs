@@ -6,7 +6,7 @@ use batch::{BoundedLines, Line};
 
 use super::property::Property;
 
-/// Maximum number of bytes in a line. Longer lines count as empty.
+/// Maximum number of bytes in a line. Events with longer lines are refused, except attachments.
 const LONGEST_LINE: usize = 256 << 10;
 
 /// Maximum number of bytes in an event or a time zone.
@@ -110,11 +110,21 @@ impl Mark {
     }
 }
 
+/// A line with its continuation lines.
+struct Unfolding {
+    number: u64,
+    bytes: Vec<u8>,
+    /// Whether a part was dropped because it was too long.
+    is_cut: bool,
+}
+
 /// Reads components.
 pub struct Reader<R> {
     lines: BoundedLines<R>,
-    /// The line that is being unfolded, with its number.
-    pending: Option<(u64, Vec<u8>)>,
+    /// The line that is being unfolded.
+    pending: Option<Unfolding>,
+    /// Whether a part of the last line was dropped because it was too long.
+    is_line_cut: bool,
     /// A property to read again.
     again: Option<(u64, Property)>,
     done: bool,
@@ -139,6 +149,7 @@ impl<R: BufRead> Reader<R> {
         Reader {
             lines,
             pending: None,
+            is_line_cut: false,
             again: None,
             done: false,
             is_calendar: false,
@@ -215,8 +226,11 @@ impl<R: BufRead> Reader<R> {
             // Alarms in events are skipped. Observances are the rules of a zone.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            component.is_cut |= kept && bytes > MAX_BYTES;
-            if kept && !component.is_cut {
+            // Only of attachments, and of properties of other programs, nothing is missed.
+            let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
+            let is_missed = self.is_line_cut && !is_extra;
+            component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
+            if kept && !component.is_cut && !self.is_line_cut {
                 component.properties.push(property);
             }
         }
@@ -227,50 +241,54 @@ impl<R: BufRead> Reader<R> {
         if let Some(again) = self.again.take() {
             return Ok(Some(again));
         }
-        while let Some((number, line)) = self.unfolded()? {
-            self.line = number;
-            if let Some(property) = Property::parse(&line) {
-                return Ok(Some((number, property)));
+        while let Some(line) = self.unfolded()? {
+            (self.line, self.is_line_cut) = (line.number, line.is_cut);
+            let property = Property::parse(&text(line.bytes));
+            // The name of a line without its end may be unknown.
+            let cut =
+                Property { name: String::new(), parameters: Vec::new(), value: String::new() };
+            if let Some(property) = property.or(line.is_cut.then_some(cut)) {
+                return Ok(Some((line.number, property)));
             }
         }
         Ok(None)
     }
 
     /// Joins a line with its continuation lines, which begin with white space.
-    fn unfolded(&mut self) -> io::Result<Option<(u64, String)>> {
+    fn unfolded(&mut self) -> io::Result<Option<Unfolding>> {
         while !self.done {
             let Some((number, line)) = self.lines.next_line()? else {
                 self.done = true;
                 break;
             };
-            let bytes = match line {
-                Line::Bytes(bytes) => bytes,
-                // The end of the line is unknown, so it counts as empty.
-                Line::TooLong { .. } => &[],
+            let (bytes, is_cut) = match line {
+                Line::Bytes(bytes) => (bytes, false),
+                Line::TooLong { start } => (start, true),
             };
             match (&mut self.pending, bytes) {
-                (Some((_, pending)), [b' ' | b'\t', rest @ ..]) => {
-                    if pending.len() + rest.len() <= MAX_BYTES {
-                        pending.extend_from_slice(rest);
+                (Some(pending), [b' ' | b'\t', rest @ ..]) => {
+                    pending.is_cut |= is_cut || pending.bytes.len() + rest.len() > MAX_BYTES;
+                    if !pending.is_cut {
+                        pending.bytes.extend_from_slice(rest);
                     }
                 }
                 (pending, bytes) => {
-                    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-                    if let Some(whole) = pending.replace((number, bytes.to_vec())) {
-                        return Ok(Some(text(whole)));
+                    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).to_vec();
+                    if let Some(whole) = pending.replace(Unfolding { number, bytes, is_cut }) {
+                        return Ok(Some(whole));
                     }
                 }
             }
         }
-        Ok(self.pending.take().map(text))
+        Ok(self.pending.take())
     }
 }
 
-fn text((number, bytes): (u64, Vec<u8>)) -> (u64, String) {
+fn text(bytes: Vec<u8>) -> String {
     // Bytes that are not UTF-8 are decoded as Latin-1.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
-    (number, text.trim_end_matches('\r').replace('\0', ""))
+    text.trim_end_matches('\r').replace('\0', "")
 }
 
 #[cfg(test)]
@@ -313,6 +331,28 @@ mod tests {
         let mut reader = Reader::new(&b"BEGIN:VCALENDAR\nEND:VCALEND"[..]);
         assert_eq!(reader.next_component().unwrap(), None);
         assert!(reader.is_open);
+    }
+
+    #[test]
+    fn component_that_misses_a_long_line_is_cut() {
+        let long = "x".repeat(LONGEST_LINE + 1);
+        let folded = " 20270401T100000Z,\n".repeat(MAX_BYTES / 17);
+        for (line, expected) in [
+            (format!("RDATE:{long}"), true),
+            (format!("RDATE:\n{folded}"), true),
+            (format!("DESCRIPTION:a\n {long}"), true),
+            (long.clone(), true),
+            (format!("ATTACH;ENCODING=BASE64:{long}"), false),
+            (format!("BEGIN:VALARM\nDESCRIPTION:{long}\nEND:VALARM"), false),
+        ] {
+            let file = format!("BEGIN:VEVENT\nUID:1\n{line}\nEND:VEVENT\n{long}\n");
+            let file = format!("{file}BEGIN:VEVENT\nUID:2\nEND:VEVENT\n");
+            let mut reader = Reader::new(file.as_bytes());
+            let mut next = || reader.next_component().unwrap().unwrap();
+            let (first, second) = (next(), next());
+            assert_eq!((first.is_cut, second.is_cut), (expected, false), "{}", &line[..20]);
+            assert!(first.has_end && first.find("ATTACH").is_none());
+        }
     }
 
     #[test]

@@ -52,6 +52,16 @@ async fn number_of_rules_of_an_event_is_limited() {
 }
 
 #[actix_web::test]
+async fn an_event_that_misses_a_long_line_stays_unchanged() {
+    let app = App::new().await;
+    let dated = |dates: &str| event(&format!("UID:d\r\nDTSTART:20270401T100000Z\r\nRDATE:{dates}"));
+    assert_eq!(counts(&app, dated("20270402T100000Z,20270403T100000Z")).await, [3, 0, 0, 0, 0]);
+    let long = "20270402T100000Z,".repeat(20_000);
+    assert_eq!(counts(&app, dated(&long)).await, [0, 0, 0, 0, 1]);
+    assert_eq!(app.get("/events?start_date=2027-04-01").await.ids().len(), 3);
+}
+
+#[actix_web::test]
 async fn faulty_entries_count_towards_the_limit_of_a_request() {
     let app = App::new().await;
     let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(20_100);
