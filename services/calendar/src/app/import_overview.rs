@@ -58,6 +58,10 @@ impl Overview {
             is_in_event = component.kind == ComponentKind::Event && !component.has_end;
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
+                // They are only reported.
+                ComponentKind::Event if !component.has_known_method() => {
+                    overview.has_replacements |= component.find("RECURRENCE-ID").is_some();
+                }
                 ComponentKind::Event if component.find("RECURRENCE-ID").is_some() => {
                     let revision = Revision::read(&component);
                     // Zones may follow the events that use them. Nothing else of these events is
@@ -79,7 +83,7 @@ impl Overview {
         overview.is_own = reader.product.as_deref() == Some(PRODUCT);
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
-        overview.has_replacements = !replacing.is_empty();
+        overview.has_replacements |= !replacing.is_empty();
         let mut replaced = HashSet::new();
         for (number, revision, component) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();

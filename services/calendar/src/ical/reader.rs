@@ -68,6 +68,11 @@ impl Component {
         self.has_end && !self.is_cut
     }
 
+    /// Returns whether its method changes events.
+    pub fn has_known_method(&self) -> bool {
+        !matches!(self.method, Method::Other(_))
+    }
+
     /// Finds the first property of a name.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|one| one.name == name)

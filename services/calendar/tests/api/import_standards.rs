@@ -124,6 +124,20 @@ async fn unsupported_features_are_reported_with_their_line() {
 }
 
 #[actix_web::test]
+async fn reply_does_not_supersede_the_event_that_it_answers() {
+    let app = App::new().await;
+    let series = |more: &str| format!("UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\n{more}");
+    let request = "DTSTAMP:20270301T100000Z\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:Daily";
+    let reply = series("DTSTAMP:20270302T100000Z");
+    let of_occurrence = series("DTSTAMP:20270302T100000Z\nRECURRENCE-ID:20270402T100000Z");
+    let file = calendar("METHOD:REQUEST", &[&series(request)])
+        + &calendar("METHOD:REPLY", &[&reply, &of_occurrence]);
+    assert_eq!(counts(&app, &file).await, [2, 0, 0, 0, 2]);
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 0, 2]);
+    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "02 10 02 11 Daily"]);
+}
+
+#[actix_web::test]
 async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
     let app = App::new().await;
     let series =
