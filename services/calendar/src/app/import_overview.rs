@@ -22,6 +22,9 @@ pub struct Overview {
     pub replaced: HashSet<String>,
     /// Whether an entry has a RECURRENCE-ID.
     pub has_replacements: bool,
+    /// UIDs of entries that look like ids of occurrences. Programs that read a feed of this calendar
+    /// keep its occurrences as such events.
+    pub listed: HashSet<String>,
     /// The numbers of the components that a later revision supersedes.
     pub superseded: HashSet<usize>,
     /// Whether this calendar, or another instance of it, wrote the file.
@@ -74,6 +77,9 @@ impl Overview {
                 ComponentKind::Event if component.is_whole() => {
                     if let Ok(uid) = Entry::uid(&component) {
                         revisions.take((&uid, None), Revision::read(&component), number);
+                        if Entry::is_occurrence_id(&uid) {
+                            overview.listed.insert(uid);
+                        }
                     }
                 }
                 ComponentKind::Event => {}

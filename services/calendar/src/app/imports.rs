@@ -373,14 +373,15 @@ impl Import {
             if slice.is_over(self.so_far.done) {
                 return Ok(false);
             }
-            let replaced = &self.overview.replaced;
+            let Overview { replaced, listed, .. } = &self.overview;
             let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
             let is_replaced = |name: &str| match name == entry.uid {
                 true => first.is_some(),
                 false => replaced.contains(name) && first != Some(name),
             };
             let dropped = drop_surplus(db, (&entry.uid, now), SURPLUS, |name| {
-                !entry.has_occurrence(name) || kept.contains(name) || is_replaced(name)
+                let is_named = kept.contains(name) || listed.contains(name);
+                !entry.has_occurrence(name) || is_named || is_replaced(name)
             })?;
             (0..dropped).for_each(|_| self.so_far.count(Outcome::Updated));
             if dropped < SURPLUS {

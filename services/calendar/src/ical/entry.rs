@@ -165,12 +165,12 @@ impl Entry {
         if external_id == self.uid {
             return true;
         }
-        let key = Entry::moment_of(&self.uid, external_id);
-        let is_form = |key: &str, form: &str| {
-            let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
-            key.len() == form.len() && key.chars().zip(form.chars()).all(fits)
-        };
-        key.is_some_and(|key| is_form(key, "00000000") || is_form(key, "00000000T000000Z"))
+        Entry::moment_of(&self.uid, external_id).is_some_and(is_key)
+    }
+
+    /// Returns whether a UID looks like the id of an occurrence.
+    pub fn is_occurrence_id(uid: &str) -> bool {
+        uid.rsplit_once('#').is_some_and(|(_, key)| is_key(key))
     }
 
     /// Returns the id of an occurrence, from the UID and its moment in the rule.
@@ -182,6 +182,15 @@ impl Entry {
     pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(uid)?.strip_prefix('#')
     }
+}
+
+/// Returns whether a text has a form of [`Moment::key`].
+fn is_key(text: &str) -> bool {
+    let is_form = |form: &str| {
+        let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
+        text.len() == form.len() && text.chars().zip(form.chars()).all(fits)
+    };
+    is_form("00000000") || is_form("00000000T000000Z")
 }
 
 /// Returns the zone in which an event lasts and repeats. Times in UTC stay in UTC, whatever zone

@@ -138,6 +138,22 @@ async fn reply_does_not_supersede_the_event_that_it_answers() {
 }
 
 #[actix_web::test]
+async fn occurrences_that_a_file_lists_as_events_stay() {
+    let app = App::new().await;
+    let entry = |uid: &str, day: u8, more: &str| {
+        format!("UID:{uid}\nDTSTART:202704{day:02}T100000Z\nDURATION:PT1H\nSUMMARY:Daily{more}")
+    };
+    counts(&app, calendar("", &[&entry("s", 1, "\nRRULE:FREQ=DAILY;COUNT=3")])).await;
+    let [second, third] = [2, 3].map(|day| entry(&format!("s#202704{day:02}T100000Z"), day, ""));
+    let file = |first: &str| calendar("", &[&second, first, &third]);
+    assert_eq!(counts(&app, file(&entry("s", 1, ""))).await, [0, 0, 3, 0, 0]);
+    let cancelled = file(&entry("s", 1, "\nSTATUS:CANCELLED"));
+    assert_eq!(counts(&app, &cancelled).await, [0, 1, 2, 0, 0]);
+    assert_eq!(counts(&app, &cancelled).await, [0, 0, 2, 1, 0]);
+    assert_eq!(texts(&app).await, ["02 10 02 11 Daily", "03 10 03 11 Daily"]);
+}
+
+#[actix_web::test]
 async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
     let app = App::new().await;
     let series =
