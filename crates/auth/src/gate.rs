@@ -88,7 +88,8 @@ impl Gate {
             .map(|admitted| Caller { key: Some(admitted.holder), remaining: admitted.remaining })
     }
 
-    /// Reads the key of a request, for services that look it up themselves; `None` without a key.
+    /// Reads the key of a request, for services that look it up themselves; `None` if there is no
+    /// key.
     ///
     /// # Errors
     /// [`AuthError::Credentials`] for a malformed key, which is charged to the address;

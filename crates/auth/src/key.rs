@@ -53,7 +53,7 @@ impl KeyState {
 }
 
 impl Key {
-    /// Returns the quota of its plan; `None` without a plan.
+    /// Returns the quota of its plan; `None` if there is no plan.
     pub fn quota(&self) -> Option<Quota> {
         self.plan.as_ref().map(Plan::quota)
     }

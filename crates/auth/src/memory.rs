@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
-/// The most cached keys. A service with more uses PostgreSQL.
+/// The maximum number of cached keys. A service with more uses PostgreSQL.
 const MOST: usize = 100_000;
 
 /// A cache of the keys in a SQLite file, cleared at each change of the file.

@@ -9,11 +9,11 @@ use crate::{AuthError, Charge, Credential, Key, Quota};
 /// All methods get the request, so rate, cost and bucket may differ by operation. The
 /// [`Gate`](crate::Gate) defines the order of the calls.
 pub trait Policy: Send + Sync + 'static {
-    /// Reads the key of the request; `None` without a key.
+    /// Reads the key of the request; `None` if there is no key.
     ///
     /// [`header_key`](crate::header_key), [`bearer_key`](crate::bearer_key) and
-    /// [`authorization_key`](crate::authorization_key) read the usual places. The gate checks the form
-    /// of the key.
+    /// [`authorization_key`](crate::authorization_key) read the usual places. The gate checks the
+    /// form of the key.
     ///
     /// # Errors
     /// [`AuthError::Credentials`] if the value is not a key, which is charged like a refused key.

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Quota {
     /// The number of tokens regained each minute; 0 for unlimited.
     pub per_minute: u32,
-    /// The number of tokens of a full bucket; 0 counts as 1.
+    /// The number of tokens in a full bucket; 0 counts as 1.
     pub burst: u32,
 }
 
@@ -35,7 +35,7 @@ impl Quota {
 pub struct Rate {
     /// The time in which one token is regained; zero for unlimited.
     pub every: Duration,
-    /// The number of tokens of a full bucket; 0 counts as 1.
+    /// The number of tokens in a full bucket; 0 counts as 1.
     pub burst: u32,
 }
 
@@ -129,7 +129,7 @@ fn subscriber(address: IpAddr) -> IpAddr {
 /// The state of a bucket after a request was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remaining {
-    /// The number of tokens of the full bucket.
+    /// The number of tokens in the full bucket.
     pub limit: u32,
     /// The number of tokens left.
     pub remaining: u32,
@@ -143,7 +143,7 @@ pub struct Remaining {
 pub struct TooMany {
     /// The seconds, at least 1, after which the request passes if nothing else is charged.
     pub retry_after: u64,
-    /// The number of tokens of the full bucket.
+    /// The number of tokens in the full bucket.
     pub limit: u32,
     /// The seconds until the bucket is full again.
     pub reset: u64,

@@ -32,7 +32,7 @@ impl PagePermits {
         Self { bytes, free: Arc::new(Semaphore::new(bytes as usize)) }
     }
 
-    /// Waits for the memory of a page. Pages get it in the order in which they ask.
+    /// Waits for the memory of a page. Pages get it in request order.
     pub async fn acquire(&self, bytes: usize) -> PagePermit {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.bytes);
         let memory = Arc::clone(&self.free).acquire_many_owned(bytes).await;

@@ -28,7 +28,7 @@ type Observer = Weak<dyn Observed>;
 const POOL: &str = "pool";
 
 static WAIT: LazyLock<HistogramVec> = LazyLock::new(|| {
-    let help = "Time that requests waited for a connection; those that need not wait are left out";
+    let help = "Time that requests waited for a connection, without those that did not wait";
     let buckets = vec![0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
     let options = HistogramOpts::new("database_pool_wait_seconds", help).buckets(buckets);
     registered(HistogramVec::new(options, &[POOL]))
@@ -38,7 +38,7 @@ static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     registered(IntGaugeVec::new(options, &[POOL]))
 });
 static TIMEOUTS: LazyLock<prometheus::IntCounterVec> = LazyLock::new(|| {
-    let help = "Requests turned away because no connection came free in time";
+    let help = "Requests rejected because no connection became free in time";
     let options = Opts::new("database_pool_timeouts_total", help);
     registered(prometheus::IntCounterVec::new(options, &[POOL]))
 });
@@ -46,8 +46,8 @@ static STATES: LazyLock<&'static Mutex<Vec<Observer>>> = LazyLock::new(|| {
     static POOLS: Mutex<Vec<Observer>> = Mutex::new(Vec::new());
     let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &[POOL]);
     let gauges = (
-        gauge("database_pool_size", "Connections that a pool may have"),
-        gauge("database_pool_open", "Connections that a pool has"),
+        gauge("database_pool_size", "Maximum number of connections in a pool"),
+        gauge("database_pool_open", "Open connections of a pool"),
         gauge("database_pool_in_use", "Connections that are in use"),
     );
     if let (Ok(size), Ok(open), Ok(in_use)) = gauges {

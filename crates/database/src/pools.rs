@@ -300,7 +300,7 @@ impl Inner {
     /// Gives later requests new connections, because the present ones may wait for the server forever.
     fn abandon_connections(&self) {
         if self.pulse.note_hang() {
-            log::error!("the database does not answer: requests are refused until it does");
+            log::error!("the database is not responding: requests fail until it recovers");
             self.renew();
         }
     }

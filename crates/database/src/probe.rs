@@ -15,7 +15,7 @@ use pq_sys::PostgresPollingStatusType::{
     PGRES_POLLING_OK, PGRES_POLLING_READING, PGRES_POLLING_WRITING,
 };
 
-/// Asks whether the server is a standby. The answer is `t` or `f`.
+/// Queries whether the server is a standby. The answer is `t` or `f`.
 const QUESTION: &CStr = c"SELECT pg_is_in_recovery()";
 
 /// A connection for questions.
@@ -67,7 +67,7 @@ impl Probe {
         }
     }
 
-    /// Asks whether the server is a standby. The connection cannot be used after an error.
+    /// Queries whether the server is a standby. The connection cannot be used after an error.
     ///
     /// # Errors
     /// The text of libpq, or that the deadline passed.
@@ -93,7 +93,7 @@ impl Probe {
         self.answer(deadline)
     }
 
-    /// Reads the answer to the end, so the next question can follow.
+    /// Reads the answer to the end, so the next query can follow.
     fn answer(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         let mut answer = None;

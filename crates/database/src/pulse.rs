@@ -24,7 +24,7 @@ use crate::{DatabaseError, Db};
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// The longest time to answer.
 const ANSWER: Duration = Duration::from_secs(2);
-/// PostgreSQL: a question without an answer after this time is abandoned with its connection.
+/// PostgreSQL: A query without an answer after this time is abandoned with its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
 /// How long an answer counts when several requests look at once.
 const FRESH: Duration = Duration::from_millis(500);
@@ -34,8 +34,8 @@ const STANDBY: &str = "the database is read-only: the server is a standby";
 
 /// The signs of life of one database.
 ///
-/// At most one thread asks at a time. A question to PostgreSQL ends after [`GIVE_UP`]. One to SQLite
-/// lasts as long as its disk hangs.
+/// At most one thread queries at a time. A query to PostgreSQL ends after [`GIVE_UP`]. One to
+/// SQLite lasts as long as its disk hangs.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
@@ -68,7 +68,7 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// The answer to a question: whether the server is a standby, or why there is no answer.
+/// The answer to a query: whether the server is a standby, or why there is no answer.
 type Answer = Result<bool, String>;
 
 /// The reason the database did not answer.
@@ -153,8 +153,8 @@ impl Pulse {
         !self.hangs.swap(true, Ordering::Relaxed)
     }
 
-    /// Asks a question, or waits for the answer to the open one. Uses a previous answer that is not older
-    /// than `fresh`.
+    /// Sends a query, or waits for the answer to the pending one. Uses a previous answer that is
+    /// not older than `fresh`.
     async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
         let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
         let answered = answer.wait_for(Option::is_some);
@@ -196,7 +196,7 @@ impl Pulse {
         Some(question)
     }
 
-    /// Asks on the previous connection or on a new one, and waits for the answer.
+    /// Queries on the previous connection or on a new one, and waits for the answer.
     fn answer(&self, connection: Option<Connection>) -> Answer {
         let asked = match &self.connector.target {
             Target::Sqlite(_) => self.ask_file(connection),
@@ -208,7 +208,7 @@ impl Pulse {
         state.connection = Some(connection);
         drop(state);
         if self.hangs.swap(false, Ordering::Relaxed) {
-            log::info!("the database answers again");
+            log::info!("the database is responding again");
         }
         Ok(is_standby)
     }
@@ -226,7 +226,7 @@ impl Pulse {
         Ok((Connection::File(db), is_standby))
     }
 
-    /// Asks the server whether it is a standby.
+    /// Queries whether the server is a standby.
     fn ask_server(
         &self,
         url: &str,
@@ -300,7 +300,7 @@ mod tests {
             let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });
             for _ in 0..50 {
                 let Some(mut question) = pulse.question(Duration::ZERO) else { continue };
-                // The thread of a question has a handle of the pulse until it answers.
+                // The thread of a query has a handle of the pulse until it answers.
                 assert!(Arc::strong_count(&pulse) <= 2, "{}", Arc::strong_count(&pulse));
                 let answer = question.answer.wait_for(Option::is_some);
                 let answer = tokio::time::timeout(TIMEOUT, answer).await.unwrap().unwrap().clone();

@@ -59,7 +59,7 @@ impl Failures {
         let mut lines = Vec::new();
         for ((destination, is_given_up), (count, attempt, why)) in mem::take(&mut self.unlogged) {
             let (level, fate) = match is_given_up {
-                true => (Level::Warn, "given up"),
+                true => (Level::Warn, "abandoned"),
                 false => (Level::Info, "failed, will be retried"),
             };
             let last = format!("the last one, attempt {attempt}: {why}");
@@ -98,7 +98,7 @@ mod tests {
             ),
             line(
                 Level::Warn,
-                "deliveries to webhook 7: 1 given up; the last one, attempt 6: reason 6",
+                "deliveries to webhook 7: 1 abandoned; the last one, attempt 6: reason 6",
             ),
         ];
         assert_eq!(failures.take_lines(), expected);

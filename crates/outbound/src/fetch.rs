@@ -39,7 +39,7 @@ pub struct FetchRules {
     pub user_agent: &'static str,
     /// The timeout of a whole fetch: look-up, redirects and body.
     pub timeout: Duration,
-    /// The most redirects that are followed.
+    /// The maximum number of redirects that are followed.
     pub redirects: usize,
     /// The rule for redirects. Each target must be permitted as well.
     pub redirect_rule: RedirectRule,

@@ -5,11 +5,12 @@ use std::hash::Hash;
 
 use crate::delivery::Limits;
 
-/// The most messages under way. Attempts that turn out to be slow leave the quick slots, so there can be
-/// more of them than slow slots.
+/// The maximum number of messages under way. Attempts that turn out to be slow leave the quick
+/// slots, so there can be more of them than slow slots.
 const MOST: usize = 128;
 
-/// The most receivers that are remembered. Beyond this, those without a message under way are forgotten.
+/// The maximum number of receivers that are remembered. Beyond this, those without a message under
+/// way are forgotten.
 const REMEMBERED: usize = 10_000;
 
 /// A kind of receiver, and the slots for its kind.

@@ -10,7 +10,7 @@ use url::Url;
 use crate::address::{is_public, is_web, names_public_host};
 use crate::dns::Dns;
 
-/// The source of the addresses of host names.
+/// The source of host addresses.
 #[derive(Clone, Debug)]
 pub enum Names {
     /// The resolver of the operating system.
@@ -24,7 +24,7 @@ pub enum Names {
 /// The permitted targets of connections.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// The source of the addresses of host names.
+    /// The source of host addresses.
     pub names: Names,
     /// Returns whether an IP address may be connected to.
     pub permitted: fn(IpAddr) -> bool,
@@ -44,7 +44,7 @@ impl Reach {
         Self { names: Names::System, permitted: |_| true, nameable: |_| true }
     }
 
-    /// Sets the source of the addresses of host names.
+    /// Sets the source of host addresses.
     #[must_use]
     pub fn with_names(self, names: Names) -> Self {
         Self { names, ..self }

@@ -46,7 +46,7 @@ const LONGEST_AGENT: usize = 200;
 pub struct KeyNumber(Arc<OnceLock<i64>>);
 
 impl KeyNumber {
-    /// Returns the cell for the number of the key of a request. It may be set on another thread.
+    /// Returns the cell for the number of the request's key. It may be set on another thread.
     pub fn of(request: &HttpRequest) -> Self {
         let mut extensions = request.extensions_mut();
         if let Some(number) = extensions.get::<Self>() {

@@ -37,7 +37,7 @@ pub(crate) struct Context<S> {
     pub(crate) draining: Draining,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    /// The part of client addresses in the access log. `None` without an access log.
+    /// The part of client addresses in the access log. `None` if there is no access log.
     pub(crate) access_log: Option<LogClient>,
 }
 
@@ -250,7 +250,7 @@ fn finish<S: Service>(
     response.map_body(|_, body| line.write_with(body))
 }
 
-/// Returns the pattern of the route of a request: that of its operation, or that of the router.
+/// Returns the route pattern of a request:  that of its operation, or that of the router.
 fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
     if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
         return Cow::Borrowed(*route);

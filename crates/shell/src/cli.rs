@@ -170,7 +170,7 @@ fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks `/readyz` on the admin address.
+/// Requests `/readyz` on the admin address.
 ///
 /// # Errors
 /// The server does not answer.

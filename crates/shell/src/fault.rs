@@ -140,7 +140,7 @@ impl RequestInfo {
     }
 }
 
-/// Converts faults to answers with the error body of one service.
+/// Converts faults to responses with the error body of one service.
 pub trait ErrorFormat: Send + Sync {
     /// Returns the response to `fault`: status, headers and body.
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;

@@ -50,7 +50,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
             HistogramVec::new(
                 HistogramOpts::new(
                     "http_request_duration_seconds",
-                    "Time until the head of the answer",
+                    "Time until the response head was sent",
                 )
                 .buckets(buckets),
                 &["method", "route"],
@@ -60,14 +60,14 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
             &registry,
             IntGauge::new(
                 "tls_certificate_not_after_timestamp_seconds",
-                "Unix time at which the certificate of the server ends; 0 without one",
+                "Unix time at which the server certificate expires; 0 without a certificate",
             ),
         ),
         lost_lines: registered(
             &registry,
             IntCounter::new(
                 "log_lines_lost_total",
-                "Log lines that were lost because stderr took no more",
+                "Log lines lost because stderr was blocked or failed",
             ),
         ),
         registry,

@@ -26,8 +26,8 @@ const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lo
 /// The umask at the start of the process.
 static INHERITED: OnceLock<u32> = OnceLock::new();
 
-/// Sets the umask of the process to 077, so all files and folders that it makes are private. A data
-/// folder with the set-group-ID bit keeps the access of its group.
+/// Sets the umask of the process to 077, so all files and folders that it creates are private. A
+/// data folder with the set-group-ID bit keeps the access of its group.
 ///
 /// Also removes the access of others from an existing data folder and TLS folder of this user, if
 /// the folder is empty or contains only files of the service. Other folders are not changed: those

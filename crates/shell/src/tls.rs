@@ -54,7 +54,8 @@ impl ResolvesServerCert for Current {
 }
 
 impl Tls {
-    /// Reads the operator's certificate, or makes a local one. Offers TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    /// Reads the operator's certificate, or creates a local one. Offers TLS 1.2 and 1.3, HTTP/2 and
+    /// HTTP/1.1.
     ///
     /// # Errors
     /// A message for the operator.
@@ -147,18 +148,18 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// Returns the certificate in the TLS folder. It is made if it is missing, will end soon, lacks a name, does not
-/// match its key, or was not signed by the CA of the folder.
+/// Returns the certificate in the TLS folder. It is made if it is missing, will end soon, lacks a
+/// name, does not match its key, or was not signed by the CA of the folder.
 ///
-/// Several servers may share the folder and start at once. One of them makes the certificate under a lock, and
-/// the others read it.
+/// Several servers may share the folder and start at once. One of them creates the certificate
+/// under a lock, and the others read it.
 fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
     let names = names(settings);
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    let failed = || format!("cannot make a certificate in {} (TLS_DIR)", folder.display());
+    let failed = || format!("cannot create a certificate in {} (TLS_DIR)", folder.display());
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).with_context(failed)?;
     let _lock = lock(&folder).with_context(failed)?;
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));

@@ -152,7 +152,7 @@ async fn open_connections(started: &Started, client: &reqwest::Client) -> usize 
 }
 
 /// Returns the lengths of a response of 40 MiB, in MiB: for two clients that do not read while the
-/// process holds much, and for one that reads some MiB a second meanwhile.
+/// process holds much memory, and for one that reads some MiB a second meanwhile.
 async fn held_and_read() -> (Vec<usize>, usize) {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];

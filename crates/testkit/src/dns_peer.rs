@@ -19,7 +19,8 @@ const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
 /// The flag of a truncated response.
 const TRUNCATED: u8 = 0b10;
-/// The most bytes of a datagram without extensions. Longer responses are requested again over TCP.
+/// The maximum number of bytes of a datagram without extensions. Longer responses are requested
+/// again over TCP.
 const DATAGRAM: usize = 512;
 
 #[derive(Debug, Default)]

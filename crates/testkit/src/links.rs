@@ -8,9 +8,9 @@ use url::Url;
 use crate::Answer;
 use crate::must::must;
 
-/// The most pages of a walk.
+/// The maximum number of pages per walk.
 const MOST: usize = 400;
-/// The most pages whose paths differ only in digits, such as months.
+/// The maximum number of pages whose paths differ only in digits, such as months.
 const ALIKE: usize = 6;
 
 /// Crawls all pages reachable from some paths, and checks that everything stays below `PUBLIC_URL`: links,

@@ -1,5 +1,5 @@
-//! One story for each service, told by the Rust client that openapi-generator makes of its document:
-//! story GENERATOR BUCKETS KEY BREACHES PASSWORDS CALENDAR KEY
+//! One story for each service, told by the Rust client that openapi-generator builds from its
+//! document: story GENERATOR BUCKETS KEY BREACHES PASSWORDS CALENDAR KEY
 
 use breaches_client::apis as breaches;
 use buckets_client::apis as buckets;

@@ -49,7 +49,7 @@ impl KeyPolicy {
 }
 
 impl Policy for KeyPolicy {
-    /// Returns the first header that has a value. Of a repeated header, the first line counts.
+    /// Returns the first header that has a value. If a header is repeated, the first line is used.
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         let values = self.headers.iter().filter_map(|name| request.headers().get(name.as_str()));
         // A value that is not ASCII is malformed like any other invalid key.

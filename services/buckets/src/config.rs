@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::RangedU64ValueParser;
 
-/// The engine that holds the file index.
+/// The engine that stores the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
     /// Files in INDEX_DIR
@@ -17,7 +17,7 @@ pub enum Engine {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Buckets")]
 pub struct Settings {
-    /// Engine that holds the file index
+    /// Engine that stores the file index
     #[arg(long, env, global = true, value_enum, default_value_t = Engine::Embedded)]
     pub engine: Engine,
     /// HTTP interface of the cluster, with user and password

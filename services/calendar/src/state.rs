@@ -16,7 +16,7 @@ use crate::store::event_index::EventIndex;
 use crate::store::media::Media;
 use crate::store::remote_images::ImageFetcher;
 
-/// Number of writes that are sanitized at a time, since a parser holds a multiple of its input.
+/// Number of writes that are sanitized at a time, since a parser needs a multiple of its input.
 const MAX_SANITIZERS: usize = 2;
 
 /// Bytes of text in the long pages that may be built at a time. Building one takes about three times

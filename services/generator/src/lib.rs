@@ -2,7 +2,7 @@
 //!
 //! A request is read with all its violations at once (`wire`), answered by `handlers` from the
 //! rules in [`model`], and made repeatable by a seed. The data are embedded in the binary; the
-//! database holds only keys and plans.
+//! database contains only keys and plans.
 
 mod cli;
 mod config;

@@ -40,7 +40,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(text::transform_text);
     routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
-    // Behind the operations, because a router tries one after another.
+    // After the operations, because a router tries one after another.
     routes.page("/", web::get().to(page::playground));
     routes.assets(&page::SITE);
 }

@@ -79,7 +79,7 @@ impl Progress {
         Some(Duration::from_secs(seconds.ceil() as u64))
     }
 
-    /// Returns the percentage done, at most 100; `None` without a total.
+    /// Returns the percentage done, at most 100; `None` if there is no total.
     pub fn percent(self) -> Option<u64> {
         let total = u128::from(self.known_total()?);
         u64::try_from((u128::from(self.done) * 100 / total).min(100)).ok()

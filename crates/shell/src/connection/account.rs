@@ -11,14 +11,14 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Most bytes that may be held for one connection: answers that its client has not read, and request
-/// bodies.
+/// Maximum number of bytes that may be held for one connection: answers that its client has not
+/// read, and request bodies.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// Most bytes that may be held for all connections of the process.
+/// Maximum number of bytes that may be held for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// Above this sum, connections that hold much must keep the minimum rate, in bytes.
+/// Above this sum, connections that hold much memory must keep the minimum rate, in bytes.
 const PRESSURE: usize = 32 << 20;
-/// A connection holds much if it holds more bytes than this.
+/// A connection holds much memory if it holds more bytes than this.
 const MUCH: usize = 512 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -26,7 +26,7 @@ static HELD: AtomicUsize = AtomicUsize::new(0);
 static OPEN_CONNECTIONS: LazyLock<IntGauge> =
     LazyLock::new(|| gauge("http_open_connections", "Connections that are open"));
 static OPEN_REQUESTS: LazyLock<IntGauge> =
-    LazyLock::new(|| gauge("http_open_requests", "Requests whose answer is not yet sent"));
+    LazyLock::new(|| gauge("http_open_requests", "Requests whose response has not been sent yet"));
 
 fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
@@ -114,7 +114,7 @@ impl Connection {
         self.open.get()
     }
 
-    /// Returns whether the connection or the process holds too much.
+    /// Returns whether the connection or the process holds too much memory.
     pub(super) fn is_full(&self) -> bool {
         self.is_full_beside(0)
     }
@@ -132,7 +132,7 @@ impl Connection {
         self.held.load(Ordering::Relaxed) > MUCH
     }
 
-    /// Returns whether all connections together hold so much that the minimum rate applies.
+    /// Returns whether all connections together hold so much memory that the minimum rate applies.
     pub(super) fn is_under_pressure() -> bool {
         HELD.load(Ordering::Relaxed) > PRESSURE
     }
@@ -155,7 +155,7 @@ impl Drop for Connection {
     }
 }
 
-/// A request from the moment the application gets it until its response is sent or dropped.
+/// A request, from when the application gets it until its response is sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
     /// Bytes of the request body that the application has read.

@@ -36,7 +36,7 @@ impl<S> Timed<S> {
     /// Counts a part of the body.
     ///
     /// # Errors
-    /// The connection holds too much.
+    /// The connection holds too much memory.
     fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.progress.moved(bytes);
         let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };

@@ -17,8 +17,8 @@ pub(super) const LONGEST_REQUEST_LINE: usize = 48 << 10;
 /// Request heads above this size count as held, in bytes.
 pub(super) const USUAL_HEAD: usize = 8 << 10;
 
-/// Most HTTP/2 frames without effect on a request, body or answer, such as empty ones. Flow control does not
-/// bound them, and each takes memory until its stream is read.
+/// Maximum number of HTTP/2 frames without effect on a request, body or answer, such as empty ones.
+/// Flow control does not bound them, and each takes memory until its stream is read.
 pub(super) const MOST_IDLE_FRAMES: usize = 4096;
 
 /// The bounds of connections.

@@ -22,13 +22,14 @@ pub(super) struct MinimumRate {
 }
 
 impl MinimumRate {
-    /// Stops measuring: the client is no longer waited for.
+    /// Stops measuring: the service no longer waits for the client.
     pub(super) fn reset(&mut self) {
         self.timer = None;
     }
 
-    /// Returns whether a connection that holds much reads too slowly under memory pressure. Called while
-    /// its client is waited for. Closing slow connections leaves their memory to those that read quickly.
+    /// Returns whether a connection that holds much memory reads too slowly under memory pressure.
+    /// Called while waiting for its client. Closing slow connections leaves their memory to those
+    /// that read quickly.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
         if !connection.holds_much() {
             self.reset();

@@ -17,7 +17,7 @@ use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 /// Answers and reports faults of the HTTP parser, which no application sees.
 pub(crate) struct ParserFaults {
     errors: Arc<dyn ErrorFormat>,
-    /// How the access log shows clients; `None` without an access log.
+    /// How the access log shows clients; `None` if there is no access log.
     access_log: Option<LogClient>,
 }
 
@@ -35,7 +35,7 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // Other connections hold so much that there is no memory for its head.
+            // Other connections hold so much memory that there is no memory for its head.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };

@@ -151,7 +151,7 @@ impl MessageBody for Watched {
             match Pin::new(&mut this.body).poll_next(context) {
                 Poll::Ready(Some(Ok(part))) if this.writer.is_some() => this.rest = part,
                 Poll::Ready(Some(Err(error))) => {
-                    log::error!("an answer was cut off by an error: {error}");
+                    log::error!("a response was cut off by an error: {error}");
                     return Poll::Ready(Some(Err(error)));
                 }
                 other => return other,

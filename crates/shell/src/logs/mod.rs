@@ -116,7 +116,7 @@ pub(crate) fn queue() {
         }
     };
     if let Err(error) = LINES.queue(stderr(), report) {
-        log::warn!("the log has no thread and waits for its reader: {error}");
+        log::warn!("cannot start the log thread; logging blocks until stderr is read: {error}");
     }
 }
 

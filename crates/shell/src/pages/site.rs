@@ -132,7 +132,8 @@ impl Site {
         styles.map(|asset| self.href(asset.name))
     }
 
-    /// Returns whether a request path is that of an asset, for services that check paths before routing.
+    /// Returns whether a request path belongs to an asset, for services that check paths before
+    /// routing.
     pub fn has(&self, path: &str) -> bool {
         path.strip_prefix(FOLDER).is_some_and(|file| self.find(file).is_some())
     }

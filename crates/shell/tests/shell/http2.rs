@@ -151,7 +151,7 @@ async fn unread_answers_of_a_connection_are_limited() {
             Err(_) => open.push(body),
         }
     }
-    // A response has 1 MiB. A connection may hold 24 of them in addition to the last one.
+    // A response is 1 MiB. A connection may hold 24 of them in addition to the last one.
     assert_eq!((open.len(), cut), (25, 35));
     let grown = resident_kib().saturating_sub(before);
     assert!(grown < 64 << 10, "{grown} KiB more are resident");

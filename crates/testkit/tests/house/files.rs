@@ -3,7 +3,7 @@
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, SERVICES, Source, root, sources};
 
-/// The most lines of a file.
+/// The maximum number of lines per file.
 const MOST_LINES: usize = 500;
 
 /// Names that say nothing about the contents.

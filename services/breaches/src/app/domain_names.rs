@@ -11,7 +11,7 @@ use crate::state::Snapshot;
 
 /// Memory of one search. Larger data is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
-/// Bytes of a piece of the response.
+/// Bytes per piece of the response.
 pub(super) const PIECE: usize = 64 * 1024;
 /// Separates an alias and the packed ids of its breaches. No alias contains a control character.
 const SEPARATOR: u8 = b'\n';

@@ -9,7 +9,7 @@ use crate::model::webhook_url;
 use crate::state::State;
 use crate::store::{turns, webhooks};
 
-/// Maximum number of webhooks of a subscriber.
+/// Maximum number of webhooks per subscriber.
 const MAX: usize = 10;
 /// Maximum length of a URL.
 const MAX_LENGTH: usize = 2_000;

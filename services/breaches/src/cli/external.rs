@@ -38,7 +38,7 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
-/// Returns whether the URL of a webhook is allowed, judged by its text.
+/// Returns whether the URL of a webhook is allowed, based on its text.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
     let reach = reach(&settings.verification);
     webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))

@@ -55,7 +55,7 @@ impl Output {
         )?;
         print_skips(reasons, skips);
         if skips.len() > PRINTED {
-            log::info!(target: "notice", "`breaches job show {job}` has the first {} of them", skips.len());
+            log::info!(target: "notice", "`breaches job show {job}` shows the first {}", skips.len());
         }
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
     }

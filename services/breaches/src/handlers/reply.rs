@@ -52,7 +52,7 @@ pub async fn in_pieces(
 
 async fn next_piece<P: Pieces>(mut names: P) -> Result<(P, Bytes, bool), Error> {
     let failed =
-        |error: std::io::Error| Error::Internal(format!("an answer was truncated: {error}"));
+        |error: std::io::Error| Error::Internal(format!("a response was truncated: {error}"));
     let work = off_worker(move || names.next_piece().map(|(piece, last)| (names, piece, last)));
     let (names, piece, last) = work.await?.map_err(failed)?;
     Ok((names, Bytes::from(piece), last))

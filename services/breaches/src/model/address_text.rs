@@ -40,7 +40,7 @@ fn parts<'a>(stored: &'a str, domain: &'a str) -> [&'a str; 3] {
     [local, "@", domain]
 }
 
-/// Returns whether the row `stored` at `domain` is that of `address`.
+/// Returns whether the row `stored` at `domain` belongs to `address`.
 pub fn matches(stored: &str, domain: &str, address: &EmailAddress) -> bool {
     domain == address.domain() && stored == stored_local(address)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::iter::successors;
 
-/// State of a domain of a subscriber, as inheritance needs it.
+/// State of a subscriber's domain, as inheritance needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Number of the domain.

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     Ok(address)
 }
 
-/// Returns whether a domain, as A-labels, may be that of a loaded address.
+/// Returns whether a domain, as A-labels, may belong to a loaded address.
 pub fn is_domain(text: &str) -> bool {
     !text.is_empty() && !text.contains(is_foreign)
 }

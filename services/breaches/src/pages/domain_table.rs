@@ -6,7 +6,7 @@ use domain::DomainName;
 
 use crate::app::{DomainNames, Pieces};
 
-/// Bytes of a piece of the table.
+/// Bytes per piece of the table.
 const PIECE: usize = 64 * 1024;
 
 /// A CSV of address, number of breaches and their names, generated while it is read.

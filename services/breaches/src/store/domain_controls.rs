@@ -20,7 +20,7 @@ const PENDING: &str = "pending";
 pub(super) const NO_ROOM: &str = "no room";
 /// Removed by the subscriber; the parent domain does not add it again.
 pub(super) const REMOVED: &str = "removed";
-/// Maximum number of pending domains of a subscriber.
+/// Maximum number of pending domains per subscriber.
 const MAX_PENDING: i64 = 1_000;
 /// Domains looked up in one statement.
 const CHUNK: usize = 500;

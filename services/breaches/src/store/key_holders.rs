@@ -26,7 +26,7 @@ pub struct Holder {
     /// Number of the subscriber. Quotas belong to the subscriber, so a new key does not refill
     /// them.
     pub subscriber: i64,
-    /// Plan and end of the subscription; `None` without one.
+    /// Plan and end of the subscription; `None` if there is none.
     pub subscription: Option<(Arc<Plan>, i64)>,
 }
 

@@ -157,7 +157,7 @@ impl Cli {
         CheckpointPolicy::of(&self.settings.service)
     }
 
-    /// Returns the folder of the file index, unless a cluster holds the index.
+    /// Returns the folder of the file index, unless a cluster stores the index.
     fn index_folder(&self) -> Option<PathBuf> {
         let settings = &self.settings.service;
         let embedded = settings.engine == Engine::Embedded;

@@ -75,7 +75,7 @@ impl Package {
         self.depth.min(OFFSET_REACH)
     }
 
-    /// Returns the time after which newly indexed buckets are hidden; `None` without a delay.
+    /// Returns the time after which newly indexed buckets are hidden; `None` if there is no delay.
     pub fn hidden_since(&self, now: i64) -> Option<i64> {
         (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
     }

@@ -2,7 +2,7 @@
 
 /// Defines the two handlers of a list: GET and POST.
 ///
-/// `list` is the use case that reads a page; `create` makes a new item.
+/// `list` is the use case that reads a page; `create` stores a new item.
 macro_rules! list_routes {
     (
         items: $items:expr, tag: $tag:tt, path: $path:tt,

@@ -16,7 +16,7 @@ use crate::model::role::{Action, User};
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Maximum size in bytes of a form besides its file.
+/// Maximum size in bytes of a form, excluding its file.
 const FORM: usize = 64 << 10;
 
 /// Maximum number of bytes of an oversized file that are read and discarded.

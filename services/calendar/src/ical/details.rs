@@ -1,4 +1,4 @@
-//! The fields of an imported event besides its times.
+//! The fields of an imported event except its times.
 
 use url::Url;
 

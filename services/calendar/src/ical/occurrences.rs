@@ -74,7 +74,7 @@ pub fn starts_of(
     }
     starts.extend(series.added(component)?);
     starts.retain(|start| start.moment.wall() <= horizon);
-    // Of two equal starts, the one with its own end is kept.
+    // If two starts are equal, the one with its own end is kept.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());

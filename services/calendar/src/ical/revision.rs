@@ -42,7 +42,7 @@ pub struct Revisions {
 }
 
 impl Revisions {
-    /// Adds an entry. Of equal revisions the later entry counts.
+    /// Adds an entry. If two revisions are equal, the later entry wins.
     pub fn take(
         &mut self,
         (uid, replaced): (&str, Option<&str>),

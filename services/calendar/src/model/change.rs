@@ -216,7 +216,7 @@ impl LinkedChange {
         }
     }
 
-    /// Returns whether the write has any field besides the name, which could change a duplicate.
+    /// Returns whether the write has any field other than the name, which could change a duplicate.
     pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()

@@ -2,7 +2,7 @@
 
 use super::list::Scope;
 
-/// The filter of a list of changes.
+/// The filter of a change list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
     /// The events that the caller may see.

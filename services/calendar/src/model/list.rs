@@ -141,7 +141,7 @@ impl Scope {
     }
 }
 
-/// The order of a list of events.
+/// The order of an event list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOrder {
     /// By start, publication date and id.
@@ -168,7 +168,7 @@ pub enum Geo {
     },
 }
 
-/// The filter and order of a list of events. `None` does not filter.
+/// The filter and order of an event list. `None` does not filter.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
     /// The visible statuses.
@@ -226,7 +226,7 @@ impl EventFilter {
     }
 }
 
-/// The filter of a list of venues or organizers.
+/// The filter of a venue or organizer list.
 #[derive(Clone, Debug)]
 pub struct LinkedFilter {
     /// The visible statuses.
@@ -243,7 +243,7 @@ pub struct LinkedFilter {
     pub upcoming_since: Option<i64>,
 }
 
-/// The order of a list of terms.
+/// The order of a term list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermOrder {
     /// By id.
@@ -262,7 +262,7 @@ pub enum TermOrder {
     Given,
 }
 
-/// The filter and order of a list of terms.
+/// The filter and order of a term list.
 #[derive(Clone, Debug)]
 pub struct TermFilter {
     /// A text to search for.

@@ -50,7 +50,7 @@ pub struct User {
     pub role: Role,
 }
 
-/// The caller; `None` without credentials.
+/// The caller; `None` if there are no credentials.
 pub type Actor = Option<User>;
 
 /// The action of a request.

@@ -1,4 +1,4 @@
-//! The window of a list of events: converts six date parameters to inclusive bounds.
+//! The window of an event list: converts six date parameters to inclusive bounds.
 //!
 //! Days and local times are compared with the event's own local time, instants in UTC.
 

@@ -1,4 +1,4 @@
-//! The query of a list of changes, and its page links.
+//! The query of a change list, and its page links.
 
 use super::addresses::address;
 use super::envelope::ListMeta;
@@ -25,7 +25,7 @@ pub fn asks_for_changes(params: &Params) -> bool {
     params.get("modified_after").is_some() || params.get("after_id").is_some()
 }
 
-/// Decodes the query of a list of changes.
+/// Decodes the query of a change list.
 ///
 /// # Errors
 /// All invalid parameters.

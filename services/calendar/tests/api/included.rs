@@ -16,7 +16,7 @@ use crate::plans::{PostgresPlan, fill};
 /// Characters that a textual row format would need to escape.
 const AWKWARD: &str = "a,\"b\" (c) {d} \\e\n'f' NULL \u{1f3b7} ;--";
 
-/// Makes events with many, few and no linked resources; the fourth is a draft.
+/// Creates events with many, few and no linked resources; the fourth is a draft.
 async fn season(app: &App) -> [i64; 4] {
     let root = app.make("/categories", json!({"name": "Music"})).await;
     let middle = app.make("/categories", json!({"name": "Jazz", "parent": root})).await;

@@ -20,7 +20,7 @@ const LISTS: [(&str, &str); 5] = [
     ("/organizers", "organizers"),
 ];
 
-/// Makes an event whose venue alone makes its page long, and a resource with a long text for each
+/// Creates an event whose venue alone makes its page long, and a resource with a long text for each
 /// other list.
 async fn with_long_texts(app: &App) {
     let text = "x".repeat(LONG);

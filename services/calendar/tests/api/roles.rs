@@ -57,13 +57,13 @@ fn dates(fields: Value) -> Value {
     body
 }
 
-/// Makes an event of this author with this status.
+/// Creates an event by this author with this status.
 async fn event_of(app: &App, who: &str, status: &str) -> i64 {
     let date = if status == "future" { "2028-01-01" } else { "2027-03-01" };
     app.event(json!({"author": app.user(who), "status": status, "date": date})).await
 }
 
-/// Makes an event, a venue or an organizer of this author with this status.
+/// Creates an event, a venue or an organizer by this author with this status.
 async fn item_of(app: &App, kind: &str, who: &str, status: &str) -> String {
     if kind == "event" {
         return format!("/events/{}", event_of(app, who, status).await);

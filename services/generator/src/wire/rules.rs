@@ -1,7 +1,7 @@
 //! The parsing rules for parameters, and the codes of violations.
 //!
 //! The constants here add codes to those of [`shell::params`]. Their messages are parameters of the
-//! texts, which the error bodies make from code, value and message.
+//! texts, which the error bodies build from code, value and message.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 

@@ -116,8 +116,8 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     }
 }
 
-/// Returns true if the client has the current range, judged by its tag or, without one, by the
-/// exact build time. An older corpus may have replaced the one that the client knows.
+/// Returns true if the client has the current range, based on its tag or, without one, on the exact
+/// build time. An older corpus may have replaced the one that the client knows.
 fn is_known(headers: &HeaderMap, tag: &EntityTag, current: &Current) -> bool {
     if headers.contains_key(header::IF_NONE_MATCH) {
         return shell::is_known(headers, tag, None);

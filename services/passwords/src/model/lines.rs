@@ -128,7 +128,7 @@ impl Parsed {
     }
 }
 
-/// Parses a line in the most common form. Returns `None` for any other line without judging it.
+/// Parses a line in the most common form. Returns `None` for any other line without validating it.
 #[inline(always)]
 fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)> {
     if form != Form::Whole {

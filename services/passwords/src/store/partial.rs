@@ -40,7 +40,7 @@ impl PartialCorpus {
     /// Resumes an earlier run that fetched from this source, or starts over.
     ///
     /// # Errors
-    /// The folder cannot be read or written, or holds ranges from another source.
+    /// The folder cannot be read or written, or contains ranges from another source.
     pub fn open(folder: &KindFolder, _lock: &FolderLock, source: &str) -> anyhow::Result<Self> {
         let (data_path, log_path) = paths(folder);
         match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {

@@ -46,7 +46,7 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
     if size.map_err(JobError::file("the catalogue"))? as u64 > MAX_BYTES {
-        return Err(JobError::Rejected("the catalogue has more than 96 MiB".to_owned()));
+        return Err(JobError::Rejected("the catalogue is larger than 96 MiB".to_owned()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let wrong = |error: serde_json::Error| {

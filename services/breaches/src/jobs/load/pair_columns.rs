@@ -8,7 +8,7 @@ use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use crate::model::{loaded_address, website};
 
-/// Titles of columns of websites in exports of browsers and password managers.
+/// Website column titles in browser and password manager exports.
 const WEBSITE_TITLES: [&str; 22] = [
     "website",
     "websites",

@@ -69,7 +69,7 @@ pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     )
 }
 
-/// Returns the newest state, or `None` without tables.
+/// Returns the newest state, or `None` if there are no tables.
 pub(super) fn latest(client: &Client, tables: &Tables) -> Result<Option<Record>, ClusterError> {
     let table = &tables.all_journal;
     let statement = format!(

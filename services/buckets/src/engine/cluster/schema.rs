@@ -26,7 +26,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Returns the layout, or `None` without tables.
+    /// Returns the layout, or `None` if there are no tables.
     pub(super) fn layout(&self, client: &Client) -> Result<Option<Layout>, ClusterError> {
         let statement = format!(
             "SELECT toUInt64(countIf(name = 'id')), toUInt64(countIf(name = '{NAME_FOLDED}')) \

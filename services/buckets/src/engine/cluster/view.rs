@@ -28,7 +28,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads the newest state, or returns `None` without tables.
+    /// Reads the newest state, or returns `None` if there are no tables.
     pub(super) fn read(
         client: &Client,
         servers: &Servers,

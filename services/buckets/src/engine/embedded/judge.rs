@@ -22,7 +22,7 @@ pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// Texts that are sufficient for judging ASCII names.
+    /// Texts that are sufficient for checking ASCII names.
     texts: Option<Vec<Vec<u8>>>,
     /// Bytes of the compiled expression and its core.
     memory: usize,
@@ -70,7 +70,7 @@ impl Judge {
         self.core.regex.as_ref()
     }
 
-    /// Returns the pace of checks for a thread that judges.
+    /// Returns the pace of checks for a thread that checks names.
     pub(super) fn pace(&self) -> Pace {
         Pace::of(self.memory)
     }
@@ -85,7 +85,7 @@ impl Judge {
     /// Returns true if a path matches. The empty path of a purged row never does.
     ///
     /// # Errors
-    /// [`EngineError::Stopped`] if the search had to stop while it judged a long name.
+    /// [`EngineError::Stopped`] if the search had to stop while it checked a long name.
     pub(super) fn matches(
         &self,
         path: &[u8],

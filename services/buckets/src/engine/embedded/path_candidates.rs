@@ -17,13 +17,13 @@ use crate::engine::limits::Limits;
 use crate::model::expression::compile;
 use crate::model::file_query::FileQuery;
 
-/// Maximum number of branches of an alternation.
+/// Maximum number of branches per alternation.
 const MOST_BRANCHES: usize = 8;
 /// Minimum number of bytes to search for in directories.
 const SHORTEST: usize = 3;
-/// Reading all paths is cheaper if more than 1 in `SHARE` names must be judged.
+/// Reading all paths is cheaper if more than 1 in `SHARE` names must be checked.
 const SHARE: u64 = 32;
-/// Number of names that are always judged.
+/// Number of names that are always checked.
 const FEW: u64 = 500;
 
 /// Returns a superset of the matching rows, or `None` if it is unknown or hardly smaller than all

@@ -1,9 +1,9 @@
 //! Regular expressions on the path column.
 //!
 //! The column is searched as a single text for the core of the expression, which never crosses rows
-//! and finds a superset of the matching rows. Each row with a hit is then judged by itself. If most
-//! rows have hits, all rows are judged without searching for the core. Threads process chunks of
-//! rows. A chunk is searched in pieces, because a single search cannot be stopped.
+//! and finds a superset of the matching rows. Each row with a hit is then checked by itself. If
+//! most rows have hits, all rows are checked without searching for the core. Threads process chunks
+//! of rows. A chunk is searched in pieces, because a single search cannot be stopped.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,11 +20,11 @@ use crate::engine::limits::{Limits, Pace};
 
 /// Rows of a chunk. A multiple of 64, so chunks share no words of the result.
 const CHUNK: usize = 32 * 1_024;
-/// Rows are judged one at a time if fewer than 1 in `SPARSE` is allowed.
+/// Rows are checked one at a time if fewer than 1 in `SPARSE` is allowed.
 const SPARSE: u64 = 24;
-/// Rows are judged without searching if more than 1 in `DENSE` has a hit.
+/// Rows are checked without searching if more than 1 in `DENSE` has a hit.
 const DENSE: u64 = 3;
-/// Chunks that are judged row by row before the core is tried again.
+/// Chunks that are checked row by row before the core is tried again.
 const JUDGED_CHUNKS: u32 = 16;
 
 /// Returns the allowed rows whose names or paths match the whole expression.
@@ -71,7 +71,7 @@ struct Worker<'a> {
     /// The core and the search cache.
     walk: Option<(&'a Regex, Cache)>,
     caches: Caches,
-    /// Remaining chunks to judge row by row.
+    /// Remaining chunks to check row by row.
     to_judge: u32,
     pace: Pace,
 }
@@ -127,7 +127,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Searches a range of rows and judges each row with a hit. Returns the number of hits.
+    /// Searches a range of rows and checks each row with a hit. Returns the number of hits.
     fn search(
         &self,
         rows: Range<u64>,

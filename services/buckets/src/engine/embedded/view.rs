@@ -32,7 +32,7 @@ pub(super) struct View {
     directories: OnceLock<Option<Directories>>,
     /// Held while directories are collected.
     gathering: Mutex<()>,
-    /// Threads for searches that judge names. Word searches use others, so they do not queue behind
+    /// Threads for searches that check names. Word searches use others, so they do not queue behind
     /// them.
     pub(super) judges: Executor,
 }

@@ -17,7 +17,7 @@ struct OnCluster {
 }
 
 impl OnCluster {
-    /// `None` without a server.
+    /// `None` if there is no server.
     fn new() -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
         let name = std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();

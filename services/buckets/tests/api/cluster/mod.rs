@@ -32,7 +32,7 @@ enum Servers {
 }
 
 impl Throwaway {
-    /// `None` without such servers.
+    /// `None` if there are no such servers.
     fn on(servers: Servers) -> Option<Self> {
         let url = std::env::var("TEST_CLICKHOUSE_URL").ok()?;
         let named = || std::env::var("TEST_CLICKHOUSE_CLUSTER").ok();

@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// The columns that lists filter by, besides status and words.
+/// The columns that lists filter by, in addition to status and words.
 #[derive(Clone, Debug, Default, QueryableByName)]
 pub struct Columns {
     #[diesel(sql_type = BigInt)]

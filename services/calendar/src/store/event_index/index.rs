@@ -15,13 +15,13 @@ use crate::model::window::SetBack;
 /// With more changes than this at once, the orders are sorted again.
 const FEW: usize = 64;
 
-/// Memory of a word besides its text, in bytes: its number, position and posting.
+/// Memory of a word, excluding its text, in bytes: its number, position and posting.
 const WORD_BYTES: usize = 128;
 
 /// Bytes of words without events that are always kept.
 const MAX_UNUSED: usize = 4 << 20;
 
-/// The columns of an event that lists filter by, besides its words.
+/// The columns of an event that lists filter by, in addition to its words.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     /// False if the id belongs to another kind of resource.

@@ -1,4 +1,4 @@
-//! A page of a list of events: the exact total, then the ids from the nearer end of the list.
+//! A page of an event list: the exact total, then the ids from the nearer end of the list.
 
 use database::{DatabaseError, Db};
 

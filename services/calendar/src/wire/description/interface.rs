@@ -9,7 +9,7 @@ use crate::model::urls::NAMESPACE;
 /// The declared parameters of an operation.
 pub type Parameters = fn() -> &'static [Parameter];
 
-/// The parameters of an operation besides the one in its path.
+/// The parameters of an operation other than the one in its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Takes {
     parameters: Parameters,

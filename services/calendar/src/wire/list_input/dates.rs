@@ -1,4 +1,4 @@
-//! The dates of a list of events, and their form in page links.
+//! The dates of an event list, and their form in page links.
 
 use super::query::ListOptions;
 use crate::model::absolute_dates::{DayEdge, absolute};

@@ -1,4 +1,4 @@
-//! The query of the list of events.
+//! The query of the event list.
 
 use super::dates::dates;
 use super::query::{
@@ -19,7 +19,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Texts};
 
-/// The query of the list of events.
+/// The query of the event list.
 pub struct EventListInput<'a> {
     params: &'a Params,
     given: EventListParameters,

@@ -1,4 +1,4 @@
-//! The query of the lists of venues and organizers.
+//! The query of the venue and organizer lists.
 
 use super::query::{self, ListOptions, ListRequest};
 use crate::model::list::LinkedFilter;
@@ -9,7 +9,7 @@ use crate::wire::parameters::LinkedListParameters;
 use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 
-/// The query of a list of venues or organizers.
+/// The query of a venue or organizer list.
 pub struct LinkedListInput<'a> {
     params: &'a Params,
     given: LinkedListParameters,

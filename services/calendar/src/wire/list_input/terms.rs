@@ -1,4 +1,4 @@
-//! The query of the lists of categories and tags.
+//! The query of the category and tag lists.
 
 use super::query::{ListOptions, ListRequest, existing_event, paging, repeated};
 use crate::model::list::{TermFilter, TermOrder};
@@ -12,7 +12,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::{Errors, read_parameters};
 use crate::wire::values::{Ids, Parent};
 
-/// The query of a list of categories or tags.
+/// The query of a category or tag list.
 pub struct TermListInput<'a> {
     params: &'a Params,
     taxonomy: Taxonomy,

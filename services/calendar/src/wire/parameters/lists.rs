@@ -13,7 +13,7 @@ use crate::wire::values::{
 };
 
 list_parameters! {
-    /// Parameters of the list of events.
+    /// Parameters of the event list.
     EventListParameters {
         /// Events that start at this date or later; default yesterday, written YYYY-MM-DD HH:MM:SS.
         #[param(value_type = String, min_length = 1)]
@@ -127,7 +127,7 @@ impl IntoParams for FeedParameters {
 }
 
 list_parameters! {
-    /// Parameters of the lists of venues and organizers.
+    /// Parameters of the venue and organizer lists.
     LinkedListParameters {
         /// Text in name, description, excerpt or contact fields.
         #[param(value_type = String, min_length = 1, max_length = 1000)]
@@ -149,7 +149,7 @@ list_parameters! {
     }
 }
 
-/// Defines the parameters of a list of terms, including those of one kind.
+/// Defines the parameters of a term list, including those of one kind.
 macro_rules! term_list_parameters {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         list_parameters! {
@@ -189,7 +189,7 @@ macro_rules! term_list_parameters {
 }
 
 term_list_parameters! {
-    /// Parameters of the list of categories.
+    /// Parameters of the category list.
     CategoryListParameters {
         /// Direct children of this category; 0 for roots.
         #[param(value_type = i64, minimum = 0)]
@@ -198,6 +198,6 @@ term_list_parameters! {
 }
 
 term_list_parameters! {
-    /// Parameters of the list of tags.
+    /// Parameters of the tag list.
     TagListParameters {}
 }

@@ -101,7 +101,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("IS", "kennitala", r"\d{9}[09]", |n| {
         let (day, month, year) = date::year_month_day(n, 0);
         let century = if n.last() == 9 { 1900 } else { 2000 };
-        // Numbers of companies add 40 to the day.
+        // Company numbers add 40 to the day.
         let day = if day > 40 { day - 40 } else { day };
         date::born(n, century + year, month, day)?;
         checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1, 0]) % 11 == 0)

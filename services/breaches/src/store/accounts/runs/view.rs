@@ -38,7 +38,7 @@ impl AccountFilters {
         Ok(filter)
     }
 
-    /// The prefixes of the keys of the given runs; `None` without runs.
+    /// The prefixes of the keys of the given runs; `None` if there are no runs.
     fn map(&self, runs: &[(Run, Arc<Filter>)]) -> Option<Arc<KeyMap>> {
         let ids: Vec<i64> = runs.iter().map(|(run, _)| run.id).collect();
         let mut kept = self.map.lock();

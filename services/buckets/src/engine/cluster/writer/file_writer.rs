@@ -73,7 +73,7 @@ impl FileWriter for ClusterWriter {
         let open = self.open_run()?.clone();
         // The result of a pending insert no longer matters.
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
-            log::debug!("the last insert of a run that is given up failed: {error}");
+            log::debug!("the last insert of an abandoned run failed: {error}");
         }
         self.buffer.clear();
         self.failed = false;

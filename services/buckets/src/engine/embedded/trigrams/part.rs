@@ -11,9 +11,9 @@ use crate::model::fold::fold;
 const MOST_TEXTS: usize = 40;
 /// Maximum number of pairs of texts in a concatenation.
 const MOST_PAIRS: usize = 160;
-/// Maximum number of symbols of a text.
+/// Maximum number of symbols per text.
 const LONGEST_TEXT: usize = 64;
-/// Maximum number of characters of a class.
+/// Maximum number of characters per class.
 const MOST_CHARACTERS: u32 = 128;
 /// Maximum number of expanded repetitions.
 const MOST_REPEATS: u32 = 4;

@@ -18,9 +18,9 @@ use crate::model::extension;
 const MOST_GRAMS: usize = 600;
 /// Maximum number of combined conditions. Judging is cheaper than a fourth one.
 const MOST_TOGETHER: usize = 3;
-/// Number of files that are judged without additional conditions.
+/// Number of files that are checked without additional conditions.
 const FEW: u64 = 500;
-/// Reading all names is cheaper if more than 1 in `SHARE` files would be judged.
+/// Reading all names is cheaper if more than 1 in `SHARE` files would be checked.
 const SHARE: u64 = 4;
 /// Maximum number of texts for substring search.
 const MOST_TEXTS: usize = 3;
@@ -59,7 +59,8 @@ pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrow
 /// Approximate number of matches, and the query.
 pub(in super::super) type Counted = (u64, Box<dyn Query>);
 
-/// Returns a query for a superset of the names that contain a match, or `None` without trigrams.
+/// Returns a query for a superset of the names that contain a match, or `None` if there are no
+/// trigrams.
 pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Counted>, EngineError> {
     let Some(field) = view.fields.name_trigrams else { return Ok(None) };
     let need = Part::of(hir).open().need;
