@@ -73,7 +73,7 @@ impl Entry {
     /// A message for users.
     pub fn read(component: &Component, context: EntryContext<'_>) -> Result<Entry, String> {
         if component.is_cut {
-            return Err("is too large".to_owned());
+            return Err("is too large, or a line of it is broken".to_owned());
         }
         // Missing properties would be removed from an existing event.
         if !component.has_end {

@@ -12,6 +12,9 @@ const LONGEST_LINE: usize = 256 << 10;
 /// Maximum number of bytes in an event or a time zone.
 const MAX_BYTES: usize = 2 << 20;
 
+/// Properties of a series. Without one, an import would trash occurrences. Alarms have none of them.
+const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
+
 /// A component with the number of its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
@@ -21,7 +24,7 @@ pub struct Component {
     pub kind: Kind,
     /// Its properties. Those of observances of a time zone follow a `BEGIN`.
     pub properties: Vec<Property>,
-    /// Whether it is too large, so its last properties are missing.
+    /// Whether properties are missing, because it is too large or broken.
     pub is_cut: bool,
     /// Whether its end is in the file.
     pub has_end: bool,
@@ -235,6 +238,9 @@ impl<R: BufRead> Reader<R> {
             let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
             let is_missed = self.is_line_cut && !is_extra;
             component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
+            // It follows an alarm without an end.
+            let is_hidden = SERIES.contains(&property.name.as_str()) && depth > 0;
+            component.is_cut |= kind == Kind::Event && is_hidden;
             if kept && !component.is_cut && !self.is_line_cut {
                 component.properties.push(property);
             }
@@ -247,12 +253,15 @@ impl<R: BufRead> Reader<R> {
             return Ok(Some(again));
         }
         while let Some(line) = self.unfolded()? {
-            (self.line, self.is_line_cut) = (line.number, line.is_cut);
-            let property = Property::parse(&text(line.bytes));
+            let text = text(line.bytes);
+            let name = text.split(';').next().unwrap_or_default().trim().to_ascii_uppercase();
+            let property = Property::parse(&text);
+            let is_valueless = property.is_none() && SERIES.contains(&name.as_str());
+            (self.line, self.is_line_cut) = (line.number, line.is_cut || is_valueless);
             // The name of a line without its end may be unknown.
             let cut =
                 Property { name: String::new(), parameters: Vec::new(), value: String::new() };
-            if let Some(property) = property.or(line.is_cut.then_some(cut)) {
+            if let Some(property) = property.or(self.is_line_cut.then_some(cut)) {
                 return Ok(Some((line.number, property)));
             }
         }
@@ -339,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn component_that_misses_a_long_line_is_cut() {
+    fn component_that_misses_a_property_is_cut() {
         let long = "x".repeat(LONGEST_LINE + 1);
         let folded = " 20270401T100000Z,\n".repeat(MAX_BYTES / 17);
         for (line, expected) in [
@@ -347,6 +356,10 @@ mod tests {
             (format!("RDATE:\n{folded}"), true),
             (format!("DESCRIPTION:a\n {long}"), true),
             (long.clone(), true),
+            ("recurrence-id;TZID=Europe/Vienna".to_owned(), true),
+            ("BEGIN:VALARM\nACTION:AUDIO\nRRULE:FREQ=DAILY".to_owned(), true),
+            ("BEGIN:VALARM\nACTION:AUDIO\nSUMMARY:x".to_owned(), false),
+            ("DESCRIPTION:a\nrule by rule".to_owned(), false),
             (format!("ATTACH;ENCODING=BASE64:{long}"), false),
             (format!("BEGIN:VALARM\nDESCRIPTION:{long}\nEND:VALARM"), false),
         ] {

@@ -171,6 +171,24 @@ async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
 }
 
 #[actix_web::test]
+async fn broken_cancellation_of_an_occurrence_leaves_its_series() {
+    let app = App::new().await;
+    let series =
+        "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\nSUMMARY:x";
+    counts(&app, calendar("", &[series])).await;
+    for broken in [
+        "RECURRENCE-ID;TZID=Europe/Vienna",
+        "RECURRENCE-ID:",
+        "RECURRENCE-ID:20270402T",
+        "BEGIN:VALARM\nACTION:AUDIO\nRECURRENCE-ID:20270402T100000Z",
+    ] {
+        let file = calendar("METHOD:CANCEL", &[&format!("UID:s\n{broken}")]);
+        assert_eq!(counts(&app, &file).await, [0, 0, 0, 0, 1], "{broken}");
+        assert_eq!(texts(&app).await.len(), 2, "{broken}");
+    }
+}
+
+#[actix_web::test]
 async fn occurrences_keep_their_ids_when_the_first_date_is_excluded() {
     let series = |more: &str| {
         format!(
