@@ -83,7 +83,7 @@ impl DeliveryError {
     }
 }
 
-/// A message that is due.
+/// A message that is due for delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due<R, M> {
     /// The receiver.

@@ -1,4 +1,5 @@
-//! Decides which receiver gets the next slot: in turn, and with slots apart for slow and new receivers.
+//! Decides which receiver gets the next slot: in turn, and with separate slots for slow and new
+//! receivers.
 
 use std::collections::HashMap;
 use std::hash::Hash;

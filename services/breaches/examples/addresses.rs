@@ -1,4 +1,4 @@
-//! Writes the addresses of a benchmark, one a line, in pseudo-random order; every run writes the
+//! Writes the addresses of a benchmark, one per line, in pseudo-random order; every run writes the
 //! same ones.
 //!
 //! Usage: `addresses NUMBER`, `addresses further SIZE KNOWN ROUND`, or `addresses dense NUMBER

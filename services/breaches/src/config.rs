@@ -145,7 +145,7 @@ pub struct VerificationSettings {
     /// -
     #[arg(long, env, global = true, default_value = "breach", value_parser = verify_prefix, value_name = "PREFIX")]
     pub verify_prefix: String,
-    /// File with domains that cannot be verified, one a line [default: mail providers and public
+    /// File with domains that cannot be verified, one per line [default: mail providers and public
     /// suffixes]
     #[arg(long, env, global = true, value_name = "FILE")]
     pub verify_deny: Option<PathBuf>,

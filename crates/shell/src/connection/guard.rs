@@ -52,8 +52,7 @@ pub(super) struct Guard {
     write: Progress,
     rate: MinimumRate,
     frames: Frames,
-    /// Whether the client does not read at the moment. Until it does, no additional requests are
-    /// read.
+    /// Whether the client is not currently reading. Until it does, no more requests are read.
     stuck: bool,
     /// The memory of the response that an HTTP/1.1 client does not read.
     waiting: Option<Held>,

@@ -13,7 +13,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Bytes that a client must take within one period.
 const LEAST: u64 = 64 << 10;
 
-/// Measures how fast a client reads, while it takes nothing at the moment.
+/// Measures the reading rate of a client that is currently not reading.
 #[derive(Default)]
 pub(super) struct MinimumRate {
     timer: Option<Pin<Box<Sleep>>>,

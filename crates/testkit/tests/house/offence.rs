@@ -1,8 +1,9 @@
 //! Offences against a rule, and the lists of those that are still allowed.
 //!
-//! `allowed/NAME.txt` lists the offences of a package, and `allowed/documents.txt` those of documents, one
-//! a line and without line numbers. The lists only shrink: an entry without its offence fails the test
-//! until it is removed, which `HOUSE_SHRINK=1 cargo test -p testkit --test house` does.
+//! `allowed/NAME.txt` lists the offences of a package, and `allowed/documents.txt` those of
+//! documents, one per line and without line numbers. The lists only shrink: an entry without its
+//! offence fails the test until it is removed, which `HOUSE_SHRINK=1 cargo test -p testkit --test
+//! house` does.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -81,7 +81,7 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-/// A refused request is not searched, so it costs one token, whatever the price of a search.
+/// A refused request is not searched, so it costs one token, regardless of the price of a search.
 fn search(
     context: &RequestContext,
     operation: Operation,

@@ -17,7 +17,7 @@ pub enum AccountCommand {
         /// Name of the breach
         #[arg(long, value_name = "NAME")]
         breach: String,
-        /// Print JSON strings, one a line
+        /// Print JSON strings, one per line
         #[arg(long)]
         json: bool,
     },

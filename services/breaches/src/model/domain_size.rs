@@ -90,7 +90,7 @@ mod tests {
         let full = Access::Full;
         let (free, many) = (Access::SubscriptionFreeOnly, Access::TooManyDomains);
         for (now, locked_in, max_size, larger_domains, max_domains, expected) in [
-            // Ten addresses are free, whatever the plan and the number of other domains.
+            // Ten addresses are free, regardless of the plan and the number of other domains.
             (0, None, 0, 9, 0, full),
             (10, None, 0, 9, 0, full),
             (11, None, 0, 0, 0, free),

@@ -1,4 +1,4 @@
-//! A lease: the exclusive right of one replica to some work, which expires by itself.
+//! A lease: the exclusive right of one replica to some work, which expires on its own.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;

@@ -200,12 +200,12 @@ impl App {
         report.unwrap()
     }
 
-    /// Loads addresses, one a line.
+    /// Loads addresses, one per line.
     pub async fn load(&self, breach: &str, lines: &str) -> Outcome {
         self.load_as(breach, lines, false).await
     }
 
-    /// Loads addresses, one a line, with or without notices.
+    /// Loads addresses, one per line, with or without notices.
     pub async fn load_as(&self, breach: &str, lines: &str, no_notify: bool) -> Outcome {
         let file = self.folder.write(format!("{breach}.txt"), lines);
         let options = AccountsOptions {

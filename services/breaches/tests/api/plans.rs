@@ -42,7 +42,7 @@ async fn each_plan_allows_exactly_its_operations() {
         let key = app.subscriber(&owner, &plan).await;
         app.verify(&owner, "example.com").await;
         for (path, included) in PATHS.iter().zip(expected) {
-            // Refill the quota for each request, because the free plan allows one a minute.
+            // Refill the quota for each request, because the free plan allows one per minute.
             app.clock.advance(60);
             let (status, body) = answer(app.get_with(&key, &format!("/api/v3/{path}")).await).await;
             if included {
@@ -74,7 +74,7 @@ async fn subscriber_without_a_subscription_is_refused_everything() {
     }
 }
 
-/// Addresses of one domain, one a line.
+/// Addresses of one domain, one per line.
 fn people(count: u32) -> String {
     (0..count).map(|n| format!("user{n}@example.com\n")).collect()
 }

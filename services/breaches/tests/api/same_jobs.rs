@@ -32,7 +32,7 @@ fn feed(child: &mut Child, text: &str) {
     child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
 }
 
-/// Pastes with one address each, one a line.
+/// Pastes with one address each, one per line.
 fn pastes(numbers: Range<u32>) -> String {
     let paste = |n: u32| {
         let emails = [format!("user{n}@load.example")];

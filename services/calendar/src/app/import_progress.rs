@@ -10,7 +10,7 @@ use crate::wire::import::{ImportErrorJson, ImportJson};
 /// Number of events per transaction; other writers wait for all of them.
 const BATCH: usize = 250;
 
-/// Time after which a transaction takes no more events. Expanding long rules is slow, and other
+/// Time after which a transaction accepts no more events. Expanding long rules is slow, and other
 /// writers fail after `DB_WAIT_MS`.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 

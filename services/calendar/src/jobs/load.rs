@@ -28,7 +28,7 @@ const LONGEST_LINE: usize = 2 << 20;
 /// Number of lines per transaction; other writers wait for all of them.
 const BATCH: usize = 250;
 
-/// Size in bytes after which a batch takes no more lines.
+/// Size in bytes after which a batch accepts no more lines.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Maximum number of faulty lines reported individually.

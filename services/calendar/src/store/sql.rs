@@ -126,7 +126,7 @@ impl Sql {
         self
     }
 
-    /// Appends a text column for sorting by code point, like Rust, whatever the collation of a
+    /// Appends a text column for sorting by code point, like Rust, regardless of the collation of a
     /// PostgreSQL database.
     pub fn sorted(&mut self, column: &str) -> &mut Sql {
         let order = if self.backend == Backend::Postgres { " collate \"C\"" } else { "" };
@@ -228,7 +228,7 @@ pub fn head(name: &str) -> String {
     name.chars().take(HEAD).collect()
 }
 
-/// Lets one writer work at a time. PostgreSQL needs a lock for it, SQLite does it by itself.
+/// Lets one writer work at a time. PostgreSQL needs a lock for it, SQLite does so on its own.
 pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("select pg_advisory_xact_lock(7301)").execute(conn)?;

@@ -24,7 +24,7 @@ const GROWING: [&str; 15] = [
 
 /// Gathers statistics and updates the visibility map, outside of any transaction.
 ///
-/// PostgreSQL does both by itself, but up to minutes later, and uses old statistics until then.
+/// PostgreSQL does both on its own, but up to minutes later, and uses old statistics until then.
 /// SQLite plans by its indexes alone.
 pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {

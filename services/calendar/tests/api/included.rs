@@ -216,7 +216,7 @@ fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
 }
 
 /// On PostgreSQL one prepared statement also reads a page with its total and included resources,
-/// whatever the window, the page number and its size.
+/// regardless of the window, the page number and its size.
 #[actix_web::test]
 async fn one_prepared_statement_reads_a_page() {
     let app = App::new().await;

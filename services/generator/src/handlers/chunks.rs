@@ -12,7 +12,7 @@ const CHUNK: usize = 64 << 10;
 
 /// A body whose chunks are generated on demand.
 ///
-/// Memory use is one chunk, whatever the length. Generation stops when the client disconnects.
+/// Memory use is one chunk, regardless of the length. Generation stops when the client disconnects.
 pub struct Chunks<F> {
     next: F,
     first: Option<Bytes>,

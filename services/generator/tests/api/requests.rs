@@ -53,7 +53,7 @@ async fn value_that_is_not_utf8_is_a_fault_of_its_parameter_alone() {
         app.errors("/api/Phone/Validate?telephone=%C3&CountryCode=%C3%28").await,
         json!({ "telephone": not_valid("%C3"), "CountryCode": not_valid("%C3%28") })
     );
-    // Unknown parameters are ignored, whatever their value.
+    // Unknown parameters are ignored, regardless of their value.
     let card = app.ok("/api/Card?seed=a").await;
     assert_eq!(app.ok("/api/Card?x=%FF&%FF=1&seed=a&seed=%FF").await, card);
 }

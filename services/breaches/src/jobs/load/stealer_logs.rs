@@ -152,7 +152,7 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads JSON objects, one a line, or CSV, depending on the first byte that is not blank.
+/// Reads JSON objects, one per line, or CSV, depending on the first byte that is not blank.
 pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
     let start = start(&mut input)?;

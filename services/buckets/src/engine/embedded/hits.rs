@@ -13,8 +13,8 @@ use crate::engine::limits::{Limits, check_bytes, is_long};
 /// the row.
 ///
 /// The text is searched in pieces, because a single search cannot be stopped. Rows that are too
-/// long for a single search count as matches. Every step advances by at least one byte, whatever
-/// the core matches and `each` returns.
+/// long for a single search count as matches. Every step advances by at least one byte, regardless
+/// of the core matches and `each` returns.
 pub(super) fn each_hit(
     core: &Regex,
     cache: &mut Cache,
