@@ -2,7 +2,7 @@
 
 Usage: chdb_front.py FOLDER USER PASSWORD PORT_FILE
 
-For tests on a current ClickHouse, whose server is not in the package registries. Statements run one after the other
+For tests on a current ClickHouse, whose server is not in the package registries. Statements run one after another
 in their order. Sessions, compression, KILL QUERY and other servers are not supported. Writes its port to PORT_FILE.
 """
 

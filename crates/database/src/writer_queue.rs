@@ -50,7 +50,7 @@ impl Retries {
     }
 }
 
-/// Runs one transaction after the other and lets other programs write in between.
+/// Runs one transaction after another and lets other programs write in between.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,4 +1,4 @@
-"""Two replicas of the calendar on one PostgreSQL, restarted one after the other under reads and writes:
+"""Two replicas of the calendar on one PostgreSQL, restarted one after another under reads and writes:
 rolling.py FOLDER
 
 Clients use a ready replica, as with a load balancer. No request gets a wrong status, and every event that

@@ -51,6 +51,11 @@ const SHAPES: &[(&str, &str, &str)] = &[
     (r"\bbeside\b", "", "next to, alongside, in addition to, while"),
     (r"\b(a|one|two|three|every|each|no) \w+ more\b", r"more than|(one|two) or more", "one more X"),
     (r"\bmend(s|ed|ing)?\b", "", "fix"),
+    (r"\banew\b", "", "again, from the start"),
+    (r"\bgiven up\b", "", "abandoned"),
+    (r"\breason why\b", "", "the reason"),
+    (r"\bone a (line|minute|second)\b", "", "one per line"),
+    (r"\bafter the other\b", "", "one after another"),
 ];
 
 /// The first line of a comment that defines by a noun clause: "What a load has read".

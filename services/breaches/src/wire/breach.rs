@@ -105,7 +105,7 @@ impl From<&model::Breach> for Breach {
 /// Only the document uses it: one generated type reads both answers.
 #[derive(ToSchema)]
 #[schema(rename_all = "PascalCase")]
-#[allow(dead_code, reason = "answers are put together from rendered breaches, as described here")]
+#[allow(dead_code, reason = "responses are assembled from rendered breaches, as described here")]
 pub struct AccountBreach {
     /// Stable key: unique ignoring case, never changes.
     #[schema(example = "Acmegram")]

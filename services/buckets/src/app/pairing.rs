@@ -13,7 +13,7 @@ const ATTEMPTS: u32 = 4;
 /// to another generation.
 ///
 /// # Errors
-/// [`EngineError::Mismatch`] if they do not belong together.
+/// [`EngineError::Mismatch`] if they do not match.
 pub fn is_paired(
     pools: &Pools,
     index: &dyn FileIndex,

@@ -103,7 +103,7 @@ pub fn open_index(
 /// Returns the error for a published index that is missing.
 pub fn lost(place: String) -> EngineError {
     EngineError::Missing(format!(
-        "{place}, although a load was published: put it back, or make it anew: buckets rebuild PATH"
+        "{place}, although a load was published: restore it, or rebuild it: buckets rebuild PATH"
     ))
 }
 

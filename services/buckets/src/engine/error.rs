@@ -14,8 +14,8 @@ pub enum EngineError {
     Missing(String),
     /// The index does not belong to the database.
     #[error(
-        "the database and the index do not belong together: {0}; put back copies of both from the same \
-         time, or move the index away and make it anew: buckets rebuild PATH"
+        "the database and the index do not belong together: {0}; restore copies of both from the same \
+         time, or move the index away and rebuild it: buckets rebuild PATH"
     )]
     Mismatch(String),
     /// The engine does not support a construct of the expression.

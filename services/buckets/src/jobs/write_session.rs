@@ -38,7 +38,7 @@ impl Session {
         Self::begin(context, holder, true)
     }
 
-    fn begin(context: &JobContext, holder: &str, anew: bool) -> Result<Self, JobError> {
+    fn begin(context: &JobContext, holder: &str, rebuilds: bool) -> Result<Self, JobError> {
         let lock = context.generations.lock(holder).map_err(|error| named(context, error))?;
         let (generation, own) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((generations::read(db)?.generation, generations::identity(db)?))
@@ -46,7 +46,7 @@ impl Session {
         let opened = match context.generations.open(generation) {
             Err(EngineError::Missing(place)) => {
                 refuse_newer_index(context, generation)?;
-                if own.publishes > 0 && !anew {
+                if own.publishes > 0 && !rebuilds {
                     return Err(lost(place).into());
                 }
                 None

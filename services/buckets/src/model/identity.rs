@@ -1,4 +1,4 @@
-//! Detects databases and indexes that do not belong together.
+//! Detects databases and indexes that do not match.
 
 use serde::{Deserialize, Serialize};
 

@@ -121,8 +121,8 @@ async fn missing_index_is_not_treated_as_empty() {
     std::fs::rename(&index, &away).unwrap();
     let error = export(&fixture.context, None, &mut Vec::new()).unwrap_err().to_string();
     let expected = format!(
-        "there is no index at {}/generation-1, although a load was published: put it back, or make it \
-         anew: buckets rebuild PATH",
+        "there is no index at {}/generation-1, although a load was published: restore it, or rebuild \
+         it: buckets rebuild PATH",
         index.display()
     );
     assert_eq!(error, expected);

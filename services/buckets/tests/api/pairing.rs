@@ -1,4 +1,4 @@
-//! Databases and indexes that do not belong together.
+//! Databases and indexes that do not match.
 
 use std::fs;
 use std::path::Path;

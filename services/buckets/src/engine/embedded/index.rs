@@ -161,7 +161,7 @@ mod tests {
         for length in [3, 300] {
             let mut writer = index.writer(64).unwrap();
             writer.begin(2).unwrap();
-            writer.add(&vec![file(&(1, "given up 1")); 100]).unwrap();
+            writer.add(&vec![file(&(1, "rejected 1")); 100]).unwrap();
             writer.checkpoint("{}".to_owned()).unwrap();
             let server = EmbeddedIndex::open(folder.path()).unwrap();
             writer.abort().unwrap();
