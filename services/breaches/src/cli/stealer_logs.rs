@@ -13,8 +13,8 @@ pub enum StealerLogsCommand {
     /// Load pairs of address and website from CSV, or one JSON object a line
     ///
     /// A CSV file is refused unless its header has a known column of websites, --website-column
-    /// names one, or, without a header, exactly one column contains URLs. Columns of passwords are
-    /// not read. A load stops before it stores anything if more than half of its first 10,000 rows
+    /// names one, or, without a header, one column has URLs in most rows and no other column may
+    /// contain the websites. Columns of passwords are not read. A load stops before it stores anything if more than half of its first 10,000 rows
     /// are invalid.
     Load {
         /// Name of the breach, which must be a stealer log

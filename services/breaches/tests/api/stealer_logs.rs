@@ -227,6 +227,8 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     for text in [
         "c@example.com,https://secret.example,https://one.example/\n",
         "c@example.com,https://secret.example,one.example\n",
+        "one.example,c@example.com,https://secret.example\n",
+        "one.example,c@example.com,https://secret.example\none.example,c@example.com,hunter2\n",
         "c@example.com,https://secret.example,https://one.example/\n\
          c@example.com,https://hidden.example,https://one.example/\n\
          c@example.com,hunter2,https://one.example/\n",

@@ -112,9 +112,10 @@ impl PairColumns {
             return Err(MissingColumn::of_websites(first.iter()));
         };
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
-        // Passwords usually precede websites, which may have no scheme.
+        // Websites may have no scheme. Then a column of passwords, which usually follows the addresses,
+        // may contain the only URLs.
         let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
-        let bare = website > email && (website + 1..cells).any(hosts);
+        let bare = website > email && (0..email).chain(website + 1..cells).any(hosts);
         if rival || bare {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }
