@@ -5,8 +5,8 @@ use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ComponentsBuilder, HeaderBuilder, InfoBuilder, Object, OpenApi, OpenApiBuilder, Ref, RefOr,
-    Schema, Type,
+    Components, ComponentsBuilder, ContentBuilder, HeaderBuilder, InfoBuilder, Object, OpenApi,
+    OpenApiBuilder, Ref, RefOr, Schema, Type,
 };
 
 use crate::error::Problem;
@@ -73,6 +73,7 @@ pub fn amend(document: &mut OpenApi) {
         if parameters.any(|it| matches!(it, RefOr::T(parameter) if parameter.name == "seed")) {
             add_headers(operation, SEED_HEADERS);
         }
+        add_list_formats(operation, document.components.as_ref());
         if operation.responses.responses.contains_key("304") {
             add_headers(operation, LIST_HEADERS);
         }
@@ -96,6 +97,29 @@ const SEED_HEADERS: [(&str, &str); 2] = [
 /// Headers of lists that clients may keep.
 const LIST_HEADERS: [(&str, &str); 2] =
     [("ETag", "Changes with the list"), ("Cache-Control", "An hour, for everybody")];
+
+/// Media types of lists besides JSON.
+const LIST_FORMATS: [&str; 2] = ["text/csv", "application/x-ndjson"];
+
+/// Adds the other formats to the response of an operation that returns a list, or one with `quantity`.
+fn add_list_formats(operation: &mut Operation, components: Option<&Components>) {
+    let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
+    let Some(RefOr::T(json)) = response.content.get("application/json") else { return };
+    let is_list = match &json.schema {
+        Some(RefOr::T(schema)) => matches!(schema, Schema::Array(_)),
+        Some(RefOr::Ref(reference)) => components.is_some_and(|components| {
+            let name = reference.ref_location.rsplit('/').next().unwrap_or_default();
+            matches!(components.schemas.get(name), Some(RefOr::T(Schema::OneOf(_))))
+        }),
+        None => false,
+    };
+    if is_list {
+        for format in LIST_FORMATS {
+            let text = ContentBuilder::new().schema(Some(Object::with_type(Type::String)));
+            response.content.insert(format.to_owned(), RefOr::T(text.build()));
+        }
+    }
+}
 
 /// Adds headers to the response of an operation that succeeds.
 fn add_headers(operation: &mut Operation, headers: [(&str, &str); 2]) {

@@ -14,11 +14,7 @@ use crate::wire::{AddressParameters, AddressRequest, CultureAnswer};
     operation_id = "listMiscCultures",
     tag = "Misc",
     responses(
-        (status = 200,
-            content(
-                (Vec<CultureAnswer> = "application/json"),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<CultureAnswer>),
         Unchanged,
         Failures
     )
@@ -37,11 +33,8 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     tag = "Misc",
     params(AddressParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Parkstraße 10, 48182 Münster", "Hohlweg 12, 66152 Saarbrücken"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>,
+            example = json!(["Parkstraße 10, 48182 Münster", "Hohlweg 12, 66152 Saarbrücken"])),
         Failures
     )
 )]

@@ -19,11 +19,8 @@ use crate::wire::{
     tag = "Name",
     params(WordsParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Blue River Bakery", "Little Blue River Travel", "Blue Riverworks"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>,
+            example = json!(["Blue River Bakery", "Little Blue River Travel", "Blue Riverworks"])),
         Failures
     )
 )]
@@ -45,11 +42,8 @@ pub async fn suggest_business_names(
     tag = "Name",
     params(BusinessParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Livingston Landscaping LLC", "Pioneer Construction Inc."])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>,
+            example = json!(["Livingston Landscaping LLC", "Pioneer Construction Inc."])),
         Failures
     )
 )]
@@ -72,11 +66,8 @@ pub async fn generate_business_names(
     tag = "Name",
     params(WordsParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Blueriverio", "GoBlueriver", "Blrvrly"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>,
+            example = json!(["Blueriverio", "GoBlueriver", "Blrvrly"])),
         Failures
     )
 )]

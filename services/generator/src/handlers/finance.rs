@@ -25,11 +25,7 @@ use crate::wire::{
     operation_id = "listCryptoAddressTypes",
     tag = "Finance",
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Bitcoin", "Ethereum", "Litecoin"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>, example = json!(["Bitcoin", "Ethereum", "Litecoin"])),
         Unchanged,
         Failures
     )
@@ -51,13 +47,9 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
     tag = "Finance",
     params(CryptoParameters),
     responses(
-        (status = 200,
-            content(
-                (OneOrSeveral<CryptoAnswer> = "application/json", example = json!({
-                    "type": "Bitcoin", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
-                })),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = OneOrSeveral<CryptoAnswer>, example = json!({
+            "type": "Bitcoin", "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+        })),
         Failures
     )
 )]
@@ -119,11 +111,7 @@ pub async fn validate_iban(After(input): After<Input<IbanValidationRequest>>) ->
     tag = "Finance",
     params(IbanPath, IbanParameters),
     responses(
-        (status = 200,
-            content(
-                (TextOrTexts = "application/json", example = json!("DE88370400441474203700")),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = TextOrTexts, example = json!("DE88370400441474203700")),
         Failures
     )
 )]
@@ -145,11 +133,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
     operation_id = "listIbanCountries",
     tag = "Finance",
     responses(
-        (status = 200,
-            content(
-                (Vec<CountryAnswer> = "application/json"),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<CountryAnswer>),
         Unchanged,
         Failures
     )

@@ -17,11 +17,8 @@ use crate::wire::{CultureAnswer, NameParameters, NameRequest};
     tag = "Name",
     params(NameParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Patricia Clements", "Derrick Taylor"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>,
+            example = json!(["Patricia Clements", "Derrick Taylor"])),
         Failures
     )
 )]
@@ -41,11 +38,7 @@ pub async fn generate_names(
     operation_id = "listNameCultures",
     tag = "Name",
     responses(
-        (status = 200,
-            content(
-                (Vec<CultureAnswer> = "application/json"),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<CultureAnswer>),
         Unchanged,
         Failures
     )

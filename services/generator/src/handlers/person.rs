@@ -22,37 +22,35 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
     tag = "Misc",
     params(PersonParameters),
     responses(
-        (status = 200, headers(("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from")),
-            content(
-                (OneOrSeveral<PersonAnswer> = "application/json", example = json!({
-                    "culture": "sv",
-                    "sex": "female",
-                    "givenName": "Marie",
-                    "surname": "Holm",
+        (status = 200, body = OneOrSeveral<PersonAnswer>,
+            headers(("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from")),
+            example = json!({
+                "culture": "sv",
+                "sex": "female",
+                "givenName": "Marie",
+                "surname": "Holm",
+                "fullName": "Marie Holm",
+                "birthDate": "1958-09-15",
+                "address": {
+                    "line": "Rönnvägen 32 A, 580 63 Linköping",
+                    "city": "Linköping",
+                    "region": null,
+                    "postcode": "580 63",
+                    "countryCode": "SE"
+                },
+                "phone": "+46795871699",
+                "email": "marie.holm@example.org",
+                "nationalNumber": "195809158149",
+                "iban": "SE7941691945546786766931",
+                "card": {
+                    "type": "Visa",
+                    "date": "2034-12-01T00:00:00",
                     "fullName": "Marie Holm",
-                    "birthDate": "1958-09-15",
-                    "address": {
-                        "line": "Rönnvägen 32 A, 580 63 Linköping",
-                        "city": "Linköping",
-                        "region": null,
-                        "postcode": "580 63",
-                        "countryCode": "SE"
-                    },
-                    "phone": "+46795871699",
-                    "email": "marie.holm@example.org",
-                    "nationalNumber": "195809158149",
-                    "iban": "SE7941691945546786766931",
-                    "card": {
-                        "type": "Visa",
-                        "date": "2034-12-01T00:00:00",
-                        "fullName": "Marie Holm",
-                        "cardNumber": "4783022300179560",
-                        "cvv": "598",
-                        "pin": 7849
-                    }
-                })),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+                    "cardNumber": "4783022300179560",
+                    "cvv": "598",
+                    "pin": 7849
+                }
+            })),
         Failures
     )
 )]

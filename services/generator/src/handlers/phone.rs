@@ -25,11 +25,7 @@ use crate::wire::{
     tag = "Phone",
     params(PhoneParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["+4917425442464", "+4917037102949"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>, example = json!(["+4917425442464", "+4917037102949"])),
         Failures
     )
 )]
@@ -63,11 +59,7 @@ pub async fn generate_phone_numbers(
     tag = "Phone",
     params(ImeiParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["996153791192928"])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>, example = json!(["996153791192928"])),
         Failures
     )
 )]
@@ -101,11 +93,7 @@ pub async fn validate_phone_number(
     operation_id = "listPhoneCountries",
     tag = "Phone",
     responses(
-        (status = 200,
-            content(
-                (Vec<CountryAnswer> = "application/json"),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<CountryAnswer>),
         Unchanged,
         Failures
     )

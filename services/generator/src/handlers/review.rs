@@ -17,11 +17,8 @@ use crate::wire::{ReviewParameters, ReviewRequest};
     tag = "Text",
     params(ReviewParameters),
     responses(
-        (status = 200,
-            content(
-                (Vec<String> = "application/json", example = json!(["Best coffee grinder I have owned so far, and I have owned a few."])),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = Vec<String>,
+            example = json!(["Best coffee grinder I have owned so far, and I have owned a few."])),
         Failures
     )
 )]

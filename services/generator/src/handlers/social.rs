@@ -24,11 +24,7 @@ use crate::wire::{
     tag = "SocialNumber",
     params(IdentityParameters),
     responses(
-        (status = 200,
-            content(
-                (TextOrTexts = "application/json", example = json!("167-26-5220")),
-                (String = "text/csv"),
-                (String = "application/x-ndjson"))),
+        (status = 200, body = TextOrTexts, example = json!("167-26-5220")),
         Failures
     )
 )]
