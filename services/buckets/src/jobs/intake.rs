@@ -39,6 +39,8 @@ pub struct Intake {
     part: Option<Part>,
     /// Whether reject files replace the files of their buckets as well.
     pub replaces_rejected: bool,
+    /// True if files are only counted.
+    pub is_dry_run: bool,
     skip: u64,
     buckets: KnownBuckets,
     removed: HashMap<String, Vec<String>>,
@@ -73,6 +75,7 @@ impl Intake {
             is_reject_file: false,
             part: None,
             replaces_rejected: false,
+            is_dry_run: false,
             skip: 0,
             buckets: KnownBuckets::read(pools, largest)?,
             removed: HashMap::new(),
@@ -224,7 +227,9 @@ impl Intake {
             return Ok(());
         }
         self.state.tally.files += 1;
-        self.files.push(item.file(target.id, target.kind.code()));
+        if !self.is_dry_run {
+            self.files.push(item.file(target.id, target.kind.code()));
+        }
         Ok(())
     }
 
