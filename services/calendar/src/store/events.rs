@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
 
 use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::events;
-use super::sql::Sql;
+use super::sql::{Sql, TextRow};
 use super::{changes, counts, entities, imported, links, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -178,14 +177,6 @@ pub fn later_occurrences(
 
 /// Length of the folded title prefix in the index of the migration `title_heads`, in characters.
 const TITLE_HEAD: usize = 200;
-
-#[derive(QueryableByName)]
-struct TextRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    text: String,
-}
 
 /// Finds an event outside the trash by title (case-insensitive) and local start.
 pub fn find_by_title_and_start(

@@ -23,6 +23,15 @@ enum Value {
     Number(i64),
 }
 
+/// The result of a statement that selects `id` and `text`.
+#[derive(QueryableByName)]
+pub struct TextRow {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    #[diesel(sql_type = Text)]
+    pub text: String,
+}
+
 #[derive(QueryableByName)]
 struct IdRow {
     #[diesel(sql_type = BigInt)]

@@ -1,10 +1,8 @@
 //! Upgrade steps that SQL migrations cannot do.
 
 use database::{DatabaseError, Db};
-use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Text};
 
-use super::sql::{Sql, one_writer};
+use super::sql::{Sql, TextRow, one_writer};
 use crate::model::search;
 
 /// Number of rows that one statement reads.
@@ -13,14 +11,6 @@ const CHUNK: i64 = 1000;
 /// Tables with searched texts, and the source columns of these texts.
 const TEXTS: [(&str, &str); 3] =
     [("venues", "search_ci"), ("organizers", "search_ci"), ("terms", "name_ci")];
-
-#[derive(QueryableByName)]
-struct TextRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    text: String,
-}
 
 /// Completes pending upgrades, once, inside a transaction.
 pub fn finish(db: &mut Db) -> Result<(), DatabaseError> {
