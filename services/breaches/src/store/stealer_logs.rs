@@ -36,23 +36,33 @@ pub fn by_account(k: i64, seq: i16) -> _ {
         .select((mail_domain::name, stealer_log::breach_id))
 }
 
+/// The columns of a [`Pair`].
+#[auto_type]
+fn pair_columns() -> _ {
+    (
+        stealer_log::k,
+        stealer_log::seq,
+        account::local,
+        mail_domain::name,
+        stealer_log::website_id,
+        stealer_log::breach_id,
+    )
+}
+
+/// Joins a pair with its account.
+#[auto_type]
+fn account_of_pair() -> _ {
+    account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))
+}
+
 /// Accounts captured at one website.
 #[auto_type]
 pub fn by_website(website_id: i32) -> _ {
     stealer_log::table
-        .inner_join(
-            account::table.on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
-        )
+        .inner_join(account::table.on(account_of_pair()))
         .inner_join(mail_domain::table.on(mail_domain::id.eq(account::domain_id)))
         .filter(stealer_log::website_id.eq(website_id))
-        .select((
-            stealer_log::k,
-            stealer_log::seq,
-            account::local,
-            mail_domain::name,
-            stealer_log::website_id,
-            stealer_log::breach_id,
-        ))
+        .select(pair_columns())
 }
 
 /// Websites of all accounts at one domain.
@@ -64,39 +74,20 @@ pub fn by_domain(domain_id: i32) -> _ {
                 .eq(stealer_log::k)
                 .and(domain_account::seq.eq(stealer_log::seq))),
         )
-        .inner_join(
-            account::table.on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
-        )
+        .inner_join(account::table.on(account_of_pair()))
         .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
         .filter(domain_account::domain_id.eq(domain_id))
-        .select((
-            stealer_log::k,
-            stealer_log::seq,
-            account::local,
-            mail_domain::name,
-            stealer_log::website_id,
-            stealer_log::breach_id,
-        ))
+        .select(pair_columns())
 }
 
 /// Websites of all accounts at one domain on PostgreSQL, which has an index by domain.
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table
-        .inner_join(
-            stealer_log::table
-                .on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
-        )
+        .inner_join(stealer_log::table.on(account_of_pair()))
         .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
         .filter(account::domain_id.eq(domain_id))
-        .select((
-            stealer_log::k,
-            stealer_log::seq,
-            account::local,
-            mail_domain::name,
-            stealer_log::website_id,
-            stealer_log::breach_id,
-        ))
+        .select(pair_columns())
 }
 
 /// The websites of an account with the breach of each pair.
@@ -230,10 +221,7 @@ pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i
             .select(count(stealer_log::k).aggregate_distinct())
             .first(conn)?,
         Db::Pg(conn) => account::table
-            .inner_join(
-                stealer_log::table
-                    .on(account::k.eq(stealer_log::k).and(account::seq.eq(stealer_log::seq))),
-            )
+            .inner_join(stealer_log::table.on(account_of_pair()))
             .filter(account::domain_id.eq(id))
             .filter(stealer_log::breach_id.ne_all(hidden))
             .select(count(stealer_log::k).aggregate_distinct())
