@@ -125,14 +125,7 @@ pub fn each_row<C>(
 ) -> io::Result<()> {
     let mut records = Records::new(input, delimiter);
     let mut columns = None;
-    while let Some((line, record)) = records.next_record()? {
-        let record = match record {
-            Ok(record) => record,
-            Err(reason) => {
-                each(line, Err(reason))?;
-                continue;
-            }
-        };
+    while let Some((line, record)) = records.next_record(|line, reason| each(line, Err(reason)))? {
         if let Some(columns) = &columns {
             each(line, Ok((record, columns)))?;
             continue;

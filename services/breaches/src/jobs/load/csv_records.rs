@@ -113,22 +113,25 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// The next record or the reason for skipping it, with the number of its first line.
-    pub fn next_record(&mut self) -> io::Result<Option<(u64, Result<&Record, SkipReason>)>> {
+    /// Returns the next record with the number of its first line. Passes records that cannot be read
+    /// to `skip`.
+    pub fn next_record(
+        &mut self,
+        mut skip: impl FnMut(u64, SkipReason) -> io::Result<()>,
+    ) -> io::Result<Option<(u64, &Record)>> {
         loop {
             let Some(first) = self.first_line()? else { return Ok(None) };
             let number = self.number;
-            let found = match first {
-                First::Blank => continue,
-                First::TooLong => Err(SkipReason::TooLong),
-                First::Whole => Ok(&self.record),
+            match first {
+                First::Blank => {}
+                First::TooLong => skip(number, SkipReason::TooLong)?,
+                First::Whole => return Ok(Some((number, &self.record))),
                 First::Open(size) if self.find_end(size)? => {
                     self.join();
-                    Ok(&self.record)
+                    return Ok(Some((number, &self.record)));
                 }
-                First::Open(_) => Err(SkipReason::UnclosedQuote),
-            };
-            return Ok(Some((number, found)));
+                First::Open(_) => skip(number, SkipReason::UnclosedQuote)?,
+            }
         }
     }
 
@@ -228,8 +231,13 @@ mod tests {
     fn read(input: impl BufRead) -> Found {
         let mut records = Records::new(input, b',');
         let mut found = Vec::new();
-        while let Some((line, record)) = records.next_record().unwrap() {
-            found.push((line, record.map(|record| record.iter().map(<[u8]>::to_vec).collect())));
+        loop {
+            let skip = |line, reason| {
+                found.push((line, Err(reason)));
+                Ok(())
+            };
+            let Some((line, record)) = records.next_record(skip).unwrap() else { break };
+            found.push((line, Ok(record.iter().map(<[u8]>::to_vec).collect())));
         }
         found
     }
@@ -304,8 +312,13 @@ mod tests {
         let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
         let mut records = Records::new(input, b',');
         for line in 1..=50_000 {
-            let found = records.next_record().unwrap().map(|(line, found)| (line, found.is_ok()));
-            assert_eq!(found, Some((line, false)));
+            let mut skipped = 0;
+            let stop = |line, _| {
+                skipped = line;
+                Err(io::ErrorKind::Other.into())
+            };
+            assert!(records.next_record(stop).is_err());
+            assert_eq!(skipped, line);
             assert!(records.size <= 2 * MAX_LINE);
             // When the next line is skipped, at most the last line is left to scan.
             assert!(records.open + 1 >= records.ahead.len());

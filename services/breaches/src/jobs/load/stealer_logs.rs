@@ -197,14 +197,7 @@ fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -
         website: options.website_column.as_deref(),
     };
     let (mut columns, mut sample) = (None, Sample::default());
-    while let Some((line, record)) = records.next_record()? {
-        let record = match record {
-            Ok(record) => record,
-            Err(reason) => {
-                each(line, Err(reason))?;
-                continue;
-            }
-        };
+    while let Some((line, record)) = records.next_record(|line, reason| each(line, Err(reason)))? {
         if let Some(columns) = &columns {
             each(line, PairColumns::pair(columns, record))?;
         } else if sample.rows.is_empty()
