@@ -3,14 +3,14 @@
 use std::cell::Cell;
 
 use serde::Deserialize;
-use serde::de::{self, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Visitor};
 use validator::Validate;
 
 use super::error::Failure;
 use super::input::{Given, Input};
 use super::rules::{Empty, Faults, Rules, Undecodable, Unknown};
 use super::validation;
-use super::value::OneValue;
+use super::value::{Members, OneValue};
 use crate::Violation;
 
 /// The result of reading parameters: a value, violations, or both.
@@ -118,15 +118,17 @@ fn without_faulty<'de, T: Deserialize<'de>>(
     loop {
         let outer = failure.field.split(['.', '[']).next().unwrap_or_default();
         let at = fields.declared.get().iter().position(|name| *name == outer);
-        let bit = at.and_then(|at| u32::try_from(at).ok()).and_then(|at| 1u128.checked_shl(at));
-        let known = bit.is_some_and(|bit| fields.skipped & bit != 0);
+        let bit = at.map_or(0, bit);
+        let known = fields.skipped & bit != 0;
         if !known {
             found.push(Violation {
                 limits: failure.limits.into(),
                 ..Violation::new(failure.field, failure.code, failure.message)
             });
         }
-        let Some(bit) = bit.filter(|_| !known) else { return (None, found) };
+        if known || bit == 0 {
+            return (None, found);
+        }
         fields.skipped |= bit;
         match T::deserialize(fields) {
             Ok(value) => return (Some(value), found),
@@ -165,6 +167,33 @@ pub(super) struct Fields<'c, 'de> {
     pub(super) skipped: u128,
 }
 
+impl<'de> Fields<'_, 'de> {
+    /// Returns the declared fields that are present in the input.
+    fn present(
+        self,
+        declared: &'static [&'static str],
+    ) -> impl Iterator<Item = (&'de str, Result<OneValue<'de>, Failure>)> {
+        let Fields { input, rules, skipped, .. } = self;
+        let read = declared.iter().enumerate().filter(move |(at, _)| skipped & bit(*at) == 0);
+        read.filter_map(move |(_, &name)| {
+            let given = input.find(name, rules).filter(|given| is_given(given, rules))?;
+            let value = match given {
+                Given::Text(text) => Ok(OneValue::text(text, rules, Some((input, name)))),
+                Given::Json(value) => Ok(OneValue::json(value, rules)),
+                Given::Undecodable(_) => {
+                    Err(Failure::new("encoding", "the value is not UTF-8 text"))
+                }
+            };
+            Some((name, value))
+        })
+    }
+}
+
+/// Returns the bit of a declared field in a mask, 0 if the mask is too short for it.
+fn bit(at: usize) -> u128 {
+    u32::try_from(at).ok().and_then(|at| 1u128.checked_shl(at)).unwrap_or(0)
+}
+
 impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     type Error = Failure;
 
@@ -180,7 +209,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
         visitor: V,
     ) -> Result<V::Value, Failure> {
         self.declared.set(declared);
-        visitor.visit_map(Members { fields: self, at: 0, value: None })
+        visitor.visit_map(Members::new(self.present(declared)))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -194,54 +223,6 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
         unit unit_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
-/// Iterates over the declared fields that are present in the input.
-struct Members<'c, 'de> {
-    fields: Fields<'c, 'de>,
-    at: usize,
-    value: Option<(&'static str, &'de Given<'de>)>,
-}
-
-impl<'de> MapAccess<'de> for Members<'_, 'de> {
-    type Error = Failure;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Failure> {
-        let Fields { input, rules, declared, skipped } = self.fields;
-        while let Some(name) = declared.get().get(self.at) {
-            let bit = u32::try_from(self.at).ok().and_then(|at| 1u128.checked_shl(at)).unwrap_or(0);
-            self.at += 1;
-            if skipped & bit != 0 {
-                continue;
-            }
-            let Some(given) = input.find(name, rules).filter(|given| is_given(given, rules)) else {
-                continue;
-            };
-            self.value = Some((name, given));
-            let key: de::value::StrDeserializer<'_, Failure> = name.into_deserializer();
-            return seed.deserialize(key).map(Some);
-        }
-        Ok(None)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failure> {
-        let Some((name, given)) = self.value.take() else {
-            return Err(Failure::new("invalid", "a value was asked for before its name"));
-        };
-        let Fields { input, rules, .. } = self.fields;
-        let all = Some((input, name));
-        let value = match given {
-            Given::Text(text) => OneValue::text(text, rules, all),
-            Given::Json(value) => OneValue::json(value, rules),
-            Given::Undecodable(_) => {
-                return Err(Failure::new("encoding", "the value is not UTF-8 text").within(name));
-            }
-        };
-        seed.deserialize(value).map_err(|failure| failure.within(name))
     }
 }
 

@@ -123,8 +123,8 @@ impl<'de> Deserializer<'de> for OneValue<'de> {
             Kind::Json(Value::Object(members)) => {
                 let named = members
                     .iter()
-                    .map(|(name, value)| (name.as_str(), Self::json(value, self.rules)));
-                visitor.visit_map(Members::of(named.collect()))
+                    .map(|(name, value)| (name.as_str(), Ok(Self::json(value, self.rules))));
+                visitor.visit_map(Members::new(named))
             }
         }
     }
@@ -188,9 +188,9 @@ impl<'de> Deserializer<'de> for OneValue<'de> {
         let given = members.iter().filter(|(_, value)| !value.is_null());
         let known = given.filter_map(|(key, value)| {
             let field = fields.iter().find(|field| rules.names.equal(field, key))?;
-            Some((*field, Self::json(value, rules)))
+            Some((*field, Ok(Self::json(value, rules))))
         });
-        visitor.visit_map(Members::of(known.collect()))
+        visitor.visit_map(Members::new(known))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -219,19 +219,22 @@ impl<'de> Deserializer<'de> for OneValue<'de> {
     }
 }
 
-/// The members of a nested object.
-struct Members<'de> {
-    members: std::vec::IntoIter<(&'de str, OneValue<'de>)>,
-    value: Option<(&'de str, OneValue<'de>)>,
+/// The members of an object.
+pub(super) struct Members<'de, I> {
+    members: I,
+    value: Option<Member<'de>>,
 }
 
-impl<'de> Members<'de> {
-    fn of(members: Vec<(&'de str, OneValue<'de>)>) -> Self {
-        Self { members: members.into_iter(), value: None }
+/// The name and value of a member, or why the value cannot be read.
+type Member<'de> = (&'de str, Result<OneValue<'de>, Failure>);
+
+impl<'de, I: Iterator<Item = Member<'de>>> Members<'de, I> {
+    pub(super) fn new(members: I) -> Self {
+        Self { members, value: None }
     }
 }
 
-impl<'de> MapAccess<'de> for Members<'de> {
+impl<'de, I: Iterator<Item = Member<'de>>> MapAccess<'de> for Members<'de, I> {
     type Error = Failure;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -245,10 +248,10 @@ impl<'de> MapAccess<'de> for Members<'de> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failure> {
-        match self.value.take() {
-            Some((name, value)) => seed.deserialize(value).map_err(|failure| failure.within(name)),
-            None => Err(Failure::new("invalid", "a value was asked for before its name")),
-        }
+        let Some((name, value)) = self.value.take() else {
+            return Err(Failure::new("invalid", "a value was asked for before its name"));
+        };
+        value.and_then(|value| seed.deserialize(value)).map_err(|failure| failure.within(name))
     }
 }
 
