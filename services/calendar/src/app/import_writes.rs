@@ -207,6 +207,7 @@ fn update(
 fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
     let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
     if !is_private && !is_hidden {
+        imported::note(db, event.id, |noted| noted.is_private = false)?;
         return Ok(None);
     }
     let was_private = imported::find(db, event.id)?.is_private;

@@ -211,6 +211,11 @@ async fn class_private_in_the_file_hides_the_event_until_removed() {
     app.patch(&path, &json!({"status": "publish"})).await.expect(200);
     assert_eq!(counts(&app, file("PRIVATE", "Party")).await, [0, 0, 1, 0, 0]);
     app.get(&path).await.expect(200);
+    // The file became public and private again since that decision.
+    assert_eq!(counts(&app, file("", "Party")).await, [0, 0, 1, 0, 0]);
+    assert_eq!(counts(&app, file("PRIVATE", "Party")).await, [0, 1, 0, 0, 0]);
+    app.get(&path).await.expect(403);
+    counts(&app, file("", "Party")).await;
     // Private from the start, and after the trash.
     let new = file("PRIVATE", "New").replace("UID:a", "UID:b");
     counts(&app, &new).await;
