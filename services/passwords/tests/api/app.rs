@@ -1,5 +1,7 @@
 //! Test harness: corpora, commands and servers.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +15,10 @@ pub struct Data(Program);
 
 impl Data {
     pub fn new() -> Self {
-        Self(Program::new(env!("CARGO_BIN_EXE_passwords")))
+        let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
+        // Commands warn about an open folder that also has the input lists of a test.
+        fs::set_permissions(program.folder().path(), Permissions::from_mode(0o700)).unwrap();
+        Self(program)
     }
 
     pub fn path(&self) -> &Path {
