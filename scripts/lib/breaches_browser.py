@@ -138,7 +138,7 @@ def approval(browser):
     browser.type("#domain", "other.example")
     browser.click("main form.card button[type=submit]")
     browser.click("button[value=email]")
-    see(browser, "The mail is on its way")
+    see(browser, "The mail was sent")
     link = last_link()
     browser.open(link)
     look(browser, "approve")
