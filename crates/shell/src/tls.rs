@@ -204,29 +204,31 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     )
 }
 
-/// Refuses to replace a certificate that was not made here, or whose CA lost its key: clients would not trust
-/// a new CA.
+/// Refuses to replace a certificate or CA that was not made here, or whose CA lost its key: clients would not
+/// trust a new CA, and the key of a foreign CA would be lost.
 fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
-    let Ok(certificate) = CertificateDer::from_pem_file(&cert) else { return Ok(()) };
-    let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return Ok(()) };
-    let issuer = parsed.issuer().iter_common_name().next().and_then(|name| name.as_str().ok());
-    if issuer != Some(CA_NAME) {
-        bail!(
-            "{} was made by another CA: set TLS_CERT and TLS_KEY to use it, or empty {} (TLS_DIR)",
-            cert.display(),
-            folder.display()
-        );
-    }
-    if !ca_key.exists() {
-        bail!(
-            "{} must be renewed, but the key of its CA {} is missing: put {} back, or empty {} (TLS_DIR) \
-             to get a new CA, which clients must then trust",
-            cert.display(),
-            ca.display(),
-            ca_key.display(),
-            folder.display()
-        );
+    for path in [&cert, &ca] {
+        let Ok(certificate) = CertificateDer::from_pem_file(path) else { continue };
+        let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { continue };
+        let issuer = parsed.issuer().iter_common_name().next().and_then(|name| name.as_str().ok());
+        if issuer != Some(CA_NAME) {
+            bail!(
+                "{} was made by another CA: set TLS_CERT and TLS_KEY to a certificate of your own, or \
+                 empty {} (TLS_DIR)",
+                path.display(),
+                folder.display()
+            );
+        }
+        if !ca_key.exists() {
+            bail!(
+                "a certificate must be made, but the key of the CA of {} is missing: put {} back, or empty \
+                 {} (TLS_DIR) to get a new CA, which clients must then trust",
+                path.display(),
+                ca_key.display(),
+                folder.display()
+            );
+        }
     }
     Ok(())
 }

@@ -135,6 +135,38 @@ fn a_certificate_of_another_ca_is_refused_without_the_ca_key() {
 }
 
 #[test]
+fn a_foreign_ca_and_its_key_are_never_replaced() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut parameters = rcgen::CertificateParams::default();
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, "Foreign");
+    let ca = parameters.self_signed(&key).unwrap().pem();
+    let (empty, used) = (tempfile::tempdir().unwrap(), other_folder());
+    for tls in [empty.path(), used.path()] {
+        fs::write(tls.join("ca.pem"), &ca).unwrap();
+        fs::write(tls.join("ca-key.pem"), key.serialize_pem()).unwrap();
+        let error = start(&settings(tls, None)).unwrap_err();
+        assert!(error.contains("another CA") && error.contains("TLS_CERT"), "{error}");
+        assert_eq!(
+            (read(tls, "ca.pem"), read(tls, "ca-key.pem")),
+            (ca.clone(), key.serialize_pem())
+        );
+    }
+}
+
+#[test]
+fn a_ca_without_its_key_is_refused_before_the_first_certificate() {
+    let folder = other_folder();
+    let tls = folder.path();
+    let ca = read(tls, "ca.pem");
+    for name in ["ca-key.pem", "cert.pem", "key.pem"] {
+        fs::remove_file(tls.join(name)).unwrap();
+    }
+    let error = start(&settings(tls, None)).unwrap_err();
+    assert!(error.contains("ca-key.pem") && error.contains("TLS_DIR"), "{error}");
+    assert_eq!(read(tls, "ca.pem"), ca);
+}
+
+#[test]
 fn a_missing_ca_certificate_is_made_again_for_its_key() {
     let folder = other_folder();
     let tls = folder.path();
