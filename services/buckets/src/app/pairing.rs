@@ -4,9 +4,9 @@ use database::{DatabaseError, Db, Pools};
 
 use super::error::SnapshotError;
 use crate::engine::{EngineError, FileIndex};
-use crate::store::{generations, load_runs};
+use crate::store::{generations, load_runs, removals};
 
-/// Comparisons before a mismatch is reported, because a publish may fall between the two reads.
+/// Comparisons before a mismatch is reported, because a publish or removal may fall between the two reads.
 const ATTEMPTS: u32 = 4;
 
 /// Compares the index of a generation with the database. Returns false if the database has switched
@@ -23,15 +23,16 @@ pub fn is_paired(
     loop {
         let journal = &index.summary().journal;
         let published = journal.published.as_ref().map_or(0, |published| published.run);
-        let (searched, own, run) =
+        let (searched, own, unsettled) =
             pools.read_blocking(|db: &mut Db| -> Result<_, DatabaseError> {
                 let run = load_runs::find(db, published)?;
-                Ok((generations::read(db)?.generation, generations::identity(db)?, run))
+                let unsettled = run.is_some_and(|run| run.state != "published")
+                    || removals::is_pending(db, journal.removal.unwrap_or(0))?;
+                Ok((generations::read(db)?.generation, generations::identity(db)?, unsettled))
             })?;
         if searched != generation {
             return Ok(false);
         }
-        let unsettled = run.is_some_and(|run| run.state != "published");
         let Some(reason) = own.mismatch(&journal.identity, unsettled) else { return Ok(true) };
         if attempt == ATTEMPTS {
             return Err(EngineError::Mismatch(reason).into());

@@ -1,13 +1,40 @@
-//! Updates the SQL rows to match the journal of the index, which is authoritative for publishes.
+//! Updates the SQL rows to match the journal of the index, which is authoritative for publishes
+//! and removals.
 
-use database::{DatabaseError, Pools};
+use database::{DatabaseError, Db, Pools};
 
 use crate::engine::Journal;
-use crate::store::{buckets, generations, load_runs};
+use crate::store::{buckets, generations, load_runs, removals};
 
-/// Updates the SQL rows after a publish whose second commit is missing because the process was
-/// killed.
+/// Updates the SQL rows after a publish or removal whose second commit is missing because the
+/// process was killed.
 pub fn reconcile(
+    pools: &Pools,
+    journal: &Journal,
+    report: &str,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    reconcile_publish(pools, journal, report, now)?;
+    reconcile_removal(pools, journal)
+}
+
+/// Records the number of a removal that is still pending. The next session completes it, because
+/// its data may not be erased yet.
+fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseError> {
+    let Some(removal) = journal.removal else { return Ok(()) };
+    let behind = |db: &mut Db| -> Result<bool, DatabaseError> {
+        let own = generations::identity(db)?.publishes;
+        Ok(own + 1 == journal.identity.publishes && removals::is_pending(db, removal)?)
+    };
+    if !pools.read_blocking(behind)? {
+        return Ok(());
+    }
+    pools.write_blocking(|db| -> Result<(), DatabaseError> {
+        if behind(db)? { generations::catch_up(db, &journal.identity) } else { Ok(()) }
+    })
+}
+
+fn reconcile_publish(
     pools: &Pools,
     journal: &Journal,
     report: &str,

@@ -108,9 +108,7 @@ impl Journal {
 
     /// Returns the journal after a publish.
     pub fn with_publish(&self, publish: Publish) -> Self {
-        let sequence = self.sequence + 1;
-        let Identity { index, publishes } = self.identity.clone();
-        let identity = Identity { index, publishes: publishes + 1 };
+        let (sequence, identity) = (self.sequence + 1, self.identity.advanced());
         Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
@@ -119,7 +117,13 @@ impl Journal {
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };
         let (sequence, removed) = (self.sequence + 1, before + hides);
-        Self { sequence, removal: Some(removal), removed, ..self.clone() }
+        // An index without a publish shows no files, and a lost index that is being replaced must
+        // not look like one that was published.
+        let identity = match self.identity.publishes {
+            0 => self.identity.clone(),
+            _ => self.identity.advanced(),
+        };
+        Self { sequence, removal: Some(removal), removed, identity, ..self.clone() }
     }
 }
 

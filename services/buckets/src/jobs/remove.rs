@@ -109,12 +109,17 @@ pub fn apply_removal(
     let files = purge(session, removal, progress)?;
     let pools = session.context.pools.clone();
     let now = session.context.clock.unix();
+    let identity = &session.writer.journal().identity;
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         if removal.prefix.is_empty() {
             buckets::unlist(db, &removal.address)?;
         }
         removals::applied(db, removal.id, files, now)?;
-        generations::touch(db)
+        // A lost index that is being replaced has no publish, unlike its database.
+        match identity.publishes {
+            0 => generations::touch(db),
+            _ => generations::published(db, identity),
+        }
     })?;
     Ok(())
 }

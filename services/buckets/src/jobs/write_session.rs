@@ -112,7 +112,7 @@ fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobErro
     }
 }
 
-/// Fails if an unknown generation has more publishes than that of its rebuild.
+/// Fails if an unknown generation has more publishes and removals than that of its rebuild.
 fn refuse_later_publishes(
     context: &JobContext,
     generation: u32,

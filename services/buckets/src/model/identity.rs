@@ -2,26 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Identity of an index with the number of its publishes. Both the index and the database record
-/// it.
+/// Identity of an index with the number of its publishes and removals. Both the index and the
+/// database record it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Random name of the index, shared by all its generations.
     pub index: String,
-    /// Number of publishes.
+    /// Number of publishes, and of removals after the first publish.
     pub publishes: u64,
 }
 
 impl Identity {
+    /// Returns the identity after one more publish or removal.
+    pub fn advanced(&self) -> Self {
+        Self { index: self.index.clone(), publishes: self.publishes + 1 }
+    }
+
     /// Returns why an index does not belong to the database with this identity, or `None` if it
     /// does.
     ///
-    /// A process may have been killed between the two commits of a publish. `unsettled` is true if
-    /// the database knows the last published run of the index, but not as published.
+    /// A process may have been killed between the two commits of a publish or removal. `unsettled`
+    /// is true if the database knows the last published run of the index, but not as published, or
+    /// the last removal of the index, but not as completed.
     pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
         let numbers = || {
             format!(
-                "the database has seen {} publishes, the index {}",
+                "the database has seen {} publishes and removals, the index {}",
                 self.publishes, index.publishes
             )
         };

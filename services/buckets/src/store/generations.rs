@@ -37,12 +37,22 @@ pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     Ok(identity(db)?.index)
 }
 
-/// Records a publish.
+/// Records a publish or removal.
 pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set(index_state::publishes.eq(identity.publishes as i64))
         .execute(db)?;
     touch(db)
+}
+
+/// Records a removal in the index, unless a publish or removal after it was recorded. Servers are
+/// notified when the removal is completed.
+pub fn catch_up(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
+    let number = identity.publishes as i64;
+    diesel::update(index_state::table.filter(index_state::publishes.eq(number - 1)))
+        .set(index_state::publishes.eq(number))
+        .execute(db)?;
+    Ok(())
 }
 
 /// Notifies servers of a change.

@@ -94,6 +94,11 @@ pub fn find(db: &mut Db, id: i64) -> Result<Option<Removal>, DatabaseError> {
     Ok(removal::table.find(id).first(db).optional()?)
 }
 
+/// Returns true if a takedown is pending.
+pub fn is_pending(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    Ok(find(db, id)?.is_some_and(|removal| removal.applied_at.is_none()))
+}
+
 /// Marks a takedown as completed.
 pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(removal::table.find(id).filter(removal::applied_at.is_null()))

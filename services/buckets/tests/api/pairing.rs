@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use rstest::rstest;
+
 use crate::program::{Program, text};
 
 const FILES: usize = 20;
@@ -47,6 +49,7 @@ impl Copies {
     /// Checks that commands fail with this reason and change nothing.
     fn all_refuse(&self, reason: &str) {
         let source = self.0.source(9, FILES);
+        let removals = self.0.done(&["removals"]);
         for command in [
             &["status"][..],
             &["verify"],
@@ -60,7 +63,21 @@ impl Copies {
             assert_eq!(ran.code, Some(1), "{command:?}: {}{}", ran.out, ran.errors);
             assert!(ran.errors.contains(reason), "{command:?}: {}", ran.errors);
         }
-        assert_eq!(self.0.done(&["removals"]), "");
+        assert_eq!(self.0.done(&["removals"]), removals);
+    }
+
+    /// Checks that both mixes of the copies "old" and "new" are rejected.
+    async fn reject_mixed(&self) {
+        for (database, index, reason) in
+            [("old", "new", "the database is older"), ("new", "old", "the index is older")]
+        {
+            self.restore(database, index);
+            let reason = format!("the database and the index do not belong together: {reason}");
+            self.all_refuse(&reason);
+            let (status, text) = self.readiness().await;
+            assert_eq!(status, 503, "{text}");
+            assert!(text.contains(&reason), "{text}");
+        }
     }
 
     /// Returns status and text of the readiness of a server.
@@ -78,16 +95,7 @@ async fn mixed_copies_of_database_and_index_are_rejected() {
     copies.save("old");
     copies.load(2);
     copies.save("new");
-    for (database, index, reason) in
-        [("old", "new", "the database is older"), ("new", "old", "the index is older")]
-    {
-        copies.restore(database, index);
-        let reason = format!("the database and the index do not belong together: {reason}");
-        copies.all_refuse(&reason);
-        let (status, text) = copies.readiness().await;
-        assert_eq!(status, 503, "{text}");
-        assert!(text.contains(&reason), "{text}");
-    }
+    copies.reject_mixed().await;
     for (copy, mark) in [("old", 1), ("new", 2)] {
         copies.restore(copy, copy);
         assert_eq!(copies.0.published(), (Some(mark), FILES));
@@ -95,6 +103,29 @@ async fn mixed_copies_of_database_and_index_are_rejected() {
         copies.load(3);
         assert_eq!(copies.0.published(), (Some(3), FILES));
     }
+}
+
+#[rstest]
+#[case::bucket(&[], FILES - 3)]
+#[case::prefix(&["--prefix", "dir/1 "], FILES - 1)]
+#[actix_web::test]
+async fn mixed_copies_from_before_and_after_removal_are_rejected(
+    #[case] options: &[&str],
+    #[case] kept: usize,
+) {
+    let copies = Copies::new();
+    copies.load(1);
+    copies.save("old");
+    copies.0.done(&[&["remove", "b1.s3.amazonaws.com"], options].concat());
+    copies.save("new");
+    copies.reject_mixed().await;
+    for (copy, files) in [("old", FILES), ("new", kept)] {
+        copies.restore(copy, copy);
+        assert_eq!(copies.0.published(), (Some(1), files));
+        assert_eq!(copies.readiness().await.0, 200);
+    }
+    copies.load(2);
+    assert_eq!(copies.0.published(), (Some(2), kept));
 }
 
 #[actix_web::test]

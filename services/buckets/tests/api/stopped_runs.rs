@@ -47,6 +47,18 @@ fn stopped(fixture: &Fixture) -> (PublicBucket, u64) {
     (bucket, run)
 }
 
+/// Requests the removal of a bucket without carrying it out.
+fn request(fixture: &Fixture, address: &str) {
+    let sql = format!(
+        "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
+         VALUES ('{address}', '', 'asked', 'tester', 1)"
+    );
+    let pools = &fixture.context.pools;
+    pools
+        .write_blocking(|db| -> Result<(), database::DatabaseError> { Ok(db.batch_execute(&sql)?) })
+        .unwrap();
+}
+
 #[derive(Clone, Copy)]
 enum Takedown {
     CarriedOut,
@@ -66,19 +78,11 @@ fn a_bucket_that_is_removed_is_not_listed_by_a_run_that_goes_on(
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "before", 1, 1)]);
     let (_bucket, run) = stopped(&fixture);
-    let pools = &fixture.context.pools;
     match takedown {
         Takedown::CarriedOut | Takedown::Lifted => {
             jobs::remove(&fixture.context, BOX, "", "asked", "tester").unwrap();
         }
-        Takedown::Waiting => pools
-            .write_blocking(|db| -> Result<(), database::DatabaseError> {
-                Ok(db.batch_execute(&format!(
-                    "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
-                     VALUES ('{BOX}', '', 'asked', 'tester', 1)"
-                ))?)
-            })
-            .unwrap(),
+        Takedown::Waiting => request(&fixture, BOX),
     }
     if matches!(takedown, Takedown::Lifted) {
         jobs::unremove(&fixture.context, BOX, "a mistake", "tester").unwrap();
@@ -168,10 +172,14 @@ fn reject_file_cannot_be_source() {
 fn killed_removal_reports_hidden_files() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(BOX, "1", 1, 1)]);
+    request(&fixture, A);
     // Does the same as `remove` in the index, for the first removal of this database.
-    let mut session = Session::open(&fixture.context, "a test").unwrap();
-    assert_eq!(session.writer.remove(1, 1, None, None).unwrap(), 2);
-    drop(session);
+    for _killed in 0..3 {
+        let mut session = Session::open(&fixture.context, "a test").unwrap();
+        assert_eq!(session.writer.remove(1, 1, None, None).unwrap(), 2);
+        drop(session);
+        assert_eq!(status(&fixture.context).unwrap()["removals_waiting"], 1);
+    }
     let removal = jobs::remove(&fixture.context, A, "", "asked", "tester").unwrap();
     assert_eq!((removal.id, removal.files), (1, 2));
     assert_eq!(jobs::remove(&fixture.context, BOX, "", "asked", "tester").unwrap().files, 1);

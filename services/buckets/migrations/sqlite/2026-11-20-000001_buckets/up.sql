@@ -60,7 +60,7 @@ CREATE TABLE removal (
 CREATE INDEX removal_address ON removal (address);
 
 -- A single row: the current generation, and the number of changes of this database. The index also records its id
--- and the number of its publishes, which identify copies of another time.
+-- and the number of its publishes and removals, which identify copies of another time.
 CREATE TABLE index_state (
     id INTEGER PRIMARY KEY NOT NULL,
     generation BIGINT NOT NULL,
