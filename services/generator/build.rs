@@ -5,7 +5,8 @@
 //! them. A compressed culture is text: the lists of [`LISTS`], each ended by an empty line, then
 //! the profile. A line of a list begins with a character that says how many bytes it shares with
 //! the line before (`0` is none), then the other bytes, a tab, and a character that encodes the
-//! weight; cities have two more columns.
+//! weight. Cities have two more columns. Names in scripts without an alphabet have one or two: the
+//! Latin form and the reading of `data/latin`.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -27,12 +28,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = Path::new(&manifest).join("data");
     println!("cargo::rerun-if-changed=data/cultures");
     println!("cargo::rerun-if-changed=data/cultures.tsv");
+    println!("cargo::rerun-if-changed=data/latin");
     let table = fs::read_to_string(data.join("cultures.tsv"))?;
     let mut packed = Vec::new();
     let mut places = HashMap::new();
     let mut index = Vec::new();
     for code in table.lines().filter_map(|line| line.split('\t').next()) {
-        let text = culture(&data.join("cultures").join(code))?;
+        let text = culture(&data, code)?;
         let place = match places.get(&text) {
             Some(place) => *place,
             None => {
@@ -59,16 +61,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn culture(folder: &Path) -> Result<String, Box<dyn Error>> {
+fn culture(data: &Path, code: &str) -> Result<String, Box<dyn Error>> {
+    let folder = data.join("cultures").join(code);
+    let latin = data.join("latin").join(format!("{code}.tsv"));
+    let latin = if latin.exists() { fs::read_to_string(latin)? } else { String::new() };
+    let latin: HashMap<_, _> = latin.lines().filter_map(|line| line.split_once('\t')).collect();
     let mut out = String::new();
     for list in LISTS {
         let path = folder.join(format!("{list}.tsv"));
         if path.exists() {
-            front_code(&fs::read_to_string(path)?, &mut out)?;
+            let is_of_names = list.starts_with("given") || list.starts_with("surname");
+            let mut rows = fs::read_to_string(path)?;
+            if is_of_names && !latin.is_empty() {
+                rows = with_latin(&rows, &latin)
+                    .map_err(|name| format!("{code}: {name} has no Latin form"))?;
+            }
+            front_code(&rows, &mut out)?;
         }
         out.push('\n');
     }
     out.push_str(&fs::read_to_string(folder.join("profile.tsv"))?);
+    Ok(out)
+}
+
+/// Appends the Latin form to each name. Returns the name that has none.
+fn with_latin(rows: &str, latin: &HashMap<&str, &str>) -> Result<String, String> {
+    let mut out = String::new();
+    for row in rows.lines() {
+        let name = row.split('\t').next().unwrap_or_default();
+        let form = latin.get(name).ok_or(name)?;
+        out.push_str(&format!("{row}\t{form}\n"));
+    }
     Ok(out)
 }
 

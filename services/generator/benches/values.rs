@@ -52,12 +52,12 @@ fn people(criterion: &mut Criterion) {
     });
     let day = jiff::civil::date(2030, 1, 1);
     if let Ok(maker) = Maker::new(names::american(), day) {
-        measure(criterion, "person", |random, out| out.push_str(&maker.make(random).email));
+        measure(criterion, "person", |random, out| out.push_str(&maker.make(0, random).email));
     }
     let makers: Vec<_> =
         cultures.iter().filter_map(|culture| Maker::new(culture, day).ok()).collect();
     measure(criterion, "person of all cultures in turn", |random, out| {
-        out.push_str(&makers[nth % makers.len()].make(random).email);
+        out.push_str(&makers[nth % makers.len()].make(0, random).email);
         nth += 1;
     });
 }

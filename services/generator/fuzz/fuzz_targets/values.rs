@@ -67,7 +67,7 @@ fuzz_target!(|data: (&str, u8, u16, Option<bool>)| {
     culture.write(&mut random, Part::Last, &mut text);
     assert!(is_clean(&text), "{}: {text}", culture.code);
     let maker = Maker::new(culture, TODAY).expect("patterns compile");
-    let person = maker.make(&mut random);
+    let person = maker.make(0, &mut random);
     assert!(person.email.is_ascii() && person.email.contains('@'), "{}", person.email);
 });
 

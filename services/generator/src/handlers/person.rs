@@ -30,6 +30,8 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
                 "givenName": "Marie",
                 "surname": "Holm",
                 "fullName": "Marie Holm",
+                "nameLatin": "Marie Holm",
+                "nameKana": null,
                 "birthDate": "1958-09-15",
                 "address": {
                     "line": "Rönnvägen 32 A, 580 63 Linköping",
@@ -39,16 +41,17 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
                     "countryCode": "SE"
                 },
                 "phone": "+46795871699",
-                "email": "marie.holm@example.org",
-                "nationalNumber": "195809158149",
-                "iban": "SE7941691945546786766931",
+                "email": "marie.holm@example.com",
+                "username": "marieh",
+                "nationalNumber": "195809156887",
+                "iban": "SE8647816902588774373886",
                 "card": {
-                    "type": "Visa",
-                    "date": "2034-12-01T00:00:00",
+                    "type": "AmericanExpress",
+                    "date": "2031-08-01T00:00:00",
                     "fullName": "Marie Holm",
-                    "cardNumber": "4783022300179560",
-                    "cvv": "598",
-                    "pin": 7849
+                    "cardNumber": "377405294193079",
+                    "cvv": "7407",
+                    "pin": 8691
                 }
             })),
         Failures
@@ -64,7 +67,11 @@ pub async fn generate_persons(
     let day = input.reference_day.unwrap_or_else(usual);
     let maker = Maker::new(input.culture, day).map_err(|cause| input.error(cause))?;
     let mut random = seed.random("generatePersons", input.culture.code);
-    let make = move || PersonAnswer::from(maker.make(&mut random));
+    let mut indexes = 0..;
+    let make = move || {
+        let index = indexes.next().unwrap_or_default();
+        PersonAnswer::from(maker.make(index, &mut random))
+    };
     let response = input.record_or_records(&seed, input.quantity, make);
     Ok(reply::with_reference_day(response, day))
 }

@@ -10,7 +10,7 @@ use super::random::Random;
 ///
 /// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
 /// pattern or the order of random numbers requires a new version.
-pub const DATA_VERSION: &str = "2.5.0";
+pub const DATA_VERSION: &str = "2.6.0";
 
 /// The maximum length of a seed in UTF-16 code units.
 pub const MAX_SEED: usize = 64;

@@ -83,6 +83,11 @@ pub struct PersonAnswer {
     surname: String,
     /// Both in the order of the culture.
     full_name: String,
+    /// The full name in plain Latin letters, romanised as in passports of the country.
+    #[schema(example = "Ellen Brandt")]
+    name_latin: String,
+    /// The reading of the full name in katakana, in Japanese, or null.
+    name_kana: Option<String>,
     /// Birth date, 18 to 90 years ago.
     #[schema(example = "1984-02-29", format = Date)]
     birth_date: String,
@@ -91,15 +96,18 @@ pub struct PersonAnswer {
     /// Telephone number of the country, E.164. It may exist: do not call it.
     #[schema(example = "+46701740605")]
     phone: String,
-    /// E-mail address at a domain reserved for examples.
+    /// E-mail address at a domain reserved for examples, unique within a list.
     #[schema(example = "ellen.brandt@example.com")]
     email: String,
+    /// User name, unique within a list.
+    #[schema(example = "ellenbrandt")]
+    username: String,
     /// National identity number, consistent with birth date and sex if it encodes them, or null if
     /// the country is not supported. It may exist.
     national_number: Option<String>,
     /// Bank account in the country, or null if it has no IBANs. It may exist: do not pay to it.
     iban: Option<String>,
-    /// Card in the name of the person.
+    /// Card in the Latin name of the person.
     card: CardAnswer,
 }
 
@@ -132,6 +140,8 @@ impl From<Person> for PersonAnswer {
             given_name: person.name.given,
             surname: person.name.surname,
             full_name: person.name.full,
+            name_latin: person.name.latin,
+            name_kana: person.name.kana,
             birth_date: person.born.to_string(),
             address: AddressAnswer {
                 line: person.address.line,
@@ -142,6 +152,7 @@ impl From<Person> for PersonAnswer {
             },
             phone: person.phone,
             email: person.email,
+            username: person.username,
             national_number: person.national_number,
             iban: person.iban,
             card: CardAnswer::new(person.card, Spelling::default()),
@@ -172,6 +183,9 @@ impl Record for PersonAnswer {
         "cardNumber",
         "cvv",
         "pin",
+        "nameLatin",
+        "nameKana",
+        "username",
     ];
 
     fn cells(&self) -> Vec<Cow<'_, str>> {
@@ -199,6 +213,11 @@ impl Record for PersonAnswer {
             optional(&self.iban).into(),
         ];
         cells.extend(self.card.cells());
+        cells.extend([
+            (&self.name_latin).into(),
+            optional(&self.name_kana).into(),
+            (&self.username).into(),
+        ]);
         cells
     }
 }

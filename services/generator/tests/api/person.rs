@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use testkit::Exchange;
@@ -11,7 +13,7 @@ async fn parts_of_a_person_agree() {
     for person in people.as_array().unwrap() {
         let text = |path: &str| person.pointer(path).and_then(Value::as_str).unwrap();
         assert_eq!(text("/fullName"), format!("{} {}", text("/givenName"), text("/surname")));
-        assert_eq!(text("/card/fullName"), text("/fullName"));
+        assert_eq!(text("/card/fullName"), text("/nameLatin"));
         assert!(text("/iban").starts_with("IT") && text("/phone").starts_with("+39"));
         let line = text("/address/line");
         assert!(line.contains(text("/address/postcode")) && line.contains(text("/address/city")));
@@ -61,4 +63,28 @@ async fn persons_are_repeatable_and_a_table_if_wanted() {
             "quantity": ["The field quantity must be between 1 and 1000."],
         })
     );
+}
+
+#[actix_web::test]
+async fn addresses_and_user_names_fit_unique_columns_and_come_from_the_name() {
+    let app = App::start().await;
+    let people = app.ok("/api/Person?culture=ja&quantity=1000&seed=1").await;
+    let people = people.as_array().unwrap();
+    for member in ["email", "username"] {
+        let distinct: BTreeSet<_> =
+            people.iter().map(|one| one[member].as_str().unwrap()).collect();
+        assert_eq!(distinct.len(), 1000, "{member}");
+    }
+    for person in people {
+        let text = |member: &str| person[member].as_str().unwrap();
+        let (surname, given) = text("nameLatin").split_once(' ').unwrap();
+        let email = text("email");
+        assert!(email.contains(&surname.to_lowercase()), "{email} {surname}");
+        assert!(email.starts_with(&given[..1].to_lowercase()), "{email} {given}");
+        let kana = text("nameKana").replace(' ', "");
+        assert!(kana.chars().all(|letter| ('ァ'..='ー').contains(&letter)), "{kana}");
+        assert_eq!(person["card"]["fullName"], person["nameLatin"]);
+    }
+    let russian = app.ok("/api/Person?culture=ru&seed=1").await;
+    assert_eq!(russian["nameKana"], Value::Null);
 }

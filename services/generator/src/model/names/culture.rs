@@ -102,6 +102,11 @@ pub fn find(code: &str) -> Option<&'static Culture> {
 }
 
 impl Culture {
+    /// The code of the language, such as `en`.
+    pub fn language(&self) -> &'static str {
+        self.code.split('_').next().unwrap_or_default()
+    }
+
     /// Writes part of the name of a woman or man.
     pub fn write(&self, random: &mut Random, part: Part, out: &mut String) {
         let female = random.percent(50);
@@ -266,6 +271,25 @@ mod tests {
             culture.data().write_surname(true, random, out);
         });
         assert!(women.iter().all(|name| name.ends_with("dóttir")));
+    }
+
+    #[test]
+    fn surnames_follow_the_habit_of_their_country() {
+        let icelandic = samples("is", 3_000, |c, random, out| c.write(random, Part::Last, out));
+        for wrong in ["Guðmundar", "Magnúsar", "Hannesar", "Jóhannesar", "Jónasar"] {
+            assert!(!icelandic.iter().any(|name| name.starts_with(wrong)), "{wrong}");
+        }
+        for right in ["Guðmundsson", "Guðmundsdóttir", "Magnússon", "Sigurðsson", "Sigurðardóttir"]
+        {
+            assert!(icelandic.iter().any(|name| name == right), "{right}");
+        }
+        let vietnamese = samples("vi", 5_000, |c, random, out| c.write(random, Part::Last, out));
+        let nguyen = vietnamese.iter().filter(|name| *name == "Nguyễn").count();
+        // 38 % of the inhabitants.
+        assert!((1_600..2_200).contains(&nguyen), "{nguyen}");
+        let polish = &find("pl").unwrap().data().female;
+        assert!(polish.iter().any(|name| name == "Łucja"));
+        assert!(!polish.iter().any(|name| name == "Lucja"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The lists and patterns of one culture, and the writers that use them.
 
-use super::list::List;
+use super::list::{List, Names};
 use super::pack::{Lines, unpacked};
 use super::pattern::{Choice, Piece, Word, write_mask, write_number};
 use crate::model::random::Random;
@@ -8,11 +8,11 @@ use crate::model::random::Random;
 /// The data of one culture.
 #[derive(Default)]
 pub struct Data {
-    pub(super) female: List,
-    pub(super) male: List,
-    pub(super) surnames: List,
+    pub(super) female: Names,
+    pub(super) male: Names,
+    pub(super) surnames: Names,
     /// Empty if women and men have the same surnames.
-    pub(super) female_surnames: List,
+    pub(super) female_surnames: Names,
     pub(super) streets: List,
     pub(super) cities: List,
     places: Vec<Place>,
@@ -66,7 +66,8 @@ impl Data {
     pub fn unpack(nth: usize) -> Self {
         let text = unpacked(nth);
         let mut lines = Lines::of(&text);
-        let [female, male, surnames, female_surnames, streets] = [(); 5].map(|()| lines.list());
+        let [female, male, surnames, female_surnames] = [(); 4].map(|()| lines.names());
+        let streets = lines.list();
         let (cities, columns) = lines.table();
         let places = columns.into_iter().map(Place::parse).collect();
         let profile = Profile::read(lines.profile());
@@ -75,13 +76,23 @@ impl Data {
 
     /// Writes a given name.
     pub fn write_given(&self, female: bool, random: &mut Random, out: &mut String) {
-        out.push_str(if female { &self.female } else { &self.male }.sample(random));
+        out.push_str(self.given(female).sample(random));
     }
 
     /// Writes the surname of a woman or man.
     pub fn write_surname(&self, female: bool, random: &mut Random, out: &mut String) {
+        out.push_str(self.surnames(female).sample(random));
+    }
+
+    /// The given names of women or men.
+    pub fn given(&self, female: bool) -> &Names {
+        if female { &self.female } else { &self.male }
+    }
+
+    /// The surnames of women or men.
+    pub fn surnames(&self, female: bool) -> &Names {
         let feminine = female && !self.female_surnames.is_empty();
-        out.push_str(if feminine { &self.female_surnames } else { &self.surnames }.sample(random));
+        if feminine { &self.female_surnames } else { &self.surnames }
     }
 
     /// Writes a full name in the order of the culture.
@@ -324,14 +335,19 @@ impl Data {
         .sum()
     }
 
+    /// The written Latin form of a name.
+    pub fn latin_of(&self, name: &str) -> Option<&str> {
+        [&self.female, &self.male, &self.surnames]
+            .into_iter()
+            .find_map(|names| Some(names.latin.get(names.iter().position(|own| own == name)?)))
+    }
+
     /// The memory used by the lists in bytes.
     pub fn resident(&self) -> usize {
         let profile = &self.profile;
-        [
-            &self.female,
-            &self.male,
-            &self.surnames,
-            &self.female_surnames,
+        let names = [&self.female, &self.male, &self.surnames, &self.female_surnames];
+        let names: usize = names.map(|names| names.resident()).iter().sum();
+        let others: usize = [
             &self.streets,
             &self.cities,
             &profile.street_first,
@@ -342,6 +358,7 @@ impl Data {
         ]
         .map(List::resident)
         .iter()
-        .sum()
+        .sum();
+        names + others
     }
 }

@@ -2,6 +2,7 @@
 
 use super::culture::Culture;
 use super::data::{Data, Subject};
+use super::latin::latin;
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
 
@@ -14,6 +15,14 @@ pub struct Identity {
     pub surname: String,
     /// The full name in the order of the culture.
     pub full: String,
+    /// The given name in plain Latin letters.
+    pub given_latin: String,
+    /// The surnames in plain Latin letters.
+    pub surname_latin: String,
+    /// The full name in plain Latin letters, in the order of the culture.
+    pub latin: String,
+    /// The reading of the full name in katakana, in Japanese.
+    pub kana: Option<String>,
 }
 
 /// A postal address and its parts.
@@ -32,7 +41,7 @@ pub struct Address {
 impl Culture {
     /// Generates the name of a woman or man.
     pub fn identity(&self, female: bool, random: &mut Random) -> Identity {
-        self.data().identity(female, random)
+        self.data().identity(female, self.language(), random)
     }
 
     /// Generates an address.
@@ -42,27 +51,37 @@ impl Culture {
 }
 
 impl Data {
-    fn identity(&self, female: bool, random: &mut Random) -> Identity {
+    fn identity(&self, female: bool, language: &str, random: &mut Random) -> Identity {
         let mut identity = Identity::default();
-        let pieces = self.profile.full_name.sample(random);
-        for piece in pieces {
-            match piece {
+        let (mut in_latin, mut readings) = (Vec::new(), Vec::new());
+        for piece in self.profile.full_name.sample(random) {
+            let (names, part, part_latin) = match piece {
                 Piece::Word(Word::Given) => {
-                    self.write_given(female, random, &mut identity.given);
-                    identity.full.push_str(&identity.given);
+                    (self.given(female), &mut identity.given, &mut identity.given_latin)
                 }
                 Piece::Word(Word::Surname) => {
-                    if !identity.surname.is_empty() {
-                        identity.surname.push(' ');
-                    }
-                    let start = identity.surname.len();
-                    self.write_surname(female, random, &mut identity.surname);
-                    identity.full.push_str(&identity.surname[start..]);
+                    (self.surnames(female), &mut identity.surname, &mut identity.surname_latin)
                 }
-                Piece::Text(text) => identity.full.push_str(text),
-                _ => {}
-            }
+                Piece::Text(text) => {
+                    identity.full.push_str(text);
+                    continue;
+                }
+                _ => continue,
+            };
+            let position = names.position(random);
+            let (name, written) = (names.get(position), names.latin.get(position));
+            let romanised = match written {
+                "" => latin(name, language),
+                written => written.to_owned(),
+            };
+            identity.full.push_str(name);
+            push_apart(part, name);
+            push_apart(part_latin, &romanised);
+            in_latin.push(romanised);
+            readings.push(names.kana.get(position));
         }
+        identity.latin = in_latin.join(" ");
+        identity.kana = Some(readings.join(" ")).filter(|kana| !kana.trim().is_empty());
         identity
     }
 
@@ -80,4 +99,12 @@ impl Data {
         let some = |text: String| (!text.is_empty()).then_some(text);
         Address { line, city, region: some(region), postcode: some(postcode) }
     }
+}
+
+/// Appends a name, after a blank if there is another before it.
+fn push_apart(names: &mut String, name: &str) {
+    if !names.is_empty() {
+        names.push(' ');
+    }
+    names.push_str(name);
 }

@@ -1,5 +1,7 @@
 //! Weighted lists of names.
 
+use std::ops::Deref;
+
 use crate::model::random::Random;
 
 /// Names in one text, with an alias table for sampling in constant time.
@@ -19,6 +21,44 @@ struct Cell {
     /// In units of 1/65536.
     own: u16,
     other: u16,
+}
+
+/// Names with their Latin form, and in Japanese their reading, where the build packs them.
+#[derive(Default)]
+pub struct Names {
+    list: List,
+    /// Empty if an alphabet is converted letter by letter.
+    pub latin: List,
+    /// The reading in katakana.
+    pub kana: List,
+}
+
+impl Names {
+    /// Builds a list of names. `columns` are the Latin form and the reading of each.
+    pub fn new(list: List, columns: &[&str]) -> Self {
+        let column = |nth: usize| {
+            let column = || columns.iter().map(|row| row.split('\t').nth(nth).unwrap_or_default());
+            match column().all(str::is_empty) {
+                true => List::default(),
+                false => List::of(column().map(|text| (text, 1))),
+            }
+        };
+        Self { list, latin: column(0), kana: column(1) }
+    }
+
+    /// The memory used in bytes.
+    #[cfg(test)]
+    pub fn resident(&self) -> usize {
+        self.list.resident() + self.latin.resident() + self.kana.resident()
+    }
+}
+
+impl Deref for Names {
+    type Target = List;
+
+    fn deref(&self) -> &List {
+        &self.list
+    }
 }
 
 impl List {
@@ -51,8 +91,9 @@ impl List {
 
     /// The name at an index, or an empty text after the last.
     pub fn get(&self, position: usize) -> &str {
+        let Some(end) = self.ends.get(position) else { return "" };
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        self.ends.get(position).map_or("", |end| &self.text[start..*end as usize])
+        &self.text[start..*end as usize]
     }
 
     /// Samples an index.

@@ -5,9 +5,11 @@
 mod culture;
 mod data;
 mod identity;
+mod latin;
 mod list;
 mod pack;
 mod pattern;
 
 pub use culture::{Culture, Part, all, american, english, find};
 pub use identity::{Address, Identity};
+pub use latin::plain;

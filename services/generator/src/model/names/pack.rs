@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use flate2::read::DeflateDecoder;
 
-use super::list::List;
+use super::list::{List, Names};
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
@@ -49,6 +49,12 @@ impl<'a> Lines<'a> {
     pub fn list(&mut self) -> List {
         let rows = self.rows();
         List::of(rows.iter().map(|row| (row.name.as_str(), row.weight)))
+    }
+
+    /// The next list, with the Latin forms of its names.
+    pub fn names(&mut self) -> Names {
+        let (list, columns) = self.table();
+        Names::new(list, &columns)
     }
 
     /// The next list, with the columns after its weights.

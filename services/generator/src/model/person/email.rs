@@ -1,40 +1,100 @@
-//! E-mail addresses at domains reserved for examples (RFC 2606).
+//! E-mail addresses at domains reserved for examples (RFC 2606), and user names.
+//!
+//! Both are unique within a stream: separator, number and domain encode the index of the person,
+//! and names contain neither separators nor digits.
 
-use super::latin::plain;
-use crate::model::names::Identity;
+use crate::model::names::{Identity, plain};
 use crate::model::random::Random;
 
-const DOMAINS: [(&str, u16); 3] = [("example.com", 6), ("example.org", 2), ("example.net", 2)];
-
-/// The first part of the local part if the name cannot be written in Latin letters.
-const FIRST: [&str; 16] = [
-    "blue", "calm", "early", "gentle", "green", "happy", "little", "lucky", "quiet", "rapid",
-    "red", "silver", "sunny", "tiny", "warm", "wild",
+/// Separators and domains, in the order of the persons. A number follows after the last pair.
+const ENDINGS: [(&str, &str); 9] = [
+    (".", "example.com"),
+    ("", "example.org"),
+    ("_", "example.com"),
+    (".", "example.net"),
+    ("", "example.com"),
+    (".", "example.org"),
+    ("_", "example.net"),
+    ("", "example.net"),
+    ("_", "example.org"),
 ];
-/// The second part of the local part if the name cannot be written in Latin letters.
-const SECOND: [&str; 16] = [
-    "bird", "cloud", "crane", "field", "fox", "garden", "hill", "lake", "leaf", "moon", "panda",
-    "pine", "river", "stone", "tiger", "wave",
-];
 
-/// Builds an address from the name and possibly the year of birth.
-pub fn make(name: &Identity, born: i16, german: bool, random: &mut Random) -> String {
-    let first = |text: &str| plain(text.split(' ').next().unwrap_or_default(), german);
-    let (given, surname) = (first(&name.given), plain(&name.surname, german));
-    let style = random.below(4);
-    let mut address = match (given, surname) {
-        (Some(given), Some(surname)) => match style {
-            0 => format!("{}.{surname}", &given[..1]),
-            1 => format!("{given}{surname}"),
-            2 => format!("{given}_{surname}"),
-            _ => format!("{given}.{surname}"),
-        },
-        _ => format!("{}.{}", random.pick(&FIRST), random.pick(&SECOND)),
+/// The separators of user names, in the order of the persons.
+const SEPARATORS: [&str; 3] = ["", ".", "_"];
+
+/// Returns the address of the person at `index` of a stream.
+pub fn address(name: &Identity, language: &str, index: u64, random: &mut Random) -> String {
+    let [round, position] = split(index, ENDINGS.len());
+    let (separator, domain) = ENDINGS[position as usize];
+    let (given, surname) = parts(name, language);
+    let given = if random.percent(25) { &given[..1] } else { &given };
+    format!("{given}{separator}{surname}{}@{domain}", number(round))
+}
+
+/// Returns the user name of the person at `index` of a stream.
+pub fn username(name: &Identity, language: &str, index: u64, random: &mut Random) -> String {
+    let [round, position] = split(index, SEPARATORS.len());
+    let separator = SEPARATORS[position as usize];
+    let (given, surname) = parts(name, language);
+    let (first, second) = match random.below(4) {
+        0 => (&given[..1], &surname[..]),
+        1 => (&given[..], &surname[..1]),
+        _ => (&given[..], &surname[..]),
     };
-    if random.percent(40) {
-        address.push_str(&format!("{:02}", born % 100));
+    format!("{first}{separator}{second}{}", number(round))
+}
+
+fn split(index: u64, count: usize) -> [u64; 2] {
+    [index / count as u64, index % count as u64]
+}
+
+fn number(round: u64) -> String {
+    if round == 0 { String::new() } else { round.to_string() }
+}
+
+/// The name by which a person is called, and the surnames. Vietnamese names begin with the middle
+/// name.
+fn parts(name: &Identity, language: &str) -> (String, String) {
+    let mut words = name.given_latin.split(' ');
+    let called = if language == "vi" { words.next_back() } else { words.next() };
+    // Latin forms are never empty, which a test ensures.
+    let part = |text: &str| Some(plain(text, "en")).filter(|text| !text.is_empty());
+    let or_x = |text: &str| part(text).unwrap_or_else(|| "x".to_owned());
+    (or_x(called.unwrap_or_default()), or_x(&name.surname_latin))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::model::names;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn addresses_and_user_names_of_a_stream_are_unique_and_hold_the_name() {
+        for code in ["ja", "en_US", "ko", "vi"] {
+            let culture = names::find(code).unwrap();
+            let mut random = Seed::parse("mail").unwrap().random("test", code);
+            let (mut addresses, mut users) = (HashSet::new(), HashSet::new());
+            for index in 0..50_000 {
+                let name = culture.identity(true, &mut random);
+                let address = address(&name, culture.language(), index, &mut random);
+                let user = username(&name, culture.language(), index, &mut random);
+                assert!(address.contains(&plain(&name.surname_latin, "en")), "{address}");
+                assert!(user.starts_with(&address[..1]), "{user} {address}");
+                assert!(addresses.insert(address) && users.insert(user));
+            }
+        }
     }
-    address.push('@');
-    address.push_str(random.pick_weighted::<&str>(&DOMAINS));
-    address
+
+    #[test]
+    fn vietnamese_addresses_have_the_given_name_and_not_the_middle_name() {
+        let name = Identity {
+            given_latin: "Van Minh".to_owned(),
+            surname_latin: "Nguyen".to_owned(),
+            ..Identity::default()
+        };
+        assert_eq!(parts(&name, "vi"), ("minh".to_owned(), "nguyen".to_owned()));
+    }
 }

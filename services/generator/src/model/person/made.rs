@@ -28,8 +28,10 @@ pub struct Person {
     pub address: Address,
     /// A telephone number of the country in E.164.
     pub phone: String,
-    /// An e-mail address at a domain reserved for examples.
+    /// An e-mail address at a domain reserved for examples, unique within a stream.
     pub email: String,
+    /// A user name, unique within a stream.
+    pub username: String,
     /// The national identity number, or `None` if its rule is not supported.
     pub national_number: Option<String>,
     /// A bank account in the country, or `None` if the country has no IBANs.
@@ -64,8 +66,8 @@ impl Maker {
         })
     }
 
-    /// Generates a person.
-    pub fn make(&self, random: &mut Random) -> Person {
+    /// Generates the person at `index` of a stream.
+    pub fn make(&self, index: u64, random: &mut Random) -> Person {
         let female = random.percent(50);
         let sex = if female { Sex::Female } else { Sex::Male };
         let (age, days) = (random.between(AGES.0, AGES.1) as i64, random.below(365) as i64);
@@ -76,7 +78,9 @@ impl Maker {
         if let Some(numbers) = self.phone {
             numbers.write(random, Format::E164, &mut phone);
         }
-        let email = email::make(&name, born.year(), self.culture.code.starts_with("de"), random);
+        let language = self.culture.language();
+        let email = email::address(&name, language, index, random);
+        let username = email::username(&name, language, index, random);
         let national_number =
             self.national_number(&name, Wanted { born: Some(born), sex: Some(sex) }, random);
         let iban = self.iban.map(|country| {
@@ -84,9 +88,21 @@ impl Maker {
             country.write(random, &mut iban);
             iban
         });
-        let card = Card::issue(random, None, self.day, |_, holder| holder.push_str(&name.full));
+        let card = Card::issue(random, None, self.day, |_, holder| holder.push_str(&name.latin));
         let culture = self.culture;
-        Person { culture, sex, name, born, address, phone, email, national_number, iban, card }
+        Person {
+            culture,
+            sex,
+            name,
+            born,
+            address,
+            phone,
+            email,
+            username,
+            national_number,
+            iban,
+            card,
+        }
     }
 
     fn national_number(
@@ -116,8 +132,8 @@ mod tests {
         for culture in names::all() {
             let maker = Maker::new(culture, day).unwrap();
             let mut random = Seed::parse("persons").unwrap().random("test", culture.code);
-            for _ in 0..25 {
-                let person = maker.make(&mut random);
+            for index in 0..25 {
+                let person = maker.make(index, &mut random);
                 let code = culture.code;
                 assert!(person.name.full.contains(&person.name.given), "{code}");
                 assert!(person.address.line.contains(&person.address.city), "{code}");
@@ -138,7 +154,7 @@ mod tests {
                     assert!(schemes.check(number, REFERENCE_DAY).is_ok(), "{code} {number}");
                 }
                 assert_eq!(person.iban.is_some(), iban::find(culture.country).is_some());
-                assert_eq!(person.card.holder, person.name.full);
+                assert_eq!(person.card.holder, person.name.latin);
             }
         }
     }
@@ -147,8 +163,8 @@ mod tests {
     fn swedish_numbers_tell_birth_and_sex() {
         let maker = Maker::new(names::find("sv").unwrap(), REFERENCE_DAY).unwrap();
         let mut random = Seed::parse("persons").unwrap().random("test", "sv");
-        for _ in 0..200 {
-            let person = maker.make(&mut random);
+        for index in 0..200 {
+            let person = maker.make(index, &mut random);
             let digits: Vec<u8> =
                 person.national_number.unwrap().bytes().filter(u8::is_ascii_digit).collect();
             let last = &digits[digits.len() - 10..];

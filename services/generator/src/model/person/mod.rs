@@ -1,7 +1,6 @@
 //! Persons with consistent data.
 
 mod email;
-mod latin;
 mod made;
 mod national;
 

@@ -1,10 +1,9 @@
 //! Identity numbers with letters of the name, and numbers that are faster to compute than to
 //! sample.
 
-use super::latin::plain;
 use crate::model::check::{ascii, digit, mod_11_10, weighted};
 use crate::model::iban::italian_letter;
-use crate::model::names::Identity;
+use crate::model::names::{Identity, plain};
 use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
 
@@ -86,7 +85,8 @@ pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
 }
 
 fn capitals(name: &str) -> Option<Vec<u8>> {
-    plain(name, false).map(|plain| plain.to_ascii_uppercase().into_bytes())
+    let letters = plain(name, "").to_ascii_uppercase().into_bytes();
+    (!letters.is_empty()).then_some(letters)
 }
 
 fn is_vowel(letter: &u8) -> bool {
@@ -135,7 +135,8 @@ mod tests {
     use super::*;
 
     fn named(given: &str, surname: &str) -> Identity {
-        Identity { given: given.to_owned(), surname: surname.to_owned(), full: String::new() }
+        let (given, surname) = (given.to_owned(), surname.to_owned());
+        Identity { given, surname, ..Identity::default() }
     }
 
     #[test]

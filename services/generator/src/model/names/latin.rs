@@ -1,0 +1,198 @@
+//! Names in plain Latin letters, romanised as the passports of their country do.
+//!
+//! Alphabets are converted letter by letter. Names in other scripts have a written form each, in
+//! `data/latin`.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
+/// A language and its letters with their Latin form (`-`: none) per line. `*` is any language.
+const ALPHABETS: &str = include_str!("../../../data/alphabets.txt");
+
+type Alphabet = HashMap<char, &'static str>;
+
+static LETTERS: LazyLock<HashMap<&'static str, Alphabet>> = LazyLock::new(|| {
+    let alphabet = |line: &'static str| {
+        let (language, letters) = line.split_once(' ')?;
+        let words: Vec<_> = letters.split(' ').collect();
+        let pair = |two: &[&'static str]| Some((two[0].chars().next()?, two[1].trim_matches('-')));
+        Some((language, words.chunks_exact(2).filter_map(pair).collect()))
+    };
+    ALPHABETS.lines().filter_map(alphabet).collect()
+});
+
+/// Romanises a name, keeping capitals, blanks and hyphens. Other marks and letters without a known
+/// Latin form are dropped.
+pub fn latin(name: &str, language: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for (position, word) in name.split(' ').enumerate() {
+        if position > 0 {
+            out.push(' ');
+        }
+        for (position, part) in word.split('-').enumerate() {
+            if position > 0 {
+                out.push('-');
+            }
+            push_word(part, language, &mut out);
+        }
+    }
+    out
+}
+
+/// Converts a name to lower-case ASCII letters, without blanks and marks.
+pub fn plain(name: &str, language: &str) -> String {
+    let mut plain = latin(name, language);
+    plain.retain(|letter| letter.is_ascii_alphabetic());
+    plain.make_ascii_lowercase();
+    plain
+}
+
+fn push_word(word: &str, language: &str, out: &mut String) {
+    let capitals: Vec<bool> = word.chars().map(char::is_uppercase).collect();
+    let letters: Vec<char> = word.chars().filter_map(|c| c.to_lowercase().next()).collect();
+    let mut at = 0;
+    while at < letters.len() {
+        let start = out.len();
+        let joined = sequence(&letters, at, language);
+        match joined {
+            Some((text, _)) => out.push_str(text),
+            None => push_letter(letters[at], language, out),
+        }
+        if capitals[at] {
+            if let Some(first) = out.get_mut(start..start + 1) {
+                first.make_ascii_uppercase();
+            }
+        }
+        at += joined.map_or(1, |(_, length)| length);
+    }
+}
+
+fn push_letter(letter: char, language: &str, out: &mut String) {
+    if letter.is_ascii_alphanumeric() {
+        return out.push(letter);
+    }
+    if let Some(text) = known(letter, language) {
+        return out.push_str(text);
+    }
+    let mut buffer = [0; 4];
+    let whole = letter.encode_utf8(&mut buffer);
+    for part in DecomposingNormalizerBorrowed::new_nfd().normalize(whole).chars() {
+        match known(part, language) {
+            Some(text) => out.push_str(text),
+            None if part.is_ascii_alphanumeric() => out.push(part),
+            None => {}
+        }
+    }
+}
+
+fn known(letter: char, language: &str) -> Option<&'static str> {
+    let of = |language| LETTERS.get(language)?.get(&letter).copied();
+    of(language).or_else(|| of("*"))
+}
+
+/// Returns the Latin form of letters that depends on their neighbours, and their number.
+fn sequence(letters: &[char], at: usize, language: &str) -> Option<(&'static str, usize)> {
+    let (rest, first) = (&letters[at..], at == 0);
+    match (language, rest) {
+        ("hy", ['ո', 'ւ', ..]) => Some(("u", 2)),
+        ("hy", ['ո', ..]) if first => Some(("vo", 1)),
+        ("hy", ['ե', ..]) if first => Some(("ye", 1)),
+        ("uk", ['з', 'г', ..]) => Some(("zgh", 2)),
+        ("uk", ['є', ..]) if first => Some(("ye", 1)),
+        ("uk", ['ї', ..]) if first => Some(("yi", 1)),
+        ("uk", ['й', ..]) if first => Some(("y", 1)),
+        ("uk", ['ю', ..]) if first => Some(("yu", 1)),
+        ("uk", ['я', ..]) if first => Some(("ya", 1)),
+        ("bg", ['и', 'я']) => Some(("ia", 2)),
+        ("el", rest) => greek(rest, first),
+        _ => None,
+    }
+}
+
+/// Greek letter pairs of ELOT 743.
+fn greek(rest: &[char], first: bool) -> Option<(&'static str, usize)> {
+    let voiceless = |next: &char| "θκξπσςτφχψ".contains(*next);
+    let v = |text: [&'static str; 2]| text[usize::from(rest.get(2).is_none_or(voiceless))];
+    Some(match rest {
+        ['ο', 'υ' | 'ύ', ..] => ("ou", 2),
+        ['α', 'υ' | 'ύ', ..] => (v(["av", "af"]), 2),
+        ['ε', 'υ' | 'ύ', ..] => (v(["ev", "ef"]), 2),
+        ['η', 'υ' | 'ύ', ..] => (v(["iv", "if"]), 2),
+        ['γ', 'γ', ..] => ("ng", 2),
+        ['γ', 'ξ', ..] => ("nx", 2),
+        ['γ', 'χ', ..] => ("nch", 2),
+        ['μ', 'π', rest @ ..] => (if first || rest.is_empty() { "b" } else { "mp" }, 2),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{latin, plain};
+    use crate::model::names;
+    use crate::model::seed::Seed;
+
+    #[test]
+    fn names_are_romanised_by_the_habit_of_their_language() {
+        for (language, name, expected) in [
+            ("en", "O'Brien-Ní Ó", "OBrien-Ni O"),
+            ("pl", "Łukasz", "Lukasz"),
+            ("vi", "Đặng", "Dang"),
+            ("tr", "İsmayılov", "Ismayilov"),
+            ("de", "Jürgen Weiß", "Juergen Weiss"),
+            ("sv", "Müller", "Muller"),
+            ("da", "Søren Ågård", "Soeren Aagaard"),
+            ("ru", "Юлия Щербакова", "Iuliia Shcherbakova"),
+            ("uk", "Михайло Громико", "Mykhailo Hromyko"),
+            ("uk", "Юлія Згурська", "Yuliia Zghurska"),
+            ("bg", "Християна Цветкова", "Hristiyana Tsvetkova"),
+            ("bg", "Мария", "Maria"),
+            ("mk", "Ѓорѓи Ќосев", "Gjorgji Kjosev"),
+            ("el", "Ελένη Παπαδοπούλου", "Eleni Papadopoulou"),
+            ("el", "Αυγερινός", "Avgerinos"),
+            ("el", "Ευθύμιος Μπάμπης Άγγελος", "Efthymios Bampis Angelos"),
+            ("ka", "ჭავჭავაძე", "chavchavadze"),
+            ("hy", "Երվանդ Ոսկանյան Հարություն", "Yervand Voskanyan Harutyun"),
+        ] {
+            assert_eq!(latin(name, language), expected);
+        }
+        assert_eq!(plain("Ní Ó-Brien", "ga"), "niobrien");
+        assert_eq!(plain("-", "en"), "");
+    }
+
+    #[test]
+    fn romanised_names_of_every_culture_are_whole_and_ascii() {
+        for culture in names::all() {
+            let mut random = Seed::parse("latin").unwrap().random("test", culture.code);
+            for _ in 0..2_000 {
+                let name = culture.identity(random.percent(50), &mut random);
+                let (code, full) = (culture.code, &name.full);
+                for text in [&name.latin, &name.given_latin, &name.surname_latin] {
+                    let letters = |c: char| c.is_ascii_alphabetic() || c == ' ' || c == '-';
+                    assert!(!text.is_empty() && text.chars().all(letters), "{code} {full} {text}");
+                }
+                assert_eq!(name.kana.is_some(), code == "ja");
+            }
+        }
+    }
+
+    #[test]
+    fn written_forms_follow_the_scripts_without_an_alphabet() {
+        for (code, name, expected) in [
+            ("ja", "木村", Some("Kimura")),
+            ("ja", "恵子", Some("Keiko")),
+            ("ja", "優太", Some("Yuta")),
+            ("ko", "김", Some("Kim")),
+            ("zh_CN", "吕", Some("Lyu")),
+            ("zh_TW", "謝", Some("Hsieh")),
+            ("ar", "محمد", Some("Muhammad")),
+            ("ar_DZ", "يوسف", Some("Youcef")),
+            ("he", "יצחק", Some("Yitzhak")),
+            ("hi", "शर्मा", Some("Sharma")),
+        ] {
+            assert_eq!(names::find(code).unwrap().data().latin_of(name), expected, "{code} {name}");
+        }
+    }
+}
