@@ -96,8 +96,8 @@ def merge(sources, tops, code, mass, dropped=(), respelled=()):
     """One list of names with whole weights from 1.
 
     Names with a weight keep it; those that only the other source has share a tenth of the whole. Where
-    no source has weights, a name that both know counts four times. The hand list is sorted by
-    how common its names are and gets the share `mass` where the sources have no weights. No name
+    no source has weights, a name that both know counts four times. The hand list has weights or is
+    sorted by how common its names are, and gets the share `mass` where the sources have no weights. No name
     is rarer than a tenth of the average, so that each appears.
     """
     respelled = dict(respelled)
@@ -119,7 +119,7 @@ def merge(sources, tops, code, mass, dropped=(), respelled=()):
             weights[name] = 4 if all(name in source for source in cleaned) and len(cleaned) > 1 else 1
     if code in MARKED:
         weights = marked(weights)
-    add_tops(weights, [top for top in tops if top not in dropped], 0 if known else mass)
+    add_tops(weights, [(top, weight) for top, weight in tops if top not in dropped], 0 if known else mass)
     floor = sum(weights.values()) / len(weights) / 10 if weights else 0
     weights = {name: max(weight, floor) for name, weight in weights.items()}
     return scaled(weights)
@@ -127,9 +127,12 @@ def merge(sources, tops, code, mass, dropped=(), respelled=()):
 
 def add_tops(weights, tops, mass):
     base = sum(weights.values()) or 1
-    share = [1 / (rank + 7) for rank in range(len(tops))]
+    if any(weight > 1 for _, weight in tops):
+        share = [weight for _, weight in tops]
+    else:
+        share = [1 / (rank + 7) for rank in range(len(tops))]
     total = base * mass / (1 - mass) / sum(share) if tops else 0
-    for top, part in zip(tops, share):
+    for (top, _), part in zip(tops, share):
         weights[top] = weights.get(top, 0) + part * total
 
 

@@ -11,6 +11,8 @@ const LONGEST: usize = 24;
 const ROOT: usize = 15;
 
 const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];
+/// The suffixes that begin with a vowel.
+const VOWEL_SUFFIXES: [&str; 6] = ["ify", "io", "a", "ora", "eo", "ia"];
 const PREFIXES: [&str; 6] = ["Go", "My", "Get", "Neo", "Pro", "On"];
 const NOUNS: [&str; 20] = [
     "bay", "bee", "box", "cove", "dock", "echo", "fox", "glow", "jet", "kite", "leaf", "loop",
@@ -47,11 +49,11 @@ fn name(root: &str, random: &mut Random) -> String {
         return format!("{}{}{root}", random.pick(&PREFIXES), random.pick(&SYLLABLES));
     }
     match random.below(10) {
-        0 => without_vowels(root, random),
+        0 => shortened(root, random),
         1 => with_double(root, random),
         2 => format!("{}{}", random.pick(&PREFIXES), capital(root)),
-        3 | 4 => format!("{root}{}", random.pick(&NOUNS)),
-        5 => format!("{}{}", random.pick(&NOUNS), cut(root, random)),
+        3 | 4 => join(root, random.pick::<&str>(&NOUNS)),
+        5 => join(random.pick::<&str>(&NOUNS), &cut(root, random)),
         _ => join(&cut(root, random), random.pick::<&str>(&SUFFIXES)),
     }
 }
@@ -60,11 +62,13 @@ fn vowel(letter: char) -> bool {
     matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
 }
 
-/// Keeps the first letter, drops the other vowels, and may append a short suffix.
-fn without_vowels(root: &str, random: &mut Random) -> String {
-    let kept: String =
-        root.chars().enumerate().filter(|(at, c)| *at == 0 || !vowel(*c)).map(|(_, c)| c).collect();
-    if random.percent(40) { kept } else { format!("{kept}{}", random.pick(&SUFFIXES)) }
+/// Keeps the first syllable and the consonant after it, and appends a suffix that begins with a vowel.
+fn shortened(root: &str, random: &mut Random) -> String {
+    let first = root.chars().position(vowel).map_or(0, |at| at + 1);
+    let mut kept: String = root.chars().take(first).collect();
+    let consonants = root.chars().skip(first).filter(|letter| !vowel(*letter));
+    kept.extend(consonants.take(1));
+    join(&kept, random.pick::<&str>(&VOWEL_SUFFIXES))
 }
 
 /// Doubles one consonant and may append a suffix.
@@ -86,17 +90,28 @@ fn with_double(root: &str, random: &mut Random) -> String {
     if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
 }
 
-/// The first 2 to 8 letters.
+/// The first 2 to 8 letters, or more up to the first vowel.
 fn cut(root: &str, random: &mut Random) -> String {
-    root.chars().take(random.between(2, 8) as usize).collect()
+    let length = random.between(2, 8) as usize;
+    let vowel_at = root.chars().position(vowel).map_or(0, |at| at + 1);
+    root.chars().take(length.max(vowel_at)).collect()
 }
 
-/// Joins two parts. A vowel at the seam is not doubled.
+/// Joins two parts. Of two vowels at the seam one is dropped, and a vowel comes between more than two
+/// consonants.
 fn join(first: &str, second: &str) -> String {
     let end = first.chars().next_back();
     let twice = end.is_some_and(vowel) && second.starts_with(vowel);
     let kept = if twice { &first[..first.len() - 1] } else { first };
-    format!("{kept}{second}")
+    let consonants = |text: &mut dyn Iterator<Item = char>| text.take_while(consonant).count();
+    let seam = consonants(&mut kept.chars().rev()) + consonants(&mut second.chars());
+    let between = if seam > 2 { "o" } else { "" };
+    format!("{kept}{between}{second}")
+}
+
+/// Returns true for a plain consonant.
+fn consonant(letter: &char) -> bool {
+    letter.is_ascii_alphabetic() && !vowel(letter.to_ascii_lowercase())
 }
 
 /// Capitalizes the first letter if it has a capital.
@@ -133,6 +148,24 @@ mod tests {
                 assert!(name.chars().all(char::is_alphanumeric), "{name}");
                 let odd = ["ŉ", "ßß"].contains(&words);
                 assert!(!name.starts_with(char::is_lowercase) || odd, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn brands_of_words_that_can_be_spoken_can_be_spoken() {
+        let mut random = Seed::parse("spoken").unwrap().random("test", "");
+        for words in ["blue river", "northwind", "kettle", "acme", "green leaf", "solstice"] {
+            for _ in 0..50 {
+                for name in make(words, &mut random) {
+                    let lower = name.to_lowercase();
+                    let runs = lower.split(vowel).map(|run| run.chars().count());
+                    // Northwind has three consonants itself.
+                    let own = words.split(vowel).map(|run| run.chars().count()).max().unwrap();
+                    let longest = runs.max().unwrap();
+                    assert!(longest <= own.max(2) + 1, "{words}: {name}");
+                    assert!(lower.chars().any(vowel), "{words}: {name}");
+                }
             }
         }
     }

@@ -1,4 +1,7 @@
 //! The form of a number: a regular expression that can be matched and sampled.
+//!
+//! Alternatives are sampled by the number of texts that each has, unless they are groups with
+//! weights: `(?<w9>\d)|(?<w1>[XYZ])` begins with a letter one time in ten.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +25,7 @@ pub enum FormError {
 pub struct Form {
     regex: Regex,
     lengths: BTreeSet<usize>,
-    sample: Hir,
+    sample: Node,
     endings: Vec<u8>,
 }
 
@@ -36,10 +39,10 @@ impl Form {
         let whole = format!(r"\A(?:{})\z", form.replace(r"\d", "[0-9]"));
         let regex = Regex::new(&whole).map_err(Box::new)?;
         let lengths = lengths(&parse(form)?);
-        let sample = parse(narrow.unwrap_or(form))?;
+        let sampled = parse(narrow.unwrap_or(form))?;
         let mut endings = Vec::new();
-        push_endings(&sample, &mut endings);
-        Ok(Self { regex, lengths, sample, endings })
+        push_endings(&sampled, &mut endings);
+        Ok(Self { regex, lengths, sample: Node::new(&sampled), endings })
     }
 
     /// Returns true if the whole text matches.
@@ -60,7 +63,7 @@ impl Form {
     /// Samples a text.
     pub fn sample(&self, random: &mut Random) -> String {
         let mut out = String::new();
-        push(&self.sample, random, &mut out);
+        self.sample.push(random, &mut out);
         out
     }
 }
@@ -123,20 +126,101 @@ fn ascii(character: u32) -> Option<u8> {
     u8::try_from(character).ok().filter(u8::is_ascii)
 }
 
-fn push(hir: &Hir, random: &mut Random, out: &mut String) {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => {}
-        HirKind::Literal(literal) => out.push_str(&String::from_utf8_lossy(&literal.0)),
-        HirKind::Class(class) => out.extend(character(class, random)),
-        HirKind::Repetition(repetition) => {
-            let most = repetition.max.unwrap_or(repetition.min);
-            let times = random.between(u64::from(repetition.min), u64::from(most));
-            (0..times).for_each(|_| push(&repetition.sub, random, out));
+/// A part of a form, prepared for sampling.
+enum Node {
+    Text(String),
+    /// Ranges of characters, inclusive.
+    Class(Vec<(u32, u32)>),
+    /// A part and how often it is repeated, from and to.
+    Repeated(Box<Node>, u64, u64),
+    Sequence(Vec<Node>),
+    /// Alternatives with their weights.
+    Choice(Vec<(Node, u64)>),
+}
+
+impl Node {
+    fn new(hir: &Hir) -> Self {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Self::Text(String::new()),
+            HirKind::Literal(literal) => Self::Text(String::from_utf8_lossy(&literal.0).into()),
+            HirKind::Class(class) => Self::Class(ranges(class)),
+            HirKind::Repetition(repetition) => {
+                let most = repetition.max.unwrap_or(repetition.min);
+                let part = Box::new(Self::new(&repetition.sub));
+                Self::Repeated(part, repetition.min.into(), most.into())
+            }
+            HirKind::Capture(capture) => Self::new(&capture.sub),
+            HirKind::Concat(parts) => Self::Sequence(parts.iter().map(Self::new).collect()),
+            HirKind::Alternation(choices) => {
+                let nodes = choices.iter().map(Self::new);
+                Self::Choice(nodes.zip(weights(choices)).collect())
+            }
         }
-        HirKind::Capture(capture) => push(&capture.sub, random, out),
-        HirKind::Concat(parts) => parts.iter().for_each(|part| push(part, random, out)),
-        HirKind::Alternation(choices) => push(random.pick(choices), random, out),
     }
+
+    fn push(&self, random: &mut Random, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::Class(ranges) => out.extend(character(ranges, random)),
+            Self::Repeated(part, least, most) => {
+                (0..random.between(*least, *most)).for_each(|_| part.push(random, out));
+            }
+            Self::Sequence(parts) => parts.iter().for_each(|part| part.push(random, out)),
+            Self::Choice(choices) => {
+                let mut left = random.below(choices.iter().map(|(_, weight)| weight).sum());
+                for (node, weight) in choices {
+                    match left.checked_sub(*weight) {
+                        Some(rest) => left = rest,
+                        None => return node.push(random, out),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The weights of alternatives: those of groups named `w` and a number, or else the number of texts
+/// of each, scaled so that the sum is below 2^62.
+fn weights(choices: &[Hir]) -> Vec<u64> {
+    let named = |hir: &Hir| match hir.kind() {
+        HirKind::Capture(capture) => {
+            let digits = capture.name.as_deref()?.strip_prefix('w')?;
+            digits.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
+        }
+        _ => None,
+    };
+    let named: Vec<u64> = choices.iter().filter_map(named).collect();
+    if named.len() == choices.len() {
+        return named;
+    }
+    let mut counts: Vec<u128> = choices.iter().map(texts).collect();
+    while counts.iter().fold(0_u128, |sum, count| sum.saturating_add(*count)) >= 1 << 62 {
+        counts.iter_mut().for_each(|count| *count = (*count >> 1).max(1));
+    }
+    counts.into_iter().map(|count| count as u64).collect()
+}
+
+/// The number of texts of a form, at most 2^100.
+fn texts(hir: &Hir) -> u128 {
+    const MOST: u128 = 1 << 100;
+    let count = match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) => 1,
+        HirKind::Class(class) => {
+            ranges(class).iter().map(|(first, last)| u128::from(last - first + 1)).sum()
+        }
+        HirKind::Repetition(repetition) => {
+            let once = texts(&repetition.sub);
+            let most = repetition.max.unwrap_or(repetition.min);
+            let times = repetition.min..=most;
+            times.fold(0, |sum: u128, n| sum.saturating_add(once.saturating_pow(n)))
+        }
+        HirKind::Capture(capture) => texts(&capture.sub),
+        HirKind::Concat(parts) => {
+            parts.iter().fold(1, |product: u128, part| product.saturating_mul(texts(part)))
+        }
+        HirKind::Alternation(choices) => choices.iter().map(texts).sum(),
+    };
+    count.min(MOST)
 }
 
 /// The ranges of a class, inclusive.
@@ -153,9 +237,8 @@ fn ranges(class: &Class) -> Vec<(u32, u32)> {
     }
 }
 
-/// Samples a character of a class uniformly.
-fn character(class: &Class, random: &mut Random) -> Option<char> {
-    let ranges = ranges(class);
+/// Samples a character of ranges uniformly.
+fn character(ranges: &[(u32, u32)], random: &mut Random) -> Option<char> {
     let total: u32 = ranges.iter().map(|(first, last)| last - first + 1).sum();
     let mut nth = random.below(u64::from(total)) as u32;
     for (first, last) in ranges {
@@ -195,6 +278,21 @@ mod tests {
         ] {
             let form = Form::new(form, None).unwrap();
             assert_eq!(std::str::from_utf8(form.endings()).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn alternatives_are_sampled_by_their_weights_or_by_the_number_of_their_texts() {
+        let mut random = crate::model::Seed::parse("form").unwrap().random("test", "");
+        for (form, expected) in [
+            (r"(?<w97>\d)|(?<w3>X)", 300),
+            (r"\d{2}|XX|YY|Z[0-9]", 90),
+            (r"((?<w1>A)|(?<w1b>X))\d", 5_000),
+        ] {
+            let form = Form::new(form, None).unwrap();
+            let hits = (0..10_000).filter(|_| form.sample(&mut random).contains('X')).count();
+            let near = expected - expected / 3..expected + expected / 3;
+            assert!(near.contains(&hits), "{hits} of {expected}");
         }
     }
 }

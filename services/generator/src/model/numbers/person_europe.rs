@@ -14,7 +14,8 @@ use super::vat_west::andorran;
 use crate::model::check::luhn_holds;
 
 pub const SCHEMES: &[Scheme] = &[
-    person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"F[0-6]\d{5}[A-Z]|E\d{6}[A-Z]"),
+    person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran)
+        .make(r"(?<w9>F[0-6]\d{5}[A-Z])|(?<w1>E\d{6}[A-Z])"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
         // Months 13 to 15 are used for days whose numbers are exhausted.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
@@ -52,7 +53,9 @@ pub const SCHEMES: &[Scheme] = &[
         baltic_check(n)
     })
     .imprint(imprint::baltic),
-    person("ES", "DNI/NIE", r"[\dXYZ]\d{7}[A-Z]", spanish_identity),
+    person("ES", "DNI/NIE", r"[\dXYZ]\d{7}[A-Z]", spanish_identity)
+        // 12 % of the inhabitants are foreigners.
+        .make(r"((?<w88>\d)|(?<w4>X)|(?<w7>Y)|(?<w1>Z))\d{7}[A-Z]"),
     person("FI", "HETU", r"\d{6}[-+A-FU-Y]\d{3}[0-9A-Y]", finland)
         .imprint(imprint::finland)
         .keep(&['-']),
@@ -63,7 +66,11 @@ pub const SCHEMES: &[Scheme] = &[
         fits(digits.bytes().all(|byte| byte.is_ascii_digit()))?;
         checks(97 - whole.value(0, 13) % 97 == whole.value(13, 15))
     })
-    .make(r"[12]\d{4}(0[1-9]|[1-8]\d|9[0-5]|2[AB])\d{8}")
+    // 0.5 % of the inhabitants are Corsicans. 20 was Corsica until 1976, 96 to 99 are abroad.
+    .make(concat!(
+        r"[12]\d{4}((?<w925>0[1-9]|1\d|2[1-9]|[3-8]\d|9[0-5])|(?<w5>2[AB])|(?<w70>99))",
+        r"(0[0-8]\d|[1-4]\d\d)\d{5}"
+    ))
     .imprint(imprint::france),
     person("FR", "NIF", r"[0-3]\d{12}", |n| checks(n.value(0, 10) % 511 == n.value(10, 13)))
         .make(r"[0-3]\d{9}[0-5]\d\d"),

@@ -13,8 +13,9 @@ use crate::model::ssn;
 
 /// Counties whose codes never changed, so a number of any year names an existing county.
 const CHINESE_RESIDENTS: &str = concat!(
-    r"(110101|110105|110108|120101|120104|310101|",
-    r"310104|310107|350121|430121|510121|610323)\d{11}[\dX]",
+    r"(110101|110105|110106|110108|120101|120104|130102|130203|210102|210202|230103|310101|",
+    r"310104|310107|330106|350102|350121|360102|370202|410105|420103|420106|430121|440104|",
+    r"510121|520103|530102|610323|620102|650102)\d{11}[\dX]",
 );
 
 pub const SCHEMES: &[Scheme] = &[
@@ -27,14 +28,18 @@ pub const SCHEMES: &[Scheme] = &[
         let eleventh = check(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
-    person("CA", "SIN", r"[1-79]\d{8}", luhn_all),
+    // 9 begins the numbers of temporary residents.
+    person("CA", "SIN", r"[1-79]\d{8}", luhn_all).make(r"((?<w96>[1-7])|(?<w4>9))\d{8}"),
     person("CN", "resident card", r"\d{17}[\dX]", china)
         .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
     // Citizen card numbers, in the format before 2004 or since.
-    person("CO", "NIT", r"\d{8,16}", colombian).make(r"1[01]\d{9}|[1-9]\d{8}"),
-    person("CR", "cédula", r"0\d{9}|1\d{10,11}", free).pad(9, 10).parts(&[2, 4, 4]),
+    person("CO", "NIT", r"\d{8,16}", colombian).make(r"(?<w6>1[01]\d{9})|(?<w4>[1-9]\d{8})"),
+    person("CR", "cédula", r"0\d{9}|1\d{10,11}", free)
+        .make(r"(?<w92>0[1-7]\d{8})|(?<w8>1\d{10,11})")
+        .pad(9, 10)
+        .parts(&[2, 4, 4]),
     person("CU", "NI", r"\d{11}", |n| {
         let century = match n.digit(6) {
             9 => 1800,
@@ -46,9 +51,14 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .imprint(imprint::cuba),
     person("DO", "cédula", r"\d{11}", luhn_all),
-    person("EC", "CI", r"(0[1-9]|1\d|2[0-4]|30|50)[0-6]\d{7}", ecuadorian_card),
+    person("EC", "CI", r"(0[1-9]|1\d|2[0-4]|30|50)[0-6]\d{7}", ecuadorian_card)
+        .make(r"((?<w97>0[1-9]|1\d|2[0-4])|(?<w3>30))[0-5]\d{7}"),
     person("ID", "NIK", r"\d{16}", indonesian_person)
-        .make(r"(1[1-9]|3[1-6]|6[1-4])[0-2]\d{13}")
+        // Sumatra, Java, Borneo, Bali and the Lesser Sundas, Celebes, the Moluccas and Papua.
+        .make(concat!(
+            r"((?<w22>1[1-9]|21)|(?<w56>3[1-6])|(?<w6>6[1-4])|(?<w6b>5[1-3])|",
+            r"(?<w7>7[1-6])|(?<w3>81|82|91|94))[0-2]\d{13}"
+        ))
         .imprint(imprint::indonesia),
     person("IL", "identity number", r"\d{9}", |n| {
         fits(n.value(0, 9) > 0)?;
@@ -86,9 +96,11 @@ pub const SCHEMES: &[Scheme] = &[
     .make(r"[A-Z]\d{12}[\dA-G]")
     .imprint(imprint::mauritius),
     person("MX", "CURP", r"[A-Z]{4}\d{6}[HM][A-Z]{2}[B-DF-HJ-NP-TV-Z]{3}[0-9A-Z]\d", mexico)
+        // States with more than five million inhabitants, two million and fewer, and abroad.
         .make(concat!(
-            r"[A-Z][AEIOUX][A-Z]{2}\d{6}[HM]",
-            r"(AS|DF|JC|MC|NL|VZ|YN|NE)[B-DF-HJ-NP-TV-Z]{3}[0-9A]\d"
+            r"[A-Z][AEIOUX][A-Z]{2}\d{6}[HM]((?<w55>MC|DF|JC|VZ|PL|GT|CS|NL)|",
+            r"(?<w33>MN|OC|CH|GR|TS|BC|CL|HG|SL|SP|SR|TC|YN|QT)|",
+            r"(?<w11>MS|DG|QR|ZS|AS|TL|NT|CC|CM|BS)|(?<w1>NE))[B-DF-HJ-NP-TV-Z]{3}[0-9A]\d"
         ))
         .imprint(imprint::mexico),
     person("MY", "NRIC", r"\d{12}", |n| {
@@ -98,6 +110,8 @@ pub const SCHEMES: &[Scheme] = &[
             1..=16 | 21..=59 | 60..=68 | 71 | 72 | 74..=79 | 82..=93 | 98 | 99
         ))
     })
+    // A state of Malaysia, or a country of birth.
+    .make(r"\d{6}((?<w97>0[1-9]|1[0-6])|(?<w3>6[0-8]|7[1245]))\d{4}")
     .imprint(imprint::malaysia),
     person("PE", "CUI", r"\d{8}[\dA-K]?", |n| {
         if n.len() == 8 {
@@ -106,7 +120,11 @@ pub const SCHEMES: &[Scheme] = &[
         let rest = (n.sum(&[3, 2, 7, 6, 5, 4, 3, 2]) % 11) as usize;
         checks([b"65432110987"[rest], b"KJIHGFEDCBA"[rest]].contains(&n.at(8)))
     }),
-    person("PK", "CNIC", r"[1-7]\d{11}[1-9]", free),
+    // The first digit is the province.
+    person("PK", "CNIC", r"[1-7]\d{11}[1-9]", free).make(concat!(
+        r"((?<w53>3)|(?<w23>4)|(?<w15>1)|(?<w6>5)|(?<w1>6)|(?<w1b>7)|(?<w1c>2))",
+        r"[1-7]\d{10}[1-9]"
+    )),
     person("TH", "PIN", r"[1-8]\d{12}", thai_check),
     person("US", "SSN", r"\d{3}-\d{2}-\d{4}|\d{9}", |n| {
         let digits: String = n.text().chars().filter(char::is_ascii_digit).collect();
@@ -121,7 +139,7 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .make(r"9\d\d-(7\d|8[0-8])-\d{4}")
     .keep(&['-']),
-    person("VE", "RIF", r"[VE]\d{9}", venezuela).make(r"V[0-3]\d{8}|E8[0-4]\d{7}"),
+    person("VE", "RIF", r"[VE]\d{9}", venezuela).make(r"(?<w96>V[0-3]\d{8})|(?<w4>E8[0-4]\d{7})"),
     person("ZA", "identity number", r"\d{10}[01]\d\d", |n| {
         date::year_first(n, 0)?;
         n.luhn()
@@ -193,10 +211,7 @@ mod tests {
         let mut random = Seed::parse("counties").unwrap().random("CN", "");
         let counties: BTreeSet<String> =
             (0..1_000).map(|_| form.sample(&mut random)[..6].to_owned()).collect();
-        let expected = [
-            "110101", "110105", "110108", "120101", "120104", "310101", "310104", "310107",
-            "350121", "430121", "510121", "610323",
-        ];
+        let expected: Vec<_> = CHINESE_RESIDENTS[1..].split([')', '|']).take(30).collect();
         assert_eq!(counties.into_iter().collect::<Vec<_>>(), expected);
     }
 }

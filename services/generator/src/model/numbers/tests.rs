@@ -394,3 +394,23 @@ fn imprints_keep_to_the_number() {
     imprint::belgium(&mut text, &person);
     assert!(text.len() == 11 && text.iter().all(u8::is_ascii_digit));
 }
+
+#[test]
+fn rare_groups_of_persons_are_as_rare_as_in_the_country() {
+    let mut random = Seed::parse("shares").unwrap().random("test", "");
+    for (country, form, percent) in [
+        ("FR", r"^.{5}2[AB]", 0.0..1.2),
+        ("ES", r"^[XYZ]", 9.0..15.0),
+        ("ID", r"^3[1-6]", 50.0..62.0),
+        ("PK", r"^3", 47.0..59.0),
+        ("MX", r"^.{11}NE", 0.2..2.5),
+        ("CA", r"^9", 2.0..6.5),
+        ("CN", r"^11", 8.0..19.0),
+    ] {
+        let form = regex_automata::meta::Regex::new(form).unwrap();
+        let schemes = find(country, Kind::Person).unwrap();
+        let made = (0..1_500).map(|_| schemes.make(&mut random, Wanted::default()).unwrap());
+        let share = made.filter(|number| form.is_match(number)).count() as f64 / 15.0;
+        assert!(percent.contains(&share), "{country} {share}");
+    }
+}

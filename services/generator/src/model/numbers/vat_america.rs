@@ -27,7 +27,10 @@ pub const SCHEMES: &[Scheme] = &[
         let second = check(&[6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2]);
         checks(first == n.digit(12) && second == n.digit(13))
     })
-    .make(r"\d{8}0001\d\d|\d{8}000[1-9]\d\d|[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d"),
+    .make(concat!(
+        r"(?<w90>\d{8}0001\d\d)|(?<w9>\d{8}000[1-9]\d\d)|",
+        r"(?<w1>[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d)"
+    )),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
     // Companies have numbers above those of persons, from 76 to 78 million.
     both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),

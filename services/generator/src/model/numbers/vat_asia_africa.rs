@@ -17,7 +17,7 @@ pub const SCHEMES: &[Scheme] = &[
         let sum: i32 = n.bytes()[..17].iter().zip(weights).map(|(b, w)| value(b) * w).sum();
         n.ends_in(ALPHABET, (31 - sum % 31) % 31)
     }),
-    vat("DZ", "NIF", r"\d{15}|\d{20}", free),
+    vat("DZ", "NIF", r"\d{15}|\d{20}", free).make(r"(?<w9>\d{15})|(?<w1>\d{20})"),
     vat("EG", "TRN", r"\d{9}", free),
     vat("GH", "TIN", r"[PCGQV]00\d{7}[\dX]", |n| {
         let sum = n.part(1, 10).sum(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -29,7 +29,7 @@ pub const SCHEMES: &[Scheme] = &[
         (_, b'0') => luhn_all(&n.part(0, 10)),
         _ => indonesian_person(n),
     })
-    .make(r"\d{15}|0\d{15}"),
+    .make(r"(?<w1>\d{15})|(?<w1b>0\d{15})"),
     vat("IL", "HP", r"5\d{8}", luhn_all),
     vat("IN", "GSTIN", r"\d{2}[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]", |n| {
         fits((1..=37).contains(&n.value(0, 2)))?;
@@ -63,8 +63,12 @@ pub const SCHEMES: &[Scheme] = &[
         let second = check([6, 7, 2, 5, 2, 3, 4, 7]);
         checks(if first == 10 { second } else { first } == n.last())
     }),
-    vat("SG", "UEN", r"\d{8}[A-Z]|\d{9}[A-Z]|[RST]\d{2}[A-Z]{2}\d{4}[A-Z]", singapore)
-        .make(r"\d{8}[A-Z]|(19\d\d|20[01]\d)\d{5}[A-Z]|[RST][01]\d(LL|LP|SS|FC|PF)\d{4}[A-Z]"),
+    vat("SG", "UEN", r"\d{8}[A-Z]|\d{9}[A-Z]|[RST]\d{2}[A-Z]{2}\d{4}[A-Z]", singapore).make(
+        concat!(
+            r"(?<w30>\d{8}[A-Z])|(?<w60>(19\d\d|20[01]\d)\d{5}[A-Z])|",
+            r"(?<w10>[RST][01]\d(LL|LP|SS|FC|PF)\d{4}[A-Z])"
+        ),
+    ),
     vat("SN", "NINEA", r"\d{7}([012][A-HJ-NP-WZ]\d)?|\d{9}([012][A-HJ-NP-WZ]\d)?", |n| {
         let digits = if n.text().len() >= 12 || n.len() == 9 { 9 } else { 7 };
         let number = n.part(0, digits);

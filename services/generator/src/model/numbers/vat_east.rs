@@ -54,7 +54,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("EE", "KMKR", r"\d{9}", |n| checks(n.sum(&[3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 == 0)),
     both("HR", "OIB", r"\d{11}", mod_11_10),
     vat("HU", "ANUM", r"\d{8}", |n| checks(n.sum(&[9, 7, 3, 1, 9, 7, 3, 1]) % 10 == 0)),
-    vat("LT", "PVM", r"\d{7}1\d|\d{10}1\d", baltic_check),
+    vat("LT", "PVM", r"\d{7}1\d|\d{10}1\d", baltic_check).make(r"(?<w7>\d{7}1\d)|(?<w3>\d{10}1\d)"),
     vat("LV", "PVN", r"\d{11}", |n| match n.digit(0) {
         4.. => checks(n.sum(&[9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 == 3),
         _ => latvian_person(n),
@@ -71,7 +71,10 @@ pub const SCHEMES: &[Scheme] = &[
         13 => romanian_person(n),
         _ => romanian_firm(n),
     })
-    .make(r"[1-9]\d{1,9}|[1-6]\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[0-4]\d{5}"),
+    .make(concat!(
+        r"(?<w95>[1-9]\d{1,9})|",
+        r"(?<w5>[1-6]\d\d(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])[0-4]\d{5})"
+    )),
     vat("RS", "PIB", r"\d{9}", mod_11_10),
     // Companies have ten digits, persons twelve.
     both("RU", "ИНН", r"\d{10}|\d{12}", russian).make(r"\d{10}"),

@@ -48,7 +48,7 @@ pub const SCHEMES: &[Scheme] = &[
     })
     .make_rule(no_prefix_key),
     vat("GB", "VAT", r"\d{9}|\d{12}|(GD|HA)\d{3}|(GD|HA)8888\d{5}", britain)
-        .make(r"\d{9}|\d{12}|(GD|HA)\d{3}"),
+        .make(r"(?<w93>\d{9})|(?<w5>\d{12})|(?<w2>(GD|HA)\d{3})"),
     vat("GR", "ΑΦΜ", r"\d{9}", |n| {
         let sum = n.sum(&[256, 128, 64, 32, 16, 8, 4, 2]);
         checks(sum % 11 % 10 == n.last())
