@@ -6,7 +6,8 @@ use super::error::SnapshotError;
 use crate::engine::{EngineError, FileIndex};
 use crate::store::{generations, load_runs, removals};
 
-/// Comparisons before a mismatch is reported, because a publish or removal may fall between the two reads.
+/// Comparisons before a mismatch is reported, because a publish or removal may fall between the two
+/// reads.
 const ATTEMPTS: u32 = 4;
 
 /// Compares the index of a generation with the database. Returns false if the database has switched

@@ -117,12 +117,7 @@ impl Journal {
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };
         let (sequence, removed) = (self.sequence + 1, before + hides);
-        // An index without a publish shows no files, and a lost index that is being replaced must
-        // not look like one that was published.
-        let identity = match self.identity.publishes {
-            0 => self.identity.clone(),
-            _ => self.identity.advanced(),
-        };
+        let identity = self.identity.advanced();
         Self { sequence, removal: Some(removal), removed, identity, ..self.clone() }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::context::JobContext;
 use super::error::JobError;
+use super::formats::exported;
 use crate::engine::{Limits, each_row};
-use crate::model::Attributes;
 use crate::model::address::Address;
+use crate::model::{Attribute, Attributes};
 
 /// A line with the fields that a load reads.
 #[derive(Serialize)]
@@ -19,7 +21,20 @@ struct Line<'a> {
     #[serde(rename = "fullPath")]
     path: &'a str,
     #[serde(flatten)]
-    attributes: Attributes,
+    attributes: Exported,
+}
+
+/// Attributes of a line.
+struct Exported(Attributes);
+
+impl Serialize for Exported {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(Attribute::ALL.len()))?;
+        for attribute in Attribute::ALL {
+            members.serialize_entry(attribute.member(), &exported(attribute, self.0[attribute]))?;
+        }
+        members.end()
+    }
 }
 
 /// Writes all visible files, or those of one bucket, by ascending id. Returns their number.
@@ -43,7 +58,7 @@ pub fn export(
             bucket: &bucket.address,
             kind: bucket.kind.as_str(),
             path: &row.path,
-            attributes: row.attributes,
+            attributes: Exported(row.attributes),
         };
         serde_json::to_writer(&mut *out, &line).map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;

@@ -12,7 +12,7 @@ use super::intake::Intake;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
 use super::remote::{Listing, PageSink, Place, read_pages};
-use super::remove::{apply_removal, purge};
+use super::remove::{apply_removal, complete, purge};
 use super::report::Report;
 use super::write_session::Session;
 use crate::app::reconcile;
@@ -272,6 +272,11 @@ impl Loader {
             let text = notes(&self.intake).map_err(std::io::Error::other)?;
             match &mut self.searched {
                 None => apply_removal(&mut self.session, &removal, Some(text))?,
+                Some(searched) if searched.is_lost => {
+                    let files = purge(&mut self.session, &removal, Some(text))?;
+                    let identity = &self.session.writer.journal().identity;
+                    complete(&searched.context, &removal, files, Some(identity))?;
+                }
                 Some(searched) => {
                     purge(&mut self.session, &removal, Some(text))?;
                     apply_removal(searched, &removal, None)?;

@@ -9,6 +9,7 @@ use super::error::JobError;
 use super::intake_state::IntakeState;
 use super::write_session::Session;
 use crate::model::address::Address;
+use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, generations};
 
@@ -106,22 +107,31 @@ pub fn apply_removal(
     removal: &Removal,
     progress: Option<String>,
 ) -> Result<(), JobError> {
+    if session.is_lost {
+        return complete(&session.context, removal, 0, None);
+    }
     let files = purge(session, removal, progress)?;
-    let pools = session.context.pools.clone();
-    let now = session.context.clock.unix();
-    let identity = &session.writer.journal().identity;
-    pools.write_blocking(|db| -> Result<(), DatabaseError> {
+    complete(&session.context, removal, files, Some(&session.writer.journal().identity))
+}
+
+/// Marks a removal as completed. Records the number of the index if the removal has changed it.
+pub fn complete(
+    context: &JobContext,
+    removal: &Removal,
+    files: u64,
+    identity: Option<&Identity>,
+) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
         if removal.prefix.is_empty() {
             buckets::unlist(db, &removal.address)?;
         }
         removals::applied(db, removal.id, files, now)?;
-        // A lost index that is being replaced has no publish, unlike its database.
-        match identity.publishes {
-            0 => generations::touch(db),
-            _ => generations::published(db, identity),
+        match identity {
+            None => generations::touch(db),
+            Some(identity) => generations::published(db, identity),
         }
-    })?;
-    Ok(())
+    })?)
 }
 
 /// Deletes the files of a removal. Returns the number of visible files.

@@ -23,6 +23,8 @@ pub struct Session {
     pub index: Arc<dyn FileIndex>,
     /// Its writer.
     pub writer: Box<dyn FileWriter>,
+    /// Whether the published index is missing, and is only here to be replaced.
+    pub is_lost: bool,
     /// The lock, which is checked before everything that deletes or switches.
     pub lock: WriteLock,
 }
@@ -43,10 +45,18 @@ impl Session {
         let (generation, own) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((generations::read(db)?.generation, generations::identity(db)?))
         })?;
+        let mut is_lost = false;
         let opened = match context.generations.open(generation) {
+            // A killed rebuild of a lost index has left an empty one.
+            Ok(index) if rebuilds && own.publishes > 0 && is_unused(&*index) => {
+                refuse_newer_index(context, generation + 1)?;
+                is_lost = true;
+                Some(index)
+            }
             Err(EngineError::Missing(place)) => {
                 refuse_newer_index(context, generation)?;
-                if own.publishes > 0 && !rebuilds {
+                is_lost = own.publishes > 0;
+                if is_lost && !rebuilds {
                     return Err(lost(place).into());
                 }
                 None
@@ -72,7 +82,7 @@ impl Session {
             let index = context.pools.write_blocking(|db| generations::name_index(db, &name))?;
             writer.identify(Identity { index, publishes: 0 });
         }
-        let session = Self { context: context.clone(), generation, index, writer, lock };
+        let session = Self { context: context.clone(), generation, index, writer, is_lost, lock };
         let (journal, now) = (session.writer.journal(), context.clock.unix());
         reconcile(&context.pools, journal, "{}", now)?;
         let open = journal.open.as_ref().map(|open| open.run);
@@ -87,7 +97,7 @@ impl Session {
         let index = context.generations.open_or_create(generation)?;
         let mut writer = index.writer(context.memory_mb)?;
         writer.identify(context.pools.read_blocking(generations::identity)?);
-        Ok(Self { context, generation, index, writer, lock: Box::new(()) })
+        Ok(Self { context, generation, index, writer, is_lost: false, lock: Box::new(()) })
     }
 
     /// Takes the write lock unless another process holds it.
@@ -124,6 +134,11 @@ fn refuse_later_publishes(
         }
         _ => Ok(()),
     }
+}
+
+/// Returns true if an index has never been committed.
+fn is_unused(index: &dyn FileIndex) -> bool {
+    index.summary().journal.identity.index.is_empty()
 }
 
 /// Returns a random name for an index.

@@ -2,8 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 
 /// A numeric attribute of every file.
 ///
@@ -86,16 +85,6 @@ impl<T> Index<Attribute> for Attributes<T> {
 impl<T> IndexMut<Attribute> for Attributes<T> {
     fn index_mut(&mut self, attribute: Attribute) -> &mut T {
         &mut self.0[attribute as usize]
-    }
-}
-
-impl Serialize for Attributes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(Some(Attribute::ALL.len()))?;
-        for attribute in Attribute::ALL {
-            members.serialize_entry(attribute.member(), &self[attribute])?;
-        }
-        members.end()
     }
 }
 

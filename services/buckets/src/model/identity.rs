@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Identity {
     /// Random name of the index, shared by all its generations.
     pub index: String,
-    /// Number of publishes, and of removals after the first publish.
+    /// Number of publishes and removals.
     pub publishes: u64,
 }
 
@@ -31,7 +31,7 @@ impl Identity {
                 self.publishes, index.publishes
             )
         };
-        if index.publishes == 0 {
+        if index.index.is_empty() {
             return (self.publishes > 0).then(|| format!("the index is empty: {}", numbers()));
         }
         if self.index != index.index {
@@ -55,12 +55,15 @@ mod tests {
     #[rstest]
     #[case(("", 0), ("", 0), false, None)]
     #[case(("a", 0), ("", 0), false, None)]
+    #[case(("a", 0), ("a", 0), false, None)]
     #[case(("a", 3), ("a", 3), false, None)]
     #[case(("a", 2), ("a", 3), true, None)]
     #[case(("a", 2), ("a", 3), false, Some("the database is older"))]
     #[case(("a", 1), ("a", 3), true, Some("the database is older"))]
     #[case(("a", 3), ("a", 2), false, Some("the index is older"))]
     #[case(("a", 3), ("", 0), false, Some("the index is empty"))]
+    #[case(("a", 1), ("a", 0), false, Some("the index is older"))]
+    #[case(("", 0), ("a", 0), false, Some("the database belongs to another index"))]
     #[case(("b", 3), ("a", 3), false, Some("the database belongs to another index"))]
     #[case(("", 0), ("a", 3), false, Some("the database belongs to another index"))]
     fn mismatches_of_database_and_index_are_detected(

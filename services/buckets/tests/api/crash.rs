@@ -49,6 +49,7 @@ fn rounds() -> usize {
 fn timed(program: &Program, arguments: &[&str]) -> Duration {
     let begin = Instant::now();
     program.done(arguments);
+    // Timing: the kills fall within the duration of a command.
     begin.elapsed()
 }
 
@@ -278,6 +279,7 @@ fn run_does_not_undo_concurrent_removal() {
         assert!(during, "the removal waited for the end of the load");
         let export = program.done(&["export"]);
         assert!(!export.contains(&address), "the published files are hidden");
+        // Timing: the kill falls at a random time after the removal.
         std::thread::sleep(Duration::from_millis(dice.below(300)));
         load.kill();
         let path = format!("dir/{round} mark-2.txt");

@@ -297,6 +297,7 @@ fn a_long_run_of_random_expressions() {
     let compared = run(cases, |case| {
         let began = Instant::now();
         let compared = agrees(&index, &files, case);
+        // Timing: the time is printed, not compared.
         slowest = slowest.max(began.elapsed());
         if let Ok(expression) = Expression::parse(&case.0, case.1) {
             let limit = Duration::from_micros(searched % 2_000);
@@ -306,6 +307,7 @@ fn a_long_run_of_random_expressions() {
             let limits = Limits::until(began + limit, 2);
             let ended = index.search(&query, &limits);
             assert!(matches!(ended, Ok(_) | Err(EngineError::Stopped)), "{ended:?}");
+            // Timing: searches must end at their time limit.
             beyond = beyond.max(began.elapsed().saturating_sub(limit));
         }
         compared

@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use buckets::Settings;
 use buckets::engine::{EngineError, FileIndex, Folders, Generations, HeldLock, WriteLock};
-use buckets::jobs::{CheckpointPolicy, JobContext, export, load, rebuild, status, verify};
+use buckets::jobs::{
+    CheckpointPolicy, JobContext, export, load, rebuild, rebuild_from, status, verify,
+};
+use database::DatabaseError;
+use diesel::connection::SimpleConnection;
 use parking_lot::Mutex;
 
 use crate::app::{App, Fixture, line};
@@ -138,4 +142,87 @@ async fn missing_index_is_not_treated_as_empty() {
     std::fs::rename(&away, &index).unwrap();
     app.refresh();
     assert_eq!(app.paths("").await, ["a.txt"]);
+}
+
+/// Folders of a process that is killed before its first switch. While it builds the second
+/// generation, a removal is requested.
+struct Killed {
+    folders: Folders,
+    request: Mutex<Option<Work>>,
+    is_locked: Mutex<bool>,
+}
+
+struct KilledLock(#[expect(dead_code, reason = "held until the drop")] WriteLock);
+
+impl HeldLock for KilledLock {
+    fn check(&self) -> Result<(), EngineError> {
+        Err(EngineError::Locked("killed".to_owned()))
+    }
+}
+
+impl Generations for Killed {
+    fn lock(&self, holder: &str) -> Result<WriteLock, EngineError> {
+        if std::mem::replace(&mut *self.is_locked.lock(), true) {
+            return Err(EngineError::Locked("killed".to_owned()));
+        }
+        Ok(Box::new(KilledLock(self.folders.lock(holder)?)))
+    }
+
+    fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        self.folders.open(generation)
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        if generation == 2 {
+            done(&self.request);
+        }
+        self.folders.open_or_create(generation)
+    }
+
+    fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
+        self.folders.discard(generation, lock)
+    }
+
+    fn sweep(&self, current: u32) -> Result<bool, EngineError> {
+        self.folders.sweep(current)
+    }
+}
+
+#[test]
+fn killed_rebuild_of_missing_index_can_be_repeated() {
+    const B: &str = "b.s3.amazonaws.com";
+    let fixture = Fixture::new();
+    let lines = [line(A, "a.txt", 1, 1), line(B, "b.txt", 1, 1)].join("\n");
+    let options = Fixture::options(&[fixture.folder.write("source.ndjson", lines)]);
+    fixture.run(&options).unwrap();
+    std::fs::rename(fixture.folder.join("index"), fixture.folder.join("away")).unwrap();
+    let pools = fixture.context.pools.clone();
+    let request: Work = Box::new(move || {
+        let sql = format!(
+            "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
+             VALUES ('{A}', '', 'asked', 'tester', 1)"
+        );
+        pools
+            .write_blocking(|db| -> Result<(), DatabaseError> { Ok(db.batch_execute(&sql)?) })
+            .unwrap();
+    });
+    let generations = Arc::new(Killed {
+        folders: Folders::new(fixture.folder.join("index")),
+        request: Mutex::new(Some(request)),
+        is_locked: Mutex::new(false),
+    });
+    let killed = JobContext { generations, ..fixture.context.clone() };
+    let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
+    let error = rebuild_from(&killed, &options, often).unwrap_err().to_string();
+    assert!(error.contains("killed"), "{error}");
+    assert!(fixture.folder.join("index/generation-2/words/meta.json").exists());
+
+    assert!(rebuild(&fixture.context).is_err(), "there is nothing to copy");
+    let (generation, report) = rebuild_from(&fixture.context, &options, often).unwrap();
+    assert_eq!((generation, report.counts.added), (2, 1));
+    let mut written = Vec::new();
+    assert_eq!(export(&fixture.context, None, &mut written).unwrap(), 1);
+    assert!(String::from_utf8(written).unwrap().contains(B));
+    assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());
+    fixture.run(&options).unwrap();
 }

@@ -128,6 +128,30 @@ async fn mixed_copies_from_before_and_after_removal_are_rejected(
     assert_eq!(copies.0.published(), (Some(2), kept));
 }
 
+#[test]
+fn mixed_copies_around_removal_in_first_load_are_rejected() {
+    let copies = Copies::new();
+    let source = copies.0.source(1, 30_000);
+    let is_open = || {
+        let journal = copies.0.journal(1).unwrap_or_default();
+        journal["open"]["progress"].as_str().is_some_and(|text| text.contains("\"named\":{"))
+    };
+    assert!(copies.0.killed_when(&["load", text(&source)], is_open));
+    copies.save("old");
+    copies.0.done(&["remove", "b1.s3.amazonaws.com"]);
+    copies.save("new");
+    for (database, index, reason) in
+        [("old", "new", "the database is older"), ("new", "old", "the index is older")]
+    {
+        copies.restore(database, index);
+        copies.all_refuse(reason);
+    }
+    copies.restore("new", "new");
+    copies.0.done(&["load", "--resume", "1"]);
+    let export = copies.0.done(&["export"]);
+    assert!(!export.contains("b1.s3.amazonaws.com") && export.contains("b2.s3.amazonaws.com"));
+}
+
 #[actix_web::test]
 async fn database_from_before_rebuild_is_rejected() {
     let copies = Copies::new();

@@ -1,7 +1,8 @@
 //! Permissions of files.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use crate::app::samples;
@@ -67,4 +68,41 @@ fn reject_file_cannot_overwrite_own_data() {
         }
     }
     assert_eq!(program.done(&["verify"]), "the index is sound\n");
+}
+
+/// Adds and takes permissions of a folder and everything in it.
+fn change(folder: &Path, add: u32, take: u32) {
+    let mode = fs::metadata(folder).unwrap().permissions().mode();
+    if folder.is_dir() {
+        fs::read_dir(folder).unwrap().flatten().for_each(|entry| change(&entry.path(), add, take));
+        fs::set_permissions(folder, Permissions::from_mode((mode | add | 0o555) & !take)).unwrap();
+    } else {
+        fs::set_permissions(folder, Permissions::from_mode((mode | add) & !take)).unwrap();
+    }
+}
+
+#[test]
+fn reading_commands_need_no_write_permission() {
+    let program = Program::in_file();
+    program.done(&["load", text(&samples())]);
+    change(program.folder().path(), 0o444, 0o222);
+    // Permissions do not restrict root.
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    for arguments in [&["status"][..], &["verify"], &["export"], &["removals"]] {
+        let mut command = program.command(arguments);
+        if is_root {
+            command.uid(65_534).gid(65_534);
+        }
+        let ran = program.run_command(command);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.errors);
+    }
+    let mut load = program.command(&["load", text(&samples())]);
+    if is_root {
+        load.uid(65_534).gid(65_534);
+    }
+    let ran = program.run_command(load);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    let lock = program.index().join("writer.lock");
+    assert!(ran.errors.contains(text(&lock)), "{}", ran.errors);
+    change(program.folder().path(), 0o200, 0);
 }

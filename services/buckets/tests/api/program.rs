@@ -54,6 +54,7 @@ impl Program {
     /// Starts a command and kills it after a delay.
     pub fn killed(&self, arguments: &[&str], after: Duration) {
         let mut process = self.start(arguments);
+        // Timing: the test chooses the time of the kill.
         std::thread::sleep(after);
         process.kill();
     }

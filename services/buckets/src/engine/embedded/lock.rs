@@ -20,7 +20,8 @@ impl FolderLock {
     /// Locks a folder for reading, together with other readers.
     pub fn shared(folder: &Path) -> Result<Self, EngineError> {
         let path = folder.join("readers.lock");
-        let Some(file) = open_to_read(&path, open(&path))? else { return Ok(Self { _file: None }) };
+        let opened = open_to_read(&path, open(&path)).map_err(|error| named(&path, error))?;
+        let Some(file) = opened else { return Ok(Self { _file: None }) };
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -39,7 +40,8 @@ impl FolderLock {
 
     /// Locks a folder for deletion. Returns `None` if another process reads it.
     pub fn unused(folder: &Path) -> Result<Option<Self>, EngineError> {
-        let file = open(&folder.join("readers.lock"))?;
+        let path = folder.join("readers.lock");
+        let file = open(&path).map_err(|error| named(&path, error))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: Some(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -49,8 +51,9 @@ impl FolderLock {
 
     /// Takes the write lock. Fails with the description that its holder recorded.
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
-        std::fs::create_dir_all(folder)?;
-        let mut file = open(&folder.join("writer.lock"))?;
+        std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+        let path = folder.join("writer.lock");
+        let mut file = open(&path).map_err(|error| named(&path, error))?;
         match retry_while(
             || file.try_lock(),
             |taken| matches!(taken, Err(TryLockError::WouldBlock)),
@@ -111,17 +114,26 @@ fn open(path: &Path) -> Result<File, std::io::Error> {
     OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
 }
 
-/// Opens the file of a lock for reading if the disk is read-only, which is sufficient for locking
-/// it. Returns `None` if it does not exist, because no process on this disk can hold it then.
+/// Adds the path to an error.
+fn named(path: &Path, error: std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Opens the file of a lock for reading if it cannot be written, which is sufficient for locking it.
+/// Returns `None` if it does not exist on a read-only disk, because no process can hold it then.
 pub(super) fn open_to_read(
     path: &Path,
     opened: std::io::Result<File>,
 ) -> std::io::Result<Option<File>> {
-    match opened {
-        Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => match File::open(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            file => file.map(Some),
-        },
+    use ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    let refused = match opened {
+        Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => error,
+        file => return file.map(Some),
+    };
+    match File::open(path) {
+        Err(error) if error.kind() != NotFound => Err(error),
+        Err(_) if refused.kind() == ReadOnlyFilesystem => Ok(None),
+        Err(_) => Err(refused),
         file => file.map(Some),
     }
 }
@@ -131,18 +143,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn read_only_lock_file_is_opened_for_reading() {
+    fn unwritable_lock_file_is_opened_for_reading() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("readers.lock");
         let read_only = || Err(ErrorKind::ReadOnlyFilesystem.into());
+        let forbidden = || Err(ErrorKind::PermissionDenied.into());
         assert!(open_to_read(&path, read_only()).unwrap().is_none());
+        assert!(open_to_read(&path, forbidden()).is_err());
         let held = FolderLock::unused(folder.path()).unwrap().unwrap();
         let file = open_to_read(&path, read_only()).unwrap().unwrap();
         assert!(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
         drop(held);
+        drop(file);
+        let file = open_to_read(&path, forbidden()).unwrap().unwrap();
         file.try_lock_shared().unwrap();
         assert!(FolderLock::unused(folder.path()).unwrap().is_none());
-        assert!(open_to_read(&path, Err(ErrorKind::PermissionDenied.into())).is_err());
+        assert!(open_to_read(&path, Err(ErrorKind::StorageFull.into())).is_err());
     }
 
     #[test]

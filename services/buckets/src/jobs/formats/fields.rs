@@ -42,6 +42,14 @@ fn value(attribute: Attribute, text: &str) -> Result<i64, &'static str> {
     }
 }
 
+/// Returns a value that [`read`] reads back.
+pub(in crate::jobs) fn exported(attribute: Attribute, value: i64) -> serde_json::Value {
+    match attribute {
+        Attribute::Size => value.into(),
+        Attribute::LastModified => values::exported_date(value),
+    }
+}
+
 /// Returns the attribute with a name. `names` returns the names of each attribute.
 pub(super) fn named(name: &str, names: fn(Attribute) -> &'static str) -> Option<Attribute> {
     Attribute::ALL.into_iter().find(|attribute| names(*attribute) == name)

@@ -21,5 +21,6 @@ mod xml;
 pub use continuation::{Marker, next_page};
 pub use defaults::Defaults;
 pub use entry::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
+pub(super) use fields::exported;
 pub use format::{Format, UnknownFormat};
 pub use read::read;

@@ -7,7 +7,7 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use serde_json::value::RawValue;
 
 /// Larger numbers are milliseconds. As seconds they would be after the year 5138.
-const MILLISECONDS: i64 = 100_000_000_000;
+const MOST_SECONDS: i64 = 100_000_000_000;
 
 /// Returns a number or the content of a string as text; `null` is empty. Other values are returned
 /// verbatim, which cannot be parsed.
@@ -27,8 +27,15 @@ pub(super) fn size(text: &str) -> Result<i64, &'static str> {
     digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }
 
+/// Formats a date so that [`date`] returns it: in seconds, or after the year 5138 in RFC 3339, because
+/// such a number would be in milliseconds.
+pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
+    let text = Timestamp::from_second(seconds).ok().filter(|_| seconds > MOST_SECONDS);
+    text.map_or_else(|| seconds.into(), |at| at.to_string().into())
+}
+
 /// Parses a date: seconds, milliseconds, RFC 3339 or RFC 1123. Returns Unix seconds, or 0 if it is
-/// empty.
+/// empty. Dates after the year 9999 cannot be parsed, because [`exported_date`] could not write them.
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     const UNREADABLE: &str = "the date cannot be parsed";
     static RFC_1123: DateTimeParser = DateTimeParser::new();
@@ -38,7 +45,8 @@ pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         let number: i64 = text.parse().map_err(|_| UNREADABLE)?;
-        return Ok(if number > MILLISECONDS { number / 1_000 } else { number });
+        let seconds = if number > MOST_SECONDS { number / 1_000 } else { number };
+        return Timestamp::from_second(seconds).map(|_| seconds).map_err(|_| UNREADABLE);
     }
     let parsed: Result<Timestamp, _> = text.parse();
     let parsed = parsed.or_else(|_| RFC_1123.parse_timestamp(text)).map_err(|_| UNREADABLE)?;
@@ -62,9 +70,23 @@ mod tests {
     #[case("-5", Err(()))]
     #[case("1969-12-31T23:59:59Z", Err(()))]
     #[case("99999999999999999999", Err(()))]
+    #[case("100000000000", Ok(100_000_000_000))]
+    #[case("100000000001", Ok(100_000_000))]
+    #[case("253402207200000", Ok(253_402_207_200))]
+    #[case("253402207201000", Err(()))]
+    #[case("9999-12-30T22:00:00Z", Ok(253_402_207_200))]
     #[case("yesterday", Err(()))]
     fn dates(#[case] text: &str, #[case] expected: Result<i64, ()>) {
         assert_eq!(date(text).map_err(|_| ()), expected, "{text}");
+    }
+
+    #[test]
+    fn exported_dates_are_stable() {
+        for seconds in [0, 1, 100_000_000_000, 100_000_000_001, 253_402_207_200] {
+            let exported = exported_date(seconds);
+            let text = exported.as_str().map_or_else(|| exported.to_string(), str::to_owned);
+            assert_eq!(date(&text), Ok(seconds), "{text}");
+        }
     }
 
     #[rstest]

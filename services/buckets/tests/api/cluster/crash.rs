@@ -70,6 +70,7 @@ fn moments(whole: Duration) -> impl Iterator<Item = (usize, Duration)> {
 fn timed(program: &Program, arguments: &[&str]) -> Duration {
     let begin = Instant::now();
     program.done(arguments);
+    // Timing: the kills fall within the duration of a command.
     begin.elapsed()
 }
 
