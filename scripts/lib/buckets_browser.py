@@ -118,8 +118,57 @@ def look(page, name, width, height, scheme):
     assert not log, log
 
 
+STUB = """
+const answers = {
+  "api/account": '{"account":{"name":"t","package":"free","depth":2000,"scrolling":false,"validUntil":null}}',
+  "api/v2/files": `{"query":{"start":0,"limit":50},"meta":{"results":${results}},"files":[${files}]}`,
+};
+window.fetch = async (path) => new Response(answers[path.split("?")[0]]);
+"""
+ODD = '{"id":"1","bucket":"a.s3.amazonaws.com","bucketId":1,"filename":"a\\u202ecod.exe",' \
+      '"fullPath":"\\"size\\":1234567890123456789/a\\u202ecod.exe","url":"http://a.s3.amazonaws.com/a",' \
+      '"size":9007199254740993,"type":"aws","lastModified":-86400}'
+
+
+def stub(page, files, results):
+    page.run(f"const [files, results] = {json.dumps([files, results])};{STUB}")
+
+
+def odd(page):
+    """Exact sizes, direction marks, the reach of a plan, and what to try without a result."""
+    begin(page, 1280, 800, "light")
+    stub(page, ODD, 5000)
+    page.type("#key", key)
+    page.run("document.getElementById('key').dispatchEvent(new Event('change'))")
+    page.type("#keywords", "a")
+    click(page, "#search button[type=submit]")
+    await_that(lambda: page.text("#message").startswith("5,000 files"), "the stub")
+    assert page.text("#pages") == "40", page.text("#pages")
+    assert page.text("#files a") == "a\u27e8U+202E\u27e9cod.exe", page.text("#files a")
+    assert page.run("return document.querySelector('#files .number').title") == "9007199254740993 bytes"
+    assert page.text("#files .date") == "1969-12-31 00:00", page.text("#files .date")
+    for kind in ("csv", "ndjson"):
+        click(page, f"#{kind}")
+        file = downloads / f"files.{kind}"
+        await_that(file.exists, f"files.{kind}")
+        await_that(lambda: "The first 1 of 5,000" in page.text("#download-text"), "the end of the download")
+        content = file.read_text()
+        assert "9007199254740993" in content, content
+        if kind == "ndjson":
+            line = json.loads(content)
+            assert line["size"] == 9007199254740993 and line["fullPath"].startswith('"size":123'), line
+        file.unlink()
+    stub(page, "", 0)
+    page.run("document.getElementById('filters').open = true")
+    page.type("#extensions", "pdf")
+    click(page, "#search button[type=submit]")
+    await_that(lambda: "Nothing was found." in page.text("#notices"), "what to try")
+    assert "Remove a filter." in page.text("#notices"), page.text("#notices")
+
+
 with browser(*sys.argv[3:6]) as page:
     page.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
     for name, width, height, scheme in LOOKS:
         look(page, name, width, height, scheme)
         print(f"{name}: {width} x {height}, {scheme}: fine")
+    odd(page)

@@ -12,6 +12,10 @@ const LABELS = {
 };
 const MOST_FILES = 100000;
 const DEEPEST = 1000000;
+const MODIFIERS = ["full-path", "regexp", "noautocorrect", "order", "direction", "limit", "start", "keywords"];
+// The results that the package of the key can reach.
+let depth = DEEPEST;
+let account = null;
 let running = null;
 let downloading = null;
 
@@ -56,7 +60,7 @@ function toForm(parameters) {
 
 async function ask(path, signal) {
   const response = await fetch(path, { headers: { authorization: `Bearer ${key()}` }, signal });
-  const body = await response.json();
+  const body = parsed(await response.text());
   if (response.ok) return body;
   const error = new Error(body.error || `status ${response.status}`);
   error.code = body.code;
@@ -139,10 +143,10 @@ function cell(row, label, content, kind) {
 function showFile(file) {
   const row = field("files").insertRow();
   const name = row.insertCell();
-  const link = element("a", file.filename || file.fullPath);
+  const link = element("a", visible(file.filename || file.fullPath));
   link.href = file.url;
   link.rel = "noreferrer noopener";
-  name.append(link, element("small", file.fullPath));
+  name.append(link, element("small", visible(file.fullPath)));
   name.append(button("Copy link", file.url, (made) => copy(file.url, made)));
   const ending = extension(file.filename);
   if (ending) name.append(button(`Only .${ending}`, "Only this extension", () => filter("extensions", ending)));
@@ -152,11 +156,26 @@ function showFile(file) {
   cell(row, "Modified", date(file.lastModified), "date");
 }
 
+/** Returns what to try after a search without result. */
+function advice(parameters) {
+  const hints = [];
+  const words = parameters.get("keywords");
+  const isExpression = parameters.get("regexp") === "1";
+  if ([...parameters.keys()].some((name) => !MODIFIERS.includes(name))) hints.push("Remove a filter.");
+  if (words && isExpression) hints.push("An expression must match the whole name: begin and end it with .*");
+  if (words && !isExpression) {
+    hints.push("Only whole words match: try fewer or other words, or a part of a word as a regular expression.");
+  }
+  if (words && parameters.get("full-path") !== "1") hints.push("Search the whole path instead of the file name.");
+  return hints.length ? ["Nothing was found.", ...hints] : [];
+}
+
 function showPage(parameters, answer, took) {
   const { meta, files, query } = answer;
-  const reach = Math.min(meta.results, DEEPEST);
+  const reach = Math.min(meta.results, depth);
   say(`${meta.results.toLocaleString("en")} ${meta.results === 1 ? "file" : "files"}, ${took} ms`);
-  field("notices").textContent = [meta.regexNotice, meta.notice].filter(Boolean).join("\n");
+  const hints = meta.results === 0 ? advice(parameters) : [];
+  field("notices").textContent = [meta.regexNotice, meta.notice, ...hints].filter(Boolean).join("\n");
   field("files").replaceChildren();
   files.forEach(showFile);
   const end = query.start + files.length;
@@ -198,7 +217,9 @@ async function search() {
   try {
     const began = performance.now();
     const answer = await ask(request(parameters), running.signal);
-    showPage(parameters, answer, Math.round(performance.now() - began));
+    const took = Math.round(performance.now() - began);
+    await account;
+    showPage(parameters, answer, took);
   } catch (error) {
     if (error.name === "AbortError") return;
     show("result", false);
@@ -210,11 +231,13 @@ async function search() {
 
 async function showAccount() {
   sessionStorage.setItem("key", key());
+  depth = DEEPEST;
   if (!key()) return;
   try {
-    const { account } = await ask("api/account");
-    field("key-hint").textContent = `Key of ${account.name}, package ${account.package}: the first ` +
-      `${account.depth.toLocaleString("en")} results of a search. It is kept in this tab only.`;
+    const { account: { name, package: plan, depth: reachable } } = await ask("api/account");
+    depth = Math.min(reachable, DEEPEST);
+    field("key-hint").textContent = `Key of ${name}, package ${plan}: the first ` +
+      `${reachable.toLocaleString("en")} results of a search. It is kept in this tab only.`;
     complainAboutKey("");
   } catch (error) {
     if (error.code === "unauthorized") complainAboutKey("This key is unknown, revoked or expired.");
@@ -282,7 +305,7 @@ field("search").addEventListener("submit", (event) => { event.preventDefault(); 
 field("pager").addEventListener("submit", (event) => { event.preventDefault(); turn(Number(field("page").value)); });
 field("back").addEventListener("click", () => turn(Number(field("page").value) - 1));
 field("on").addEventListener("click", () => turn(Number(field("page").value) + 1));
-field("key").addEventListener("change", showAccount);
+field("key").addEventListener("change", () => { account = showAccount(); });
 field("copy-link").addEventListener("click", (event) => copy(location.href, event.target));
 field("copy-curl").addEventListener("click", (event) => {
   const url = new URL(field("request").textContent.slice(1), document.baseURI);
@@ -303,5 +326,5 @@ for (const sort of document.querySelectorAll(".sort")) {
 }
 addEventListener("hashchange", search);
 field("key").value = sessionStorage.getItem("key") || "";
-showAccount();
+account = showAccount();
 search();

@@ -7,6 +7,8 @@ const UNITS = ["", "K", "M", "G", "T"];
 function bytes(text) {
   const match = /^\s*([\d.]+)\s*([kmgt]?)i?b?\s*$/i.exec(text);
   if (!match) return text.trim();
+  // Larger numbers would be rounded.
+  if (!match[2] && /^\d+$/.test(match[1])) return match[1];
   return String(Math.round(Number(match[1]) * 1024 ** UNITS.indexOf(match[2].toUpperCase())));
 }
 
@@ -24,8 +26,26 @@ function roughSize(count) {
   return `${unit && count < 10 ? count.toFixed(1) : Math.round(count)} ${UNITS[unit]}${unit ? "i" : ""}B`;
 }
 
+/** Parses a response. Sizes that a number would round are texts. */
+function parsed(text) {
+  // Quotes within texts are escaped, so this is always a member.
+  return JSON.parse(text.replace(/"size":(\d{16,})/g, '"size":"$1"'));
+}
+
+/** Returns a line of NDJSON, with the exact size. */
+function ndjsonLine(file) {
+  return `${JSON.stringify(file).replace(/"size":"(\d+)"/, '"size":$1')}\n`;
+}
+
+/** Makes characters visible that are invisible or change the direction of the text after them. */
+function visible(text) {
+  const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+  const code = (symbol) => symbol.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return text.replace(hidden, (symbol) => `\u27e8U+${code(symbol)}\u27e9`);
+}
+
 function time(seconds) {
-  const known = seconds > 0 && seconds < 8.64e12;
+  const known = seconds !== 0 && Math.abs(seconds) < 8.64e12;
   return known ? new Date(seconds * 1000).toISOString() : "";
 }
 
@@ -61,7 +81,7 @@ const FORMATS = {
   ndjson: {
     type: "application/x-ndjson",
     head: "",
-    line: (file) => `${JSON.stringify(file)}\n`,
+    line: ndjsonLine,
   },
   csv: {
     type: "text/csv;charset=utf-8",

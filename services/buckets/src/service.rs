@@ -14,7 +14,7 @@ use shell::{ErrorFormat, Next, PathRules, Routes, ServiceInfo, Shell};
 use crate::error::{Error, ErrorBodies, LONGEST_TARGET};
 use crate::policy::KeyPolicy;
 use crate::state::State;
-use crate::{app, openapi, routes};
+use crate::{app, jobs, openapi, routes};
 
 /// Prefix of the API paths, whose responses depend on the caller.
 const API: &str = "/api/";
@@ -109,6 +109,7 @@ impl shell::Service for Buckets {
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
-        vec![Box::pin(app::follow(self.state.clone()))]
+        let state = &self.state;
+        vec![Box::pin(app::follow(state.clone())), Box::pin(jobs::erase_removed(state.clone()))]
     }
 }

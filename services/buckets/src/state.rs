@@ -1,6 +1,6 @@
 //! State shared by requests: pools, clock, settings, the published snapshot, expression slots.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -15,6 +15,7 @@ use crate::engine::{FileIndex, Generations, IndexSummary};
 use crate::model::address::Address;
 use crate::model::counts::Counts;
 use crate::model::package::{Capability, Package};
+use crate::model::takedowns::Takedowns;
 use crate::store::buckets::Bucket;
 
 /// Bytes of rows that are found and not yet serialised. A response takes seven times as much.
@@ -143,6 +144,10 @@ pub struct Snapshot {
     pub version: i64,
     /// Packages, cheapest first.
     pub packages: Vec<Package>,
+    /// Files that are hidden until their data is erased.
+    pub takedowns: Takedowns,
+    /// Number of hidden files in buckets that are not hidden as a whole.
+    pub hidden: BTreeMap<u64, u64>,
     /// Buckets by ascending id.
     buckets: Arc<Vec<Bucket>>,
     /// Positions in `buckets`.
@@ -157,11 +162,23 @@ impl Snapshot {
         (generation, version): (u32, i64),
         packages: Vec<Package>,
         buckets: Vec<Bucket>,
+        takedowns: Takedowns,
     ) -> Self {
         let addresses = buckets.iter().enumerate();
         let by_address = addresses.map(|(at, bucket)| (bucket.address.clone(), at)).collect();
         let (buckets, by_address) = (Arc::new(buckets), Arc::new(by_address));
-        Self { index, summary, generation, version, packages, buckets, by_address }
+        let hidden = BTreeMap::new();
+        Self {
+            index,
+            summary,
+            generation,
+            version,
+            packages,
+            takedowns,
+            hidden,
+            buckets,
+            by_address,
+        }
     }
 
     /// Returns a snapshot with the same buckets and other packages.
@@ -172,6 +189,8 @@ impl Snapshot {
             generation: self.generation,
             version: self.version,
             packages,
+            takedowns: self.takedowns.clone(),
+            hidden: self.hidden.clone(),
             buckets: Arc::clone(&self.buckets),
             by_address: Arc::clone(&self.by_address),
         }
@@ -204,6 +223,7 @@ impl Snapshot {
         self.buckets.iter().filter(move |bucket| {
             let first = bucket.first_indexed;
             first.is_some_and(|first| since.is_none_or(|since| first <= since))
+                && !self.takedowns.hides_bucket(bucket.id)
         })
     }
 
@@ -215,7 +235,8 @@ impl Snapshot {
 
     /// Returns the number of files in a bucket.
     pub fn file_count(&self, id: u64) -> u64 {
-        self.summary.counts.get(&id).copied().unwrap_or(0)
+        let hidden = self.hidden.get(&id).copied().unwrap_or(0);
+        self.summary.counts.get(&id).copied().unwrap_or(0).saturating_sub(hidden)
     }
 
     /// Counts listed buckets and their files, optionally only buckets first indexed until `since`.

@@ -70,9 +70,11 @@ fn query(
     query.excluded_buckets = snapshot.bucket_ids(&search.echo.excluded_buckets);
     if let Some(since) = package.hidden_since(now) {
         query.excluded_buckets.extend(snapshot.indexed_after(since));
-        query.excluded_buckets.sort_unstable();
-        query.excluded_buckets.dedup();
     }
+    query.excluded_buckets.extend(&snapshot.takedowns.buckets);
+    query.excluded_buckets.sort_unstable();
+    query.excluded_buckets.dedup();
+    query.hidden = snapshot.takedowns.paths.clone();
     if search.scrolling {
         query.position = Position::After(first_key(search.query.descending));
         if let Some(scroll) = &search.scroll {

@@ -11,6 +11,7 @@ mod reconcile;
 mod search;
 mod snapshot;
 mod stats;
+mod takedowns;
 
 pub use accounts::get_account;
 pub use buckets::list_buckets;
@@ -23,3 +24,4 @@ pub use reconcile::reconcile;
 pub use search::search;
 pub use snapshot::{follow, lost, open, open_index, refresh};
 pub use stats::get_stats;
+pub use takedowns::pending_takedowns;

@@ -10,6 +10,7 @@ use super::error::SnapshotError;
 use super::packages::{all_packages, seed_packages};
 use super::pairing::is_paired;
 use super::reconcile::reconcile;
+use super::takedowns::{count_hidden, pending_takedowns};
 use crate::config::Settings;
 use crate::engine::{AwaitedIndex, EngineError, FileIndex, Generations, IndexSummary};
 use crate::error::Error;
@@ -48,7 +49,10 @@ pub fn open(
         }
         reconciled => reconciled?,
     }
-    let snapshot = pools.read_blocking(|db| read(db, index, now))?;
+    let mut snapshot = pools.read_blocking(|db| read(db, index, now))?;
+    if fault.is_none() {
+        snapshot.hidden = count_hidden(&*snapshot.index, &snapshot.takedowns)?;
+    }
     measure(&snapshot);
     let state = State::new(pools, clock, generations, settings, snapshot);
     state.set_fault(fault);
@@ -170,12 +174,13 @@ fn look(state: &State) -> Result<(), SnapshotError> {
         || now.version != seen.version
         || sequence(&index.summary()) != sequence(&seen.summary);
     if newer {
-        let (snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        let (mut snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((read(db, index, now)?, generations::read(db)?))
         })?;
         // After a switch, the buckets may already belong to the next generation. The next refresh
         // reads both from the same generation.
         if after.generation == now.generation {
+            snapshot.hidden = count_hidden(&*snapshot.index, &snapshot.takedowns)?;
             publish(state, snapshot);
         }
     } else if packages != seen.packages {
@@ -237,7 +242,9 @@ fn read(
         }
     }
     let packages = all_packages(db)?;
-    Ok(Snapshot::new(index, summary, (now.generation, now.version), packages, buckets))
+    let takedowns = pending_takedowns(db)?;
+    let versions = (now.generation, now.version);
+    Ok(Snapshot::new(index, summary, versions, packages, buckets, takedowns))
 }
 
 fn measure(snapshot: &Snapshot) {

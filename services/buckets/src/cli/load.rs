@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::report::{finished, written};
 use super::sources::SourceArguments;
-use crate::engine::Mode;
+use crate::engine::{Mode, RemovalLimit};
 use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report};
 
 /// Arguments of `load`.
@@ -23,6 +23,9 @@ pub struct LoadArguments {
     /// Resume a stopped run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,
+    /// Publish even if most files of large buckets are removed
+    #[arg(long)]
+    accept_removals: bool,
     /// Files, folders, and URLs of public buckets (`https://NAME.s3.amazonaws.com/`); - for
     /// standard input
     #[arg(required_unless_present = "resume", value_name = "PATH")]
@@ -42,9 +45,10 @@ pub fn run(
     context: &JobContext,
     arguments: LoadArguments,
     checkpoints: CheckpointPolicy,
+    limit: RemovalLimit,
 ) -> anyhow::Result<ExitCode> {
     let json = arguments.reading.json;
-    let done = load(context, arguments, checkpoints);
+    let done = load(context, arguments, checkpoints, limit);
     finished(done.map(|report| (written(&report, json), report.tally.incomplete.len())))
 }
 
@@ -52,15 +56,21 @@ fn load(
     context: &JobContext,
     arguments: LoadArguments,
     checkpoints: CheckpointPolicy,
+    limit: RemovalLimit,
 ) -> Result<Report, JobError> {
-    if let Some(run) = arguments.resume {
-        return jobs::resume(context, run, checkpoints);
+    match arguments.resume {
+        Some(run) if arguments.accept_removals => {
+            return jobs::resume_accepting_removals(context, run, checkpoints);
+        }
+        Some(run) => return jobs::resume(context, run, checkpoints),
+        None => {}
     }
     let mode = match arguments.mode {
         None | Some(ModeArgument::Replace) => Mode::Replace,
         Some(ModeArgument::Append) => Mode::Append,
     };
     let options = LoadOptions {
+        removal_limit: (!arguments.accept_removals).then_some(limit),
         replaces_rejected: matches!(arguments.mode, Some(ModeArgument::Replace)),
         ..arguments.reading.options(mode, &arguments.paths)?
     };

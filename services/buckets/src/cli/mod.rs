@@ -22,7 +22,7 @@ use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use crate::app::{self, SnapshotError};
 use crate::config::{Engine, Settings};
-use crate::engine::{Cluster, EngineError, Folders, Generations};
+use crate::engine::{Cluster, EngineError, Folders, Generations, RemovalLimit};
 use crate::jobs::{CheckpointPolicy, JobContext, JobError};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
@@ -116,7 +116,11 @@ impl Cli {
             Command::Migrate(command) => {
                 Ok(self.settings.migrate(command, &Buckets::INFO, &ALL_MIGRATIONS)?)
             }
-            Command::Load(arguments) => load::run(&self.context()?, arguments, self.checkpoints()),
+            Command::Load(arguments) => {
+                let Settings { protected_files, protected_percent, .. } = self.settings.service;
+                let limit = RemovalLimit { files: protected_files, percent: protected_percent };
+                load::run(&self.context()?, arguments, self.checkpoints(), limit)
+            }
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
             }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use crate::jobs::{JobError, Report};
 
-/// Exit status of a load with too many bad lines.
-const TOO_MANY_BAD: u8 = 3;
+/// Exit status of a load with too many bad lines or removed files, which publishes nothing.
+const TOO_MANY: u8 = 3;
 
 /// Formats the report as text or JSON.
 pub fn written(report: &Report, json: bool) -> String {
@@ -27,9 +27,9 @@ pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitC
             log::error!(target: "notice", "some sources are incomplete, see \"incomplete\"");
             Ok(ExitCode::FAILURE)
         }
-        Err(error @ JobError::TooManyBad { .. }) => {
+        Err(error @ (JobError::TooManyBad { .. } | JobError::TooManyRemoved { .. })) => {
             log::error!(target: "notice", "{error}");
-            Ok(ExitCode::from(TOO_MANY_BAD))
+            Ok(ExitCode::from(TOO_MANY))
         }
         Err(error) => Err(error.into()),
     }

@@ -61,6 +61,7 @@ impl SourceArguments {
             max_errors: self.max_errors,
             reject: self.reject,
             remote,
+            removal_limit: None,
             sources: sources_of(paths)?,
         };
         options.check()?;

@@ -8,17 +8,21 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::jobs::{self, JobContext};
+use crate::model::progress::Progress;
 
 /// Prints the status.
 pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let status = jobs::status(context)?;
-    let text = if as_json { serde_json::to_string(&status)? + "\n" } else { as_text(&status) };
+    let text = match as_json {
+        true => serde_json::to_string(&status)? + "\n",
+        false => as_text(&status, context.clock.unix()),
+    };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Formats the status as text.
-fn as_text(status: &Value) -> String {
+fn as_text(status: &Value, now: i64) -> String {
     let mut text = String::new();
     let number = |value: &Value| value.as_i64().unwrap_or(0);
     let when = |value: &Value| {
@@ -59,7 +63,13 @@ fn as_text(status: &Value) -> String {
         );
         if run["state"] == "running" && progress["sources"].is_number() {
             let left = progress["seconds_left"].as_f64();
-            let left = left.map_or(String::new(), |left| format!(", {left:.0} s left"));
+            let left = match left {
+                _ if Progress::is_stale(number(&progress["at"]), now) => {
+                    format!(", no progress since {}", when(&progress["at"]))
+                }
+                Some(left) => format!(", {left:.0} s left"),
+                None => String::new(),
+            };
             let _ = write!(
                 text,
                 ": {}/{} sources, {}/{} MiB, {} files, {} bad, {:.0} files/s{left}",
@@ -101,14 +111,23 @@ mod tests {
         let progress = json!({
             "sources_done": 1, "sources": 3, "bytes_done": 5 << 20, "bytes": 20 << 20,
             "files": 1000, "bad": 2, "files_per_second": 250.4, "seconds_left": 12.2,
+            "at": 1_795_132_900,
         });
         let run = json!({
             "id": 1, "state": "running", "mode": "replace", "started_at": 1_795_132_800,
             "progress": progress, "error": null,
         });
-        let text = as_text(&json!({"generation": 1, "runs": [run], "rejected": []}));
-        let expected = "run 1 replace running since 2026-11-20T00:00:00Z: 1/3 sources, 5/20 MiB, \
-                        1000 files, 2 bad, 250 files/s, 12 s left\n";
-        assert!(text.ends_with(expected), "{text}");
+        let status = json!({"generation": 1, "runs": [run], "rejected": []});
+        for (now, left) in [
+            (1_795_132_910, "12 s left"),
+            (1_795_132_911, "no progress since 2026-11-20T00:01:40Z"),
+        ] {
+            let text = as_text(&status, now);
+            let expected = format!(
+                "run 1 replace running since 2026-11-20T00:00:00Z: 1/3 sources, 5/20 MiB, \
+                 1000 files, 2 bad, 250 files/s, {left}\n"
+            );
+            assert!(text.ends_with(&expected), "{text}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Errors of every engine.
 
+use super::removal_limit::BucketLoss;
+
 /// An error of an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -18,6 +20,9 @@ pub enum EngineError {
          time, or move the index away and rebuild it: buckets rebuild PATH"
     )]
     Mismatch(String),
+    /// A publish would remove too many files of these buckets. Nothing has changed.
+    #[error("too many files would be removed from {} buckets", .0.len())]
+    TooManyRemoved(Vec<(u64, BucketLoss)>),
     /// The engine does not support a construct of the expression.
     #[error("{0}")]
     Unsupported(String),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::error::EngineError;
 use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
 use super::limits::Limits;
+use super::removal_limit::RemovalLimit;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
 use crate::model::identity::Identity;
@@ -62,6 +63,9 @@ pub trait FileWriter: Send {
     /// Sets the identity for the next commit.
     fn identify(&mut self, identity: Identity);
 
+    /// Sets the limit on files that later publishes remove; `None` for no limit.
+    fn limit_removals(&mut self, limit: Option<RemovalLimit>);
+
     /// Begins a run. Its files stay hidden until they are published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;
 
@@ -72,6 +76,9 @@ pub trait FileWriter: Send {
     fn checkpoint(&mut self, progress: String) -> Result<(), EngineError>;
 
     /// Atomically publishes the files of the run and drops the files that they replace.
+    ///
+    /// # Errors
+    /// [`EngineError::TooManyRemoved`] if the limit is exceeded. The run stays open.
     fn publish(
         &mut self,
         mode: Mode,

@@ -13,6 +13,7 @@ mod generations;
 mod index;
 mod journal;
 mod limits;
+mod removal_limit;
 mod write_lock;
 
 pub use awaited::AwaitedIndex;
@@ -23,4 +24,5 @@ pub use generations::{Folders, Generations, generation_folder};
 pub use index::{FileIndex, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
+pub use removal_limit::{BucketLoss, RemovalLimit};
 pub use write_lock::{HeldLock, WriteLock};

@@ -3,7 +3,7 @@
 use database::DatabaseError;
 
 use crate::app::SnapshotError;
-use crate::engine::EngineError;
+use crate::engine::{BucketLoss, EngineError};
 
 /// An error of a job.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,14 @@ pub enum JobError {
         /// All lines.
         lines: u64,
     },
+    /// Too many files would be removed. The run stays open.
+    #[error("{}", removals_text(*.run, .buckets))]
+    TooManyRemoved {
+        /// The run.
+        run: u64,
+        /// Addresses of the buckets.
+        buckets: Vec<(String, BucketLoss)>,
+    },
     /// A source cannot be opened or read.
     #[error("{path}: {error}")]
     Source {
@@ -23,6 +31,14 @@ pub enum JobError {
         path: String,
         /// The I/O error.
         error: std::io::Error,
+    },
+    /// A listed host cannot be reached.
+    #[error("{path}: {reason}")]
+    Unreachable {
+        /// URL of the page.
+        path: String,
+        /// The network error.
+        reason: String,
     },
     /// A source has changed since the run began.
     #[error("{0} changed since the run began: start a new run")]
@@ -39,6 +55,24 @@ pub enum JobError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] DatabaseError),
+}
+
+/// Maximum number of buckets in a message.
+const MOST_NAMED: usize = 20;
+
+fn removals_text(run: u64, buckets: &[(String, BucketLoss)]) -> String {
+    let named = buckets
+        .iter()
+        .take(MOST_NAMED)
+        .map(|(address, loss)| format!("{} of {} files of {address}", loss.removed, loss.before));
+    let more = buckets.len().saturating_sub(MOST_NAMED);
+    let more = (more > 0).then(|| format!("files of {more} more buckets"));
+    let all: Vec<String> = named.chain(more).collect();
+    format!(
+        "run {run} would remove {}: nothing was published; check the sources, then: \
+         buckets load --resume {run} --accept-removals",
+        all.join(", ")
+    )
 }
 
 impl From<SnapshotError> for JobError {

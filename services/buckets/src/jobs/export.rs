@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::context::JobContext;
 use super::error::JobError;
 use super::formats::exported;
+use crate::app;
 use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
@@ -45,6 +46,7 @@ pub fn export(
 ) -> Result<u64, JobError> {
     let index = context.open_index()?;
     let buckets = context.buckets()?;
+    let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
     let wanted = address.map(|address| -> Result<u64, JobError> {
         let parsed = Address::parse(address).map_err(|e| JobError::Invalid(e.to_string()))?;
         let found = buckets.values().find(|bucket| bucket.address == parsed.as_str());
@@ -54,6 +56,9 @@ pub fn export(
     let mut count = 0;
     each_row(&*index, wanted.transpose()?, &Limits::none(), |row| -> Result<(), JobError> {
         let Some(bucket) = buckets.get(&row.bucket) else { return Ok(()) };
+        if takedowns.hides(row.bucket, &row.path) {
+            return Ok(());
+        }
         let line = Line {
             bucket: &bucket.address,
             kind: bucket.kind.as_str(),

@@ -7,6 +7,7 @@ use super::loader::Loader;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::remove::apply_pending_removals;
 use super::report::Report;
+use super::sources::Source;
 use super::write_session::Session;
 use crate::engine::Mode;
 use crate::store::load_runs;
@@ -86,6 +87,24 @@ pub fn resume(
     id: u64,
     checkpoints: CheckpointPolicy,
 ) -> Result<Report, JobError> {
+    resume_with(context, id, checkpoints, |_| {})
+}
+
+/// Resumes a run that stopped because it would remove too many files, and removes them.
+pub fn resume_accepting_removals(
+    context: &JobContext,
+    id: u64,
+    checkpoints: CheckpointPolicy,
+) -> Result<Report, JobError> {
+    resume_with(context, id, checkpoints, |options| options.removal_limit = None)
+}
+
+fn resume_with(
+    context: &JobContext,
+    id: u64,
+    checkpoints: CheckpointPolicy,
+    change: impl FnOnce(&mut LoadOptions),
+) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a resumed run loads files")?;
     // This removes the buckets from the notes of the run.
     apply_pending_removals(&mut session)?;
@@ -94,15 +113,16 @@ pub fn resume(
     let run = run.ok_or_else(|| refuse("it does not exist"))?;
     let open = session.writer.journal().open.clone().filter(|open| open.run == id);
     let open = open.ok_or_else(|| refuse(&format!("it is {}", run.state)))?;
-    let options: LoadOptions =
+    let mut options: LoadOptions =
         serde_json::from_str(&run.options).map_err(|error| refuse(&error.to_string()))?;
-    if options.read_stdin() {
-        return Err(refuse("it read standard input"));
-    }
+    change(&mut options);
     let state = match open.progress.as_str() {
         "" => IntakeState::default(),
         text => serde_json::from_str(text).map_err(|error| refuse(&error.to_string()))?,
     };
+    if options.sources.iter().skip(state.done).any(Source::is_stdin) {
+        return Err(refuse("it read standard input"));
+    }
     let intake = options.intake(&session, state)?;
     Loader::new(session, id, options, checkpoints, intake).finish()
 }

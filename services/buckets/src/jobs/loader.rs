@@ -16,7 +16,7 @@ use super::remove::{apply_removal, complete, purge};
 use super::report::Report;
 use super::write_session::Session;
 use crate::app::reconcile;
-use crate::engine::{EngineError, NamedBucket};
+use crate::engine::{BucketLoss, EngineError, NamedBucket};
 use crate::store::{buckets, generations, load_runs, removals};
 
 /// Files in a batch for the index.
@@ -145,7 +145,13 @@ impl Loader {
         self.paged = true;
         let done = read_pages(&listing, defaults.kind.as_deref(), &options, from, self);
         self.paged = false;
-        done
+        match done {
+            // The other sources do not depend on this host.
+            Err(JobError::Unreachable { reason, .. }) if self.options.sources.len() > 1 => {
+                self.broken(reason)
+            }
+            done => done,
+        }
     }
 
     fn publish(&mut self) -> Result<Report, JobError> {
@@ -162,7 +168,12 @@ impl Loader {
             Ok((new as u64, truncated.map(|(bucket, _)| bucket.address.clone()).collect()))
         })?;
         let now = context.clock.unix();
-        let counts = self.session.writer.publish(self.options.mode, named.clone(), now)?;
+        let limit = self.options.removal_limit.filter(|_| self.searched.is_none());
+        self.session.writer.limit_removals(limit);
+        let counts = match self.session.writer.publish(self.options.mode, named.clone(), now) {
+            Err(EngineError::TooManyRemoved(losses)) => return Err(self.too_many_removed(losses)),
+            published => published?,
+        };
         let report = Report {
             run: Some(self.id),
             tally: self.intake.state.tally.clone(),
@@ -180,6 +191,17 @@ impl Loader {
             self.tell_of_dead_rows();
         }
         Ok(report)
+    }
+
+    /// Returns the error for buckets that would lose too many files.
+    fn too_many_removed(&self, losses: Vec<(u64, BucketLoss)>) -> JobError {
+        let all = match self.session.context.buckets() {
+            Ok(all) => all,
+            Err(error) => return error,
+        };
+        let address = |id: u64| all.get(&id).map_or(String::new(), |found| found.address.clone());
+        let buckets = losses.into_iter().map(|(id, loss)| (address(id), loss)).collect();
+        JobError::TooManyRemoved { run: self.id, buckets }
     }
 
     /// Warns if most rows of the index are dead.

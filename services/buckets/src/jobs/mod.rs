@@ -2,6 +2,7 @@
 
 mod context;
 mod dry_run;
+mod erasure;
 mod error;
 mod export;
 mod formats;
@@ -25,10 +26,11 @@ mod write_session;
 
 pub use context::JobContext;
 pub use dry_run::dry_run;
+pub use erasure::erase_removed;
 pub use error::JobError;
 pub use export::export;
 pub use formats::{Bad, Defaults, Format, Item, Sink, Skipped, Taken, UnknownFormat, read};
-pub use load::{load, resume};
+pub use load::{load, resume, resume_accepting_removals};
 pub use max_errors::MaxErrors;
 pub use options::{CheckpointPolicy, LoadOptions};
 pub use rebuild::{rebuild, rebuild_from};

@@ -13,10 +13,10 @@ use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::reject_file::{RejectFile, reasons_of, refuse_own_data};
 use super::remote::{Listing, RemoteOptions};
-use super::sources::{STDIN, Source};
+use super::sources::Source;
 use super::write_session::Session;
 use crate::config::Settings;
-use crate::engine::Mode;
+use crate::engine::{Mode, RemovalLimit};
 
 /// Options of a run, stored in SQL so that it can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,14 +39,21 @@ pub struct LoadOptions {
     /// Options for listing buckets.
     #[serde(default)]
     pub remote: RemoteOptions,
+    /// The limit on removed files; `None` with `--accept-removals`.
+    #[serde(default = "default_limit")]
+    pub removal_limit: Option<RemovalLimit>,
     /// Sources in order.
     pub sources: Vec<Source>,
+}
+
+fn default_limit() -> Option<RemovalLimit> {
+    Some(RemovalLimit::default())
 }
 
 impl LoadOptions {
     /// Returns true if standard input is a source.
     pub(super) fn read_stdin(&self) -> bool {
-        self.sources.iter().any(|source| source.name() == STDIN)
+        self.sources.iter().any(Source::is_stdin)
     }
 
     /// Checks that every bucket among the sources can be listed.

@@ -16,7 +16,8 @@ use crate::store::{buckets, generations};
 /// Time between two checks of a removal that is carried out by a load.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Adds an address to the removal list and waits until its files are removed.
+/// Adds an address to the removal list, which hides its files from searches, and waits until their
+/// data is erased.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -28,7 +29,11 @@ pub fn remove(
     // Fail early, because the request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
-    let id = context.pools.write_blocking(|db| removals::request(db, &address, prefix, &act))?;
+    let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
+        let id = removals::request(db, &address, prefix, &act)?;
+        generations::touch(db)?;
+        Ok(id)
+    })?;
     let mut logged = false;
     loop {
         if let Some(mut session) = Session::try_open(context, "a removal is being carried out")? {
@@ -42,7 +47,10 @@ pub fn remove(
             }
             _ if !logged => {
                 logged = true;
-                log::info!("waiting for the next checkpoint of the running load");
+                log::info!(
+                    target: "notice",
+                    "{address}: the files are hidden; waiting for another command to erase them"
+                );
             }
             _ => {}
         }

@@ -13,7 +13,7 @@ use super::error::JobError;
 /// Characters of a path in a notice.
 const LONGEST_SHOWN: usize = 160;
 /// Name of standard input.
-pub const STDIN: &str = "-";
+const STDIN: &str = "-";
 
 /// A source as of the beginning of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,11 @@ impl Source {
         url_of(&self.path)
     }
 
+    /// Returns true if the source is standard input.
+    pub fn is_stdin(&self) -> bool {
+        self.path == Path::new(STDIN)
+    }
+
     /// Returns the name for reports.
     pub fn name(&self) -> String {
         self.path.display().to_string()
@@ -65,7 +70,7 @@ impl Source {
 
     /// Opens the source if it has not changed. `read` counts its bytes.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
-        if self.path == Path::new(STDIN) {
+        if self.is_stdin() {
             return Ok(Box::new(CountingReader::new(std::io::stdin(), read)));
         }
         self.check()?;

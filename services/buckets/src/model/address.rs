@@ -209,6 +209,11 @@ fn suffix_type(suffix: &str) -> Option<BucketType> {
     provider(suffix).map(|(_, kind)| kind)
 }
 
+/// Returns the provider of a host.
+pub fn provider_of(host: &str) -> Option<BucketType> {
+    provider(&host.to_lowercase()).map(|(_, kind)| kind)
+}
+
 /// Returns the provider of a host and the end of the bucket name. The end is 0 if the host is the
 /// provider's own.
 fn provider(host: &str) -> Option<(usize, BucketType)> {

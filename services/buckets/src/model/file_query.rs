@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::attribute::{Attribute, Attributes};
 use super::expression::Expression;
 use super::keywords::Keywords;
+use super::takedowns::HiddenPaths;
 
 /// The condition on a name or path.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +92,8 @@ pub struct FileQuery {
     pub buckets: Option<Vec<u64>>,
     /// Sorted ids of excluded buckets, including buckets hidden from the account.
     pub excluded_buckets: Vec<u64>,
+    /// Files to exclude because their removal is pending.
+    pub hidden: Vec<HiddenPaths>,
     /// Sorted codes of bucket types; empty for all.
     pub types: Vec<u64>,
     /// Extensions of which a file must have one; empty for all.
@@ -114,6 +117,7 @@ impl FileQuery {
     pub fn is_unfiltered(&self) -> bool {
         self.buckets.is_none()
             && self.excluded_buckets.is_empty()
+            && self.hidden.is_empty()
             && self.types.is_empty()
             && self.extensions.is_empty()
             && self.stop_extensions.is_empty()
@@ -128,6 +132,7 @@ impl Default for FileQuery {
             full_path: false,
             buckets: None,
             excluded_buckets: Vec::new(),
+            hidden: Vec::new(),
             types: Vec::new(),
             extensions: Vec::new(),
             stop_extensions: Vec::new(),

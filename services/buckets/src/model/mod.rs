@@ -15,6 +15,7 @@ pub(crate) mod package;
 pub mod path;
 pub(crate) mod progress;
 pub(crate) mod scroll;
+pub(crate) mod takedowns;
 pub mod words;
 
 pub use address::{Address, AddressError, BucketType};
@@ -24,3 +25,4 @@ pub use file_query::{Between, FileQuery, FileRow, Found, Matching, Order, Positi
 pub use keywords::{Keywords, MOST_TERMS, Phrase, TooManyTerms};
 pub use package::Package;
 pub use scroll::{InvalidScroll, Scroll};
+pub use takedowns::{HiddenPaths, Takedowns};

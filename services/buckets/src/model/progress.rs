@@ -30,10 +30,15 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns true if a record of this time is from a run that has stopped.
+    pub fn is_stale(at: i64, now: i64) -> bool {
+        now - at > STALE
+    }
+
     /// Returns the current loading rate from a JSON record; 0 if the record is stale.
     pub fn current_rate(record: &str, now: i64) -> f64 {
         let progress = serde_json::from_str::<Self>(record).ok();
-        let fresh = progress.filter(|progress| now - progress.at <= STALE);
+        let fresh = progress.filter(|progress| !Self::is_stale(progress.at, now));
         fresh.map_or(0.0, |progress| progress.files_per_second)
     }
 }

@@ -209,6 +209,7 @@ fn query(
         full_path: echo.full_path,
         buckets: None,
         excluded_buckets: Vec::new(),
+        hidden: Vec::new(),
         types,
         extensions: echo.extensions.clone(),
         stop_extensions: echo.stop_extensions.clone(),

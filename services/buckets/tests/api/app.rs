@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use buckets::engine::{Folders, Mode};
+use buckets::engine::{Folders, Mode, RemovalLimit};
 use buckets::jobs::{
     CheckpointPolicy, JobContext, JobError, LoadOptions, MaxErrors, RemoteOptions, Report, load,
     sources_of,
@@ -55,6 +55,7 @@ impl Fixture {
             max_errors: MaxErrors::Percent(1.0),
             reject: None,
             remote: RemoteOptions { rate: 1_000.0, first_pause: 0, ..RemoteOptions::default() },
+            removal_limit: Some(RemovalLimit::default()),
             sources: sources_of(paths).unwrap(),
         }
     }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use buckets::engine::{EmbeddedIndex, FileIndex, Limits, Mode, NamedBucket, NewFile};
 use buckets::model::{
-    Attribute, Attributes, Between, Expression, FileQuery, Keywords, Matching, Order, Position,
-    SortKey,
+    Attribute, Attributes, Between, Expression, FileQuery, HiddenPaths, Keywords, Matching, Order,
+    Position, SortKey,
 };
 use proptest::prelude::*;
 
@@ -194,6 +194,7 @@ prop_compose! {
         full_path in any::<bool>(),
         buckets in prop::option::weighted(0.3, prop::collection::btree_set(1u64..8, 0..3)),
         excluded in prop::collection::btree_set(1u64..8, 0..2),
+        hidden in prop::collection::vec((1u64..8, prop::sample::select(vec!["a", "Report"])), 0..3),
         types in prop::collection::btree_set(0u64..5, 0..2),
         (extensions, stop_extensions) in (extensions(), extensions()),
         (modified, size) in (between(1_000), between(100)),
@@ -218,6 +219,10 @@ prop_compose! {
         FileQuery {
             buckets: buckets.map(|set| set.into_iter().collect()),
             excluded_buckets: excluded.into_iter().collect(),
+            hidden: hidden
+                .into_iter()
+                .map(|(bucket, prefix)| HiddenPaths { bucket, prefix: prefix.to_owned() })
+                .collect(),
             types: types.into_iter().collect(),
             extensions,
             stop_extensions: if narrow == 0 { stop_extensions } else { Vec::new() },

@@ -181,6 +181,7 @@ fn listed(bucket: &PublicBucket, interface: &str) -> LoadOptions {
 
 #[rstest]
 #[case("empty", "the source is not a listing")]
+#[case("no-end", "the page does not say whether it is the last one")]
 #[case("lost", "the listing is truncated, but has no marker for the next page")]
 #[case("circle", "the listing is circular")]
 fn endless_http_listing_is_incomplete(#[case] interface: &str, #[case] why: &str) {

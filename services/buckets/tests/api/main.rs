@@ -29,6 +29,7 @@ mod program;
 mod public_bucket;
 mod rebuild;
 mod remote;
+mod removal_limit;
 mod removals;
 mod scroll;
 mod settings;

@@ -126,6 +126,10 @@ fn matches(query: &FileQuery, file: &NewFile) -> bool {
     by_text
         && query.buckets.as_ref().is_none_or(|buckets| buckets.contains(&file.bucket))
         && !query.excluded_buckets.contains(&file.bucket)
+        && !query
+            .hidden
+            .iter()
+            .any(|hidden| hidden.bucket == file.bucket && file.path.starts_with(&hidden.prefix))
         && (query.types.is_empty() || query.types.contains(&file.kind))
         && (query.extensions.is_empty()
             || query.extensions.iter().any(|wanted| extension::has(name, wanted)))

@@ -22,6 +22,8 @@ pub struct Behaviour {
     pub busy: AtomicUsize,
     /// First request, counted from 1, from which all are answered with 503; 0 for none.
     pub broken_from: AtomicUsize,
+    /// The target of redirects.
+    pub location: Mutex<Option<String>>,
     /// Whether only S3 version 1 is supported.
     pub old: bool,
 }
@@ -77,8 +79,10 @@ fn serve(behaviour: &Behaviour, stream: TcpStream) {
         line.clear();
     }
     let (status, body) = answer(behaviour, &target);
+    let location = behaviour.location.lock();
+    let location = location.as_ref().map_or(String::new(), |url| format!("location: {url}\r\n"));
     let answer = format!(
-        "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        "HTTP/1.1 {status}\r\n{location}content-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
     // The client may have disconnected.
@@ -106,6 +110,11 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
         Some("azure") => ("200 OK", azure(behaviour, &parameter)),
         Some("gcs") => ("200 OK", gcs(behaviour, &parameter)),
         Some("empty") => ("200 OK", String::new()),
+        Some("no-end") => {
+            ("200 OK", "<ListBucketResult><Name>box</Name></ListBucketResult>".to_owned())
+        }
+        Some("no-kind") => ("200 OK", "{}".to_owned()),
+        Some("moved") => ("302 Found", String::new()),
         Some("lost") => ("200 OK", endless("")),
         Some("circle") => {
             let there = parameter("continuation-token").is_some_and(|token| token == "there");

@@ -111,6 +111,55 @@ fn private_bucket_is_reported_and_unchanged() {
 }
 
 #[test]
+fn object_without_kind_is_no_listing() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    fixture.run(&options(&bucket, "gcs")).unwrap();
+    let none = LoadOptions { format: Some("gcs".to_owned()), ..options(&bucket, "no-kind") };
+    let error = fixture.run(&none).unwrap_err().to_string();
+    assert!(error.contains("the source is not a listing"), "{error}");
+    assert_eq!(paths(&fixture).len(), 3);
+}
+
+#[test]
+fn redirects_to_other_hosts_are_not_followed() {
+    let inner = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let outer = PublicBucket::start(Behaviour::default());
+    let listing = LoadOptions { format: Some("s3".to_owned()), ..options(&outer, "moved") };
+    let fixture = Fixture::new();
+    *outer.behaviour.location.lock() = Some(format!("{}/s3/?encoding-type=url", inner.address));
+    let error = fixture.run(&listing).unwrap_err().to_string();
+    assert!(error.contains("302: the bucket has moved"), "{error}");
+    assert_eq!(inner.requests(), 0);
+    *outer.behaviour.keys.lock() = keys(2);
+    *outer.behaviour.location.lock() = Some("/s3/?encoding-type=url".to_owned());
+    assert_eq!(fixture.run(&listing).unwrap().counts.added, 2);
+}
+
+#[test]
+fn unreachable_host_does_not_stop_other_sources() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let fixture = Fixture::new();
+    let urls = [
+        PathBuf::from(format!("http://{gone}/s3/")),
+        PathBuf::from("http://no-such-host.invalid/s3/"),
+        PathBuf::from(format!("{}/s3/", bucket.address)),
+    ];
+    let options =
+        LoadOptions { sources: Fixture::options(&urls).sources, ..options(&bucket, "s3") };
+    let report = fixture.run(&options).unwrap();
+    assert_eq!(report.counts.added, 3);
+    let [first, second] = &report.tally.incomplete[..] else { panic!("{:?}", report.tally) };
+    assert!(first.contains(&gone.to_string()) && second.contains("no-such-host"), "{second}");
+    assert_eq!(paths(&fixture), keys(3));
+
+    let options = LoadOptions { sources: Fixture::options(&urls[..1]).sources, ..options };
+    assert!(matches!(fixture.run(&options), Err(JobError::Unreachable { .. })));
+    assert_eq!(paths(&fixture), keys(3));
+}
+
+#[test]
 fn empty_public_bucket_is_listed() {
     let bucket = PublicBucket::start(Behaviour::default());
     for interface in ["s3", "azure", "gcs"] {

@@ -1,5 +1,10 @@
+use std::io::Write;
+use std::process::Stdio;
+
 use buckets::jobs::{self, verify};
+use rstest::rstest;
 use serde_json::json;
+use testkit::Served;
 
 use crate::app::{Fixture, line};
 use crate::program::{Program, holds, text};
@@ -92,4 +97,85 @@ fn removals_are_reported_as_json() {
     assert_eq!((&removed["address"], &removed["files"]), (&json!(A), &json!(0)));
     assert_eq!(program.json(&["unremove", A]), json!({ "address": A, "lifted": 1 }));
     assert_eq!(program.json(&["verify"]), json!({ "faults": [] }));
+}
+
+/// Issues a key without a rate limit.
+fn unlimited_key(program: &Program) -> String {
+    program.done(&["plans", "set", "enterprise", "--per-minute", "10000000", "--burst", "100000"]);
+    program.done(&["keys", "issue", "tester", "--plan", "enterprise"]).trim().to_owned()
+}
+
+/// Returns the total of all files and the number of files of a bucket, 0 if it is not listed.
+async fn counted(server: &Served, key: &str, address: &str) -> (u64, u64) {
+    let get = async |path: String| -> serde_json::Value {
+        let answer = server.get(&path).bearer_auth(key).send().await.unwrap();
+        answer.json().await.unwrap()
+    };
+    let all = get("/api/v2/files?limit=1".to_owned()).await["meta"]["results"].as_u64().unwrap();
+    let buckets = get(format!("/api/v2/buckets?keywords={address}&exact=1")).await;
+    (all, buckets["buckets"][0]["fileCount"].as_u64().unwrap_or(0))
+}
+
+/// Starts a load that waits for its source, after it has read a file of the bucket `b1`.
+fn waiting_load(program: &Program) -> std::process::Child {
+    let mut command = program.command(&["load", "--mode", "append", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut load = command.spawn().unwrap();
+    let late = line("b1.s3.amazonaws.com", "dir/1 mark-1.late", 1, 1);
+    let other = line("b2.s3.amazonaws.com", "dir/late mark-1.txt", 1, 1);
+    load.stdin.as_mut().unwrap().write_all(format!("{late}\n{other}\n").as_bytes()).unwrap();
+    testkit::until_blocking("the load begins", || !program.status()["open_run"].is_null());
+    load
+}
+
+#[rstest]
+#[case::bucket(&[], (60, 0), 61)]
+#[case::prefix(&["--prefix", "dir/1 "], (69, 9), 70)]
+#[actix_web::test]
+async fn removal_takes_effect_while_load_waits_for_source(
+    #[case] options: &[&str],
+    #[case] hidden: (u64, u64),
+    #[case] published: u64,
+) {
+    const B1: &str = "b1.s3.amazonaws.com";
+    let program = Program::new();
+    program.done(&["load", text(&program.source(1, 70))]);
+    let key = unlimited_key(&program);
+    let servers = [program.served(&[]), program.served(&[])];
+    let mut load = waiting_load(&program);
+    let mut removal = program.start(&[&["remove", B1], options].concat());
+    for server in &servers {
+        let is_hidden = async || counted(server, &key, B1).await == hidden;
+        testkit::until("the files are hidden", is_hidden).await;
+    }
+    assert_eq!(program.status()["removals_waiting"], 1);
+    assert_eq!(program.done(&["export"]).lines().count() as u64, hidden.0);
+    drop(load.stdin.take());
+    assert!(load.wait().unwrap().success());
+    assert_eq!(removal.wait(), Some(0));
+    for server in &servers {
+        let is_published = async || counted(server, &key, B1).await == (published, hidden.1);
+        testkit::until("the load is published", is_published).await;
+    }
+    assert!(!holds(&program.index(), b"dir/1 mark-1"));
+}
+
+#[actix_web::test]
+async fn killed_removal_is_completed_by_server() {
+    const B1: &str = "b1.s3.amazonaws.com";
+    let program = Program::new();
+    program.done(&["load", text(&program.source(1, 70))]);
+    let key = unlimited_key(&program);
+    let mut load = waiting_load(&program);
+    let waits = || program.status()["removals_waiting"] == 1;
+    assert!(program.killed_when(&["remove", B1], waits));
+    load.kill().unwrap();
+    load.wait().unwrap();
+    assert!(waits() && holds(&program.index(), b"dir/1 mark-1"));
+    assert!(!program.done(&["export"]).contains(B1));
+    let server = program.served(&[]);
+    assert_eq!(counted(&server, &key, B1).await, (60, 0));
+    testkit::until("the server erases the files", async || !waits()).await;
+    assert!(!holds(&program.index(), b"dir/1 mark-1"));
+    assert_eq!(counted(&server, &key, B1).await, (60, 0));
 }

@@ -7,6 +7,7 @@ use crate::model::Attribute;
 use crate::model::expression::Expression;
 use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
+use crate::model::takedowns::HiddenPaths;
 
 /// Returns all conditions except visibility, or an empty text.
 pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
@@ -16,6 +17,9 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     }
     if !query.excluded_buckets.is_empty() {
         all.push(format!("bucket NOT IN {}", sql::numbers(&query.excluded_buckets)));
+    }
+    for HiddenPaths { bucket, prefix } in &query.hidden {
+        all.push(format!("NOT (bucket = {bucket} AND startsWith(path, {}))", sql::text(prefix)));
     }
     if !query.types.is_empty() {
         all.push(format!("kind IN {}", sql::numbers(&query.types)));
@@ -41,6 +45,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         Matching::Expression(_) => false,
     };
     anything
+        && query.hidden.is_empty()
         && query.types.is_empty()
         && query.extensions.is_empty()
         && query.stop_extensions.is_empty()

@@ -1,15 +1,19 @@
 //! Compiles file searches to queries of the inverted index.
 
-use tantivy::Term;
+use tantivy::index::SegmentReader;
+use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, Term};
 
 use super::phrase::PhraseQuery;
+use super::schema::ID;
 use super::seek_guard::SeekGuard;
 use super::view::View;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
+use crate::model::takedowns::HiddenPaths;
 
 /// Larger sets of terms are scanned once, instead of merging one list for each term.
 const MOST_LISTS: usize = 16;
@@ -31,6 +35,7 @@ pub(super) fn compile(
         clauses.extend(keywords.include.iter().map(|term| (Occur::Must, found(term))));
         clauses.extend(keywords.exclude.iter().map(|term| (Occur::MustNot, found(term))));
     }
+    clauses.extend(query.hidden.iter().map(|paths| (Occur::MustNot, paths_below(view, paths))));
     let numbers = |field: Field, values: &[u64]| -> Vec<Term> {
         values.iter().map(|&value| Term::from_field_u64(field, value)).collect()
     };
@@ -54,6 +59,23 @@ pub(super) fn compile(
         Occur::MustNot,
     );
     combine(clauses)
+}
+
+/// Matches the files of a bucket below a prefix.
+fn paths_below(view: &View, paths: &HiddenPaths) -> Box<dyn Query> {
+    let bucket = any(vec![Term::from_field_u64(view.fields.bucket, paths.bucket)]);
+    let (column, prefix) = (view.column.clone(), paths.prefix.clone().into_bytes());
+    let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {
+        let ids = reader.fast_fields().column_first_or_default::<u64>(ID)?;
+        let (column, prefix) = (column.clone(), prefix.clone());
+        Ok(move |document: DocId| {
+            let row = ids.get_val(document).wrapping_sub(1);
+            // The rows of an open run may be beyond the column of this view.
+            row < column.rows() && column.path(row).starts_with(&prefix)
+        })
+    });
+    let below: DocPredicateQuery = predicate.into();
+    Box::new(BooleanQuery::new(vec![(Occur::Must, bucket), (Occur::Must, Box::new(below))]))
 }
 
 fn combine(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {

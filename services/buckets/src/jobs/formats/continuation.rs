@@ -1,10 +1,11 @@
 //! Finds the next page of a listing.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::format::Format;
 use super::unpack::Meter;
-use super::xml::{Piece, Pieces, percent_decoded};
+use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
 
 /// The parameter of a list request for the next page.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,33 +23,43 @@ impl Marker {
     }
 }
 
-/// Returns the marker of the next page, or `None` at the end and for unreadable pages.
+/// Returns the marker of the next page, or `None` at the end.
 ///
 /// # Errors
-/// The page says that more follows, but has no marker.
+/// The page says that more follows, but has no marker, or it does not say that nothing follows.
 pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
-    if format == Format::S3 && is_truncated(page) {
-        let lost = || "the listing is truncated, but has no marker for the next page".to_owned();
-        return s3(page).ok_or_else(lost).map(Some);
+    const UNKNOWN: &str = "the page does not say whether it is the last one";
+    match format {
+        Format::S3 => match text_of(page, "IsTruncated").as_deref().map(str::trim) {
+            Some("true") => s3(page)
+                .ok_or("the listing is truncated, but has no marker for the next page".to_owned())
+                .map(Some),
+            Some("false") => Ok(None),
+            _ => Err(UNKNOWN.to_owned()),
+        },
+        Format::Azure => {
+            let marker = text_of(page, "NextMarker").ok_or(UNKNOWN)?;
+            Ok(Marker::new("marker", Some(marker)))
+        }
+        Format::Gcs => gcs(page),
+        Format::Ndjson | Format::Csv | Format::Tsv => Ok(None),
     }
-    Ok(match format {
-        Format::Azure => Marker::new("marker", text_of(page, "NextMarker")),
-        Format::Gcs => Marker::new("pageToken", gcs(page)),
-        Format::S3 | Format::Ndjson | Format::Csv | Format::Tsv => None,
-    })
 }
 
-fn is_truncated(page: &[u8]) -> bool {
-    text_of(page, "IsTruncated").is_some_and(|text| text.trim() == "true")
-}
-
-fn gcs(page: &[u8]) -> Option<String> {
+fn gcs(page: &[u8]) -> Result<Option<Marker>, String> {
     #[derive(Deserialize)]
     struct Page {
+        kind: Option<String>,
+        items: Option<IgnoredAny>,
         #[serde(rename = "nextPageToken")]
         token: Option<String>,
     }
-    serde_json::from_slice::<Page>(page).ok()?.token
+    let page = serde_json::from_slice::<Page>(page).ok();
+    // A page without files only has its kind.
+    let is_listing =
+        |page: &Page| page.items.is_some() || page.kind.as_deref() == Some("storage#objects");
+    let page = page.filter(is_listing).ok_or(NO_LISTING)?;
+    Ok(Marker::new("pageToken", page.token))
 }
 
 /// A server without version 2 of the request responds in version 1, which continues after a key.
@@ -108,7 +119,6 @@ mod tests {
     #[case(Format::Azure, "<E><Blobs/><NextMarker/></E>", None)]
     #[case(Format::Gcs, r#"{"items":[],"nextPageToken":"t"}"#, Some(("pageToken", "t")))]
     #[case(Format::Gcs, r#"{"items":[]}"#, None)]
-    #[case(Format::S3, "<R><IsTruncated>true", None)]
     fn continuations(
         #[case] format: Format,
         #[case] page: &str,
@@ -118,9 +128,17 @@ mod tests {
         let found = found.as_ref().map(|marker| (&*marker.parameter, &*marker.value));
         assert_eq!(found, expected, "{page}");
     }
-    #[test]
-    fn truncated_page_without_marker_is_error() {
-        let page = "<R><IsTruncated>true</IsTruncated></R>";
-        assert!(next_page(Format::S3, page.as_bytes()).is_err());
+
+    #[rstest]
+    #[case(Format::S3, "<R><IsTruncated>true</IsTruncated></R>")]
+    #[case(Format::S3, "<R><IsTruncated>true")]
+    #[case(Format::S3, "<R></R>")]
+    #[case(Format::S3, "<R><IsTruncated/></R>")]
+    #[case(Format::Azure, "<E><Blobs/></E>")]
+    #[case(Format::Gcs, "{}")]
+    #[case(Format::Gcs, "[]")]
+    #[case(Format::Gcs, r#"{"error":{"code":403}}"#)]
+    fn page_of_unknown_end_is_error(#[case] format: Format, #[case] page: &str) {
+        assert!(next_page(format, page.as_bytes()).is_err(), "{page}");
     }
 }

@@ -1,13 +1,16 @@
 //! Fetches pages over HTTP with rate limit and retries.
 
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use reqwest::header::RETRY_AFTER;
+use reqwest::redirect::Policy;
 use reqwest::{Response, StatusCode, Url};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
+use super::provider::{ProviderResolver, follow};
 use crate::jobs::error::JobError;
 
 /// Maximum bytes of a page.
@@ -51,6 +54,8 @@ pub(super) struct Fetcher {
 enum Failure {
     /// Temporary: retry, after the delay that the server requests, if any.
     Passing(String, Option<Duration>),
+    /// There is no connection: retry.
+    Unreachable(String),
     /// Permanent.
     Lasting(String),
 }
@@ -63,6 +68,8 @@ impl Fetcher {
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(PAGE_TIMEOUT)
             .user_agent(&options.user_agent)
+            .redirect(Policy::custom(follow))
+            .dns_resolver(Arc::new(ProviderResolver))
             .build()
             .map_err(|error| JobError::Invalid(format!("no HTTP client: {error}")))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -80,14 +87,22 @@ impl Fetcher {
         let mut pause = self.first_pause;
         for attempt in 1.. {
             self.wait_for_turn();
-            let (reason, asked) = match self.runtime.block_on(get(&self.http, url)) {
+            let failure = match self.runtime.block_on(get(&self.http, url)) {
                 Ok(page) => return Ok(Ok(page)),
-                Err(Failure::Lasting(reason)) => return Ok(Err(reason)),
-                Err(Failure::Passing(reason, asked)) => (reason, asked),
+                Err(failure) => failure,
+            };
+            let connected = !matches!(failure, Failure::Unreachable(_));
+            let (reason, asked) = match failure {
+                Failure::Lasting(reason) => return Ok(Err(reason)),
+                Failure::Passing(reason, asked) => (reason, asked),
+                Failure::Unreachable(reason) => (reason, None),
             };
             if attempt >= ATTEMPTS {
-                let error = std::io::Error::other(format!("{reason}, {ATTEMPTS} times"));
-                return Err(JobError::Source { path: url.to_string(), error });
+                let (path, reason) = (url.to_string(), format!("{reason}, {ATTEMPTS} times"));
+                return Err(match connected {
+                    true => JobError::Source { path, error: std::io::Error::other(reason) },
+                    false => JobError::Unreachable { path, reason },
+                });
             }
             log::warn!("{url}: {reason}; asking again");
             sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE));
@@ -122,7 +137,9 @@ async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
 
 /// Describes a network error, including its causes.
 fn interrupted(error: reqwest::Error) -> Failure {
-    Failure::Passing(format!("{:#}", anyhow::Error::new(error.without_url())), None)
+    let is_connected = !error.is_connect();
+    let reason = format!("{:#}", anyhow::Error::new(error.without_url()));
+    if is_connected { Failure::Passing(reason, None) } else { Failure::Unreachable(reason) }
 }
 
 fn refused(response: &Response) -> Failure {

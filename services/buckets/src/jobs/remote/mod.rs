@@ -3,6 +3,7 @@
 mod fetch;
 mod listing;
 mod pages;
+mod provider;
 
 pub use fetch::RemoteOptions;
 pub(super) use listing::Listing;

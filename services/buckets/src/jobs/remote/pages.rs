@@ -75,8 +75,11 @@ pub(in crate::jobs) fn read_pages(
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
         };
-        let mut entries = Entries { sink, until, last: None };
+        let mut entries = Entries { sink, until, last: None, broken: false };
         formats::read(name, &page[..], &defaults, &mut entries)?;
+        if entries.broken {
+            return Ok(());
+        }
         let key = entries.last;
         let next = match next_page(listing.format, &page) {
             Ok(next) => next,
@@ -139,6 +142,7 @@ struct Entries<'a> {
     until: Option<String>,
     /// The key of the last entry so far.
     last: Option<String>,
+    broken: bool,
 }
 
 impl Sink for Entries<'_> {
@@ -180,6 +184,7 @@ impl Sink for Entries<'_> {
     }
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
+        self.broken = true;
         self.sink.broken(reason)
     }
 }

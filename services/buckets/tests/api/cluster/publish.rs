@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use buckets::engine::{EngineError, FileIndex, Mode, PublishCounts};
+use buckets::engine::{BucketLoss, EngineError, FileIndex, Mode, PublishCounts, RemovalLimit};
 
 use super::{Table, all_of, named, raw, words};
 
@@ -227,4 +227,28 @@ impl Lease {
         );
         raw(&names).lines().map(str::to_owned).collect()
     }
+}
+
+#[test]
+fn publish_beyond_removal_limit_changes_nothing() {
+    let Some(table) = Table::new() else { return };
+    let files = [(1, "a"), (1, "b"), (1, "c"), (2, "d"), (2, "e")];
+    table.publish(1, Mode::Replace, &files);
+    let mut writer = table.index.writer(64).unwrap();
+    writer.begin(2).unwrap();
+    writer.add(&all_of(&[(1, "a"), (2, "d")])).unwrap();
+    writer.limit_removals(Some(RemovalLimit { files: 2, percent: 50 }));
+    match writer.publish(Mode::Replace, named(&files), 6) {
+        Err(EngineError::TooManyRemoved(losses)) => {
+            assert_eq!(losses, [(1, BucketLoss { removed: 2, before: 3 })]);
+        }
+        other => panic!("{other:?}"),
+    }
+    table.index.refresh().unwrap();
+    assert_eq!(table.all(), ["a", "b", "c", "d", "e"]);
+    writer.limit_removals(None);
+    let counts = writer.publish(Mode::Replace, named(&files), 6).unwrap();
+    assert_eq!((counts.replaced, counts.removed), (2, 3));
+    table.index.refresh().unwrap();
+    assert_eq!(table.all(), ["a", "d"]);
 }

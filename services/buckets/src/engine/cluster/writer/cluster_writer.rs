@@ -12,6 +12,7 @@ use super::super::lease::{self, Lease};
 use super::super::schema::Tables;
 use super::super::servers::Servers;
 use crate::engine::journal::{Journal, OpenRun};
+use crate::engine::removal_limit::RemovalLimit;
 
 /// The writer of a generation.
 pub(in super::super) struct ClusterWriter {
@@ -34,6 +35,8 @@ pub(in super::super) struct ClusterWriter {
     pub(super) bytes: u64,
     /// An insert failed, so its rows may be stored in part and the writer is unusable.
     pub(super) failed: bool,
+    /// The limit on files that publishes remove.
+    pub(super) removal_limit: Option<RemovalLimit>,
 }
 
 impl ClusterWriter {
@@ -64,6 +67,7 @@ impl ClusterWriter {
             batch: (memory_mb << 20) / 8,
             pending: None,
             failed: false,
+            removal_limit: None,
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);
         writer.delete_rows_after(writer.record.journal.rows)?;

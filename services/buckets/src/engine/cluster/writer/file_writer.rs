@@ -6,6 +6,7 @@ use super::cluster_writer::ClusterWriter;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
+use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 
 impl FileWriter for ClusterWriter {
@@ -15,6 +16,10 @@ impl FileWriter for ClusterWriter {
 
     fn identify(&mut self, identity: Identity) {
         self.record.journal.identity = identity;
+    }
+
+    fn limit_removals(&mut self, limit: Option<RemovalLimit>) {
+        self.removal_limit = limit;
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
@@ -54,6 +59,12 @@ impl FileWriter for ClusterWriter {
     ) -> Result<PublishCounts, EngineError> {
         let run = self.open_run()?.run;
         self.make_durable(None)?;
+        if let Some(limit) = self.removal_limit {
+            let exceeded = limit.exceeded(self.losses(mode, &buckets, limit.files)?);
+            if !exceeded.is_empty() {
+                return Err(EngineError::TooManyRemoved(exceeded));
+            }
+        }
         let (counts, batch) = self.replaced(mode, &buckets)?;
         let mut dead = self.record.dead.clone();
         dead.extend(batch);

@@ -8,6 +8,7 @@ use super::super::rows::Rows;
 use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
+use crate::engine::removal_limit::BucketLoss;
 
 /// Maximum number of rows to compare at a time; the server holds their paths in memory.
 const MOST_ROWS: u64 = 2_000_000;
@@ -65,6 +66,43 @@ impl ClusterWriter {
             }
         }
         Ok((counts, marked.then_some(batch)))
+    }
+
+    /// Counts what the run would remove from buckets with more than `least` files.
+    pub(super) fn losses(
+        &self,
+        mode: Mode,
+        named: &[NamedBucket],
+        least: u64,
+    ) -> Result<BTreeMap<u64, BucketLoss>, ClusterError> {
+        let before = view::counts(&self.client, &self.tables, &self.record)?;
+        let is_large = |bucket: &u64| before.get(bucket).is_some_and(|&files| files > least);
+        let replaced = named.iter().filter(|bucket| bucket.mode(mode) == Mode::Replace);
+        let large: HashSet<u64> = replaced.map(|bucket| bucket.id).filter(is_large).collect();
+        let mut losses: BTreeMap<u64, BucketLoss> = BTreeMap::new();
+        for share in self.shares(&large)?.iter() {
+            let buckets: Vec<u64> =
+                share.buckets.iter().copied().filter(|bucket| large.contains(bucket)).collect();
+            if buckets.is_empty() {
+                continue;
+            }
+            let share = Share { buckets, ..*share };
+            let statement = format!(
+                "SELECT bucket, toUInt64(sum(if(empty(fresh), length(old), 0))), \
+                 toUInt64(sum(length(old))) FROM ({}) GROUP BY bucket FORMAT RowBinary",
+                self.groups(&share, &large)
+            );
+            for server in self.servers.one_of_each_shard() {
+                let answer = self.client.execute(&server.url, &statement)?;
+                let mut rows = Rows::of(&answer);
+                while !rows.is_at_end() {
+                    let loss = losses.entry(rows.u64()?).or_default();
+                    loss.removed += rows.u64()?;
+                    loss.before += rows.u64()?;
+                }
+            }
+        }
+        Ok(losses)
     }
 
     /// Splits the affected buckets into shares.

@@ -17,6 +17,7 @@ use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 use crate::engine::limits::Limits;
+use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
 
@@ -33,6 +34,7 @@ pub(in super::super) struct EmbeddedWriter {
     column: ColumnWriter,
     journal: Journal,
     memory: usize,
+    removal_limit: Option<RemovalLimit>,
 }
 
 impl EmbeddedWriter {
@@ -66,6 +68,7 @@ impl EmbeddedWriter {
             column,
             journal,
             memory,
+            removal_limit: None,
         })
     }
 
@@ -139,6 +142,10 @@ impl FileWriter for EmbeddedWriter {
         self.journal.identity = identity;
     }
 
+    fn limit_removals(&mut self, limit: Option<RemovalLimit>) {
+        self.removal_limit = limit;
+    }
+
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         let (first_row, first_byte) = self.column.size();
         let open = OpenRun { run, first_row, first_byte, progress: String::new() };
@@ -173,8 +180,13 @@ impl FileWriter for EmbeddedWriter {
         let progress = self.open_run()?.progress.clone();
         self.checkpoint(progress)?;
         let view = self.view()?;
-        let (deletions, counts) = publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
+        let publish::Changes { deletions, counts, losses } =
+            publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
         drop(view);
+        let exceeded = self.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
+        if !exceeded.is_empty() {
+            return Err(EngineError::TooManyRemoved(exceeded));
+        }
         self.doom(deletions)?;
         self.commit(self.journal.with_publish(Publish { run, at, buckets, counts }))?;
         Ok(counts)

@@ -1,15 +1,24 @@
 //! Finds the files that a publish replaces by comparing sorted fingerprints of paths.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::super::deletes::Deletions;
 use super::super::view::View;
 use crate::engine::error::EngineError;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
+use crate::engine::removal_limit::BucketLoss;
 
 /// A file of a named bucket: fingerprint of its path, bucket, row.
 type Entry = (u64, u32, u64);
+
+/// The changes of a publish.
+pub(super) struct Changes {
+    pub(super) deletions: Deletions,
+    pub(super) counts: PublishCounts,
+    /// Losses of the buckets whose files are replaced.
+    pub(super) losses: BTreeMap<u64, BucketLoss>,
+}
 
 /// Finds and counts the files that the run replaces, using about `memory` bytes.
 pub(super) fn compare(
@@ -18,7 +27,7 @@ pub(super) fn compare(
     mode: Mode,
     buckets: &[NamedBucket],
     memory: usize,
-) -> Result<(Deletions, PublishCounts), EngineError> {
+) -> Result<Changes, EngineError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.id).collect();
     let first_row = view.summary.journal.open.as_ref().map_or(0, |open| open.first_row);
     let replaced: HashSet<u64> = buckets
@@ -32,6 +41,7 @@ pub(super) fn compare(
         replaced: &replaced,
         deletions: Deletions { spared_run: run, ..Deletions::default() },
         counts: PublishCounts::default(),
+        losses: BTreeMap::new(),
     };
     let files: u64 = view.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
     let passes = (files as usize * size_of::<Entry>()).div_ceil(memory.max(1 << 20)).max(1) as u64;
@@ -46,9 +56,9 @@ pub(super) fn compare(
             rest = after;
         }
     }
-    let Comparison { mut deletions, counts, .. } = comparison;
+    let Comparison { mut deletions, counts, losses, .. } = comparison;
     deletions.buckets = replaced;
-    Ok((deletions, counts))
+    Ok(Changes { deletions, counts, losses })
 }
 
 /// Returns files of the named buckets and of the run, filtered by fingerprint.
@@ -85,6 +95,7 @@ struct Comparison<'a> {
     replaced: &'a HashSet<u64>,
     deletions: Deletions,
     counts: PublishCounts,
+    losses: BTreeMap<u64, BucketLoss>,
 }
 
 impl Comparison<'_> {
@@ -92,9 +103,9 @@ impl Comparison<'_> {
     /// the same path.
     fn judge(&mut self, group: &[Entry]) {
         let Some(&(_, bucket, row)) = group.first() else { return };
-        let is_replaced = self.replaced.contains(&u64::from(bucket));
+        let bucket = u64::from(bucket);
         if group.len() == 1 {
-            return self.judge_path(&[row], is_replaced);
+            return self.judge_path(&[row], bucket);
         }
         let mut rows: Vec<u64> = group.iter().map(|entry| entry.2).collect();
         while let Some(&first) = rows.first() {
@@ -102,14 +113,20 @@ impl Comparison<'_> {
             let (same, other) =
                 rows.into_iter().partition(|&row| self.view.column.path(row) == path);
             let same: Vec<u64> = same;
-            self.judge_path(&same, is_replaced);
+            self.judge_path(&same, bucket);
             rows = other;
         }
     }
 
     /// Processes the rows of one path: first those before the run, then those of the run.
-    fn judge_path(&mut self, rows: &[u64], is_replaced: bool) {
+    fn judge_path(&mut self, rows: &[u64], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&row| row < self.first_row));
+        let is_replaced = self.replaced.contains(&bucket);
+        if is_replaced && !old.is_empty() {
+            let loss = self.losses.entry(bucket).or_default();
+            loss.before += old.len() as u64;
+            loss.removed += if new.is_empty() { old.len() as u64 } else { 0 };
+        }
         let Some((_last, repeated)) = new.split_last() else {
             if is_replaced {
                 self.counts.removed += old.len() as u64;

@@ -1,0 +1,39 @@
+//! Pending removals, which hide files before their data is erased.
+
+use std::collections::BTreeMap;
+
+use database::{DatabaseError, Db};
+
+use crate::engine::{EngineError, FileIndex, Limits};
+use crate::model::file_query::FileQuery;
+use crate::model::takedowns::{HiddenPaths, Takedowns};
+use crate::store::{buckets, removals};
+
+/// Reads the pending removals of known buckets.
+pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
+    let mut takedowns = Takedowns::default();
+    for removal in removals::pending(db)? {
+        if let Some(bucket) = buckets::by_address(db, &removal.address)? {
+            takedowns.add(bucket.id, &removal.prefix);
+        }
+    }
+    Ok(takedowns)
+}
+
+/// Counts the hidden files of buckets that are not hidden as a whole.
+pub fn count_hidden(
+    index: &dyn FileIndex,
+    takedowns: &Takedowns,
+) -> Result<BTreeMap<u64, u64>, EngineError> {
+    let mut counts = BTreeMap::new();
+    for paths in &takedowns.paths {
+        let count = |hidden: Vec<HiddenPaths>| -> Result<u64, EngineError> {
+            let buckets = Some(vec![paths.bucket]);
+            let query = FileQuery { buckets, hidden, limit: 0, ..FileQuery::default() };
+            Ok(index.search(&query, &Limits::none())?.total)
+        };
+        let hidden = count(Vec::new())?.saturating_sub(count(takedowns.paths.clone())?);
+        counts.insert(paths.bucket, hidden);
+    }
+    Ok(counts)
+}

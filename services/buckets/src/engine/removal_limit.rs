@@ -1,0 +1,57 @@
+//! The limit on files that a publish removes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The limit on files that a publish removes from a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovalLimit {
+    /// Buckets with at most this number of files have no limit.
+    pub files: u64,
+    /// Maximum percentage of the files of a larger bucket.
+    pub percent: u64,
+}
+
+impl Default for RemovalLimit {
+    fn default() -> Self {
+        Self { files: 1_000, percent: 50 }
+    }
+}
+
+/// The files that a bucket loses by a publish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BucketLoss {
+    /// Files that the run does not name.
+    pub removed: u64,
+    /// All files before the run.
+    pub before: u64,
+}
+
+impl RemovalLimit {
+    /// Returns the buckets that would lose too many files.
+    pub(super) fn exceeded(self, losses: BTreeMap<u64, BucketLoss>) -> Vec<(u64, BucketLoss)> {
+        let is_too_much = |loss: &BucketLoss| {
+            let share = u128::from(loss.before) * u128::from(self.percent);
+            loss.before > self.files && u128::from(loss.removed) * 100 > share
+        };
+        losses.into_iter().filter(|(_, loss)| is_too_much(loss)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_large_losses_of_large_buckets_exceed() {
+        let limit = RemovalLimit::default();
+        let exceeds = |removed, before| {
+            !limit.exceeded(BTreeMap::from([(1, BucketLoss { removed, before })])).is_empty()
+        };
+        assert!(!exceeds(1_000, 1_000));
+        assert!(exceeds(501, 1_001) && !exceeds(500, 1_001));
+        assert!(exceeds(1_001, 2_000) && !exceeds(1_000, 2_000));
+        assert!(exceeds(u64::MAX, u64::MAX));
+    }
+}

@@ -1,0 +1,59 @@
+//! Erases data of removals whose commands were killed, while a server runs.
+
+use std::time::Duration;
+
+use super::context::JobContext;
+use super::error::JobError;
+use super::remove::apply_pending_removals;
+use super::write_session::Session;
+use crate::state::State;
+use crate::store::removals;
+
+/// Refreshes of a server for each look at the pending removals.
+const REFRESHES: u64 = 10;
+/// Memory in MiB.
+const MEMORY_MB: usize = 64;
+
+/// Completes removals that wait while no other process writes, until the server stops. Repeated
+/// failures are logged once.
+pub async fn erase_removed(state: State) {
+    let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
+    let context = JobContext {
+        pools: state.pools().clone(),
+        clock: state.clock().clone(),
+        generations: state.shared_generations().clone(),
+        memory_mb: MEMORY_MB,
+    };
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(pause).await;
+        if state.fault().is_some() {
+            continue;
+        }
+        let context = context.clone();
+        match tokio::task::spawn_blocking(move || erase(&context, pause)).await {
+            Ok(Ok(())) => failing = false,
+            Ok(Err(error)) if !failing => {
+                failing = true;
+                log::error!("the data of removed files cannot be erased: {error}");
+            }
+            Ok(Err(_)) => {}
+            Err(error) => log::error!("the data of removed files cannot be erased: {error}"),
+        }
+    }
+}
+
+/// Completes the pending removals if one of them is older than `patience`, because its command
+/// would have completed it.
+fn erase(context: &JobContext, patience: Duration) -> Result<(), JobError> {
+    let latest = context.clock.unix() - patience.as_secs() as i64;
+    let pending = context.pools.read_blocking(removals::pending)?;
+    if !pending.iter().any(|removal| removal.requested_at <= latest) {
+        return Ok(());
+    }
+    if let Some(mut session) = Session::try_open(context, "a removal is being carried out")? {
+        apply_pending_removals(&mut session)?;
+        log::info!("erased the data of {} removals", pending.len());
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Limits requests to the provider of a bucket.
+
+use std::io;
+use std::net::SocketAddr;
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect::{Action, Attempt};
+
+use crate::model::address::provider_of;
+
+/// Maximum number of redirects of a request.
+const MOST_REDIRECTS: usize = 3;
+
+/// Follows redirects to the same provider, or to the same host if its provider is unknown. Other
+/// redirects are responses.
+pub(super) fn follow(attempt: Attempt<'_>) -> Action {
+    let first = attempt.previous().first();
+    let allowed = attempt.previous().len() <= MOST_REDIRECTS
+        && first.is_some_and(|first| is_same_provider(first, attempt.url()));
+    if allowed { attempt.follow() } else { attempt.stop() }
+}
+
+fn is_same_provider(from: &Url, to: &Url) -> bool {
+    let place = |url: &Url| (url.host_str().map(str::to_owned), url.port_or_known_default());
+    let provider = |url: &Url| provider_of(url.host_str()?);
+    let is_downgrade = from.scheme() == "https" && to.scheme() != "https";
+    !is_downgrade
+        && match provider(from) {
+            None => place(from) == place(to),
+            Some(known) => provider(to) == Some(known) && to.port() == from.port(),
+        }
+}
+
+/// Looks up names. Hosts of providers must have public addresses, so a forged answer cannot lead to
+/// an internal service.
+pub(super) struct ProviderResolver;
+
+impl Resolve for ProviderResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let permitted = permitted(name.as_str(), found);
+            if permitted.is_empty() {
+                return Err(io::Error::other("the name has no public address").into());
+            }
+            let addresses: Addrs = Box::new(permitted.into_iter());
+            Ok(addresses)
+        })
+    }
+}
+
+fn permitted(name: &str, found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let is_provider = provider_of(name).is_some();
+    found.filter(|address| !is_provider || outbound::is_public(address.ip())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("https://b.s3.amazonaws.com/?a", "https://b.s3.eu-west-1.amazonaws.com/?a", true)]
+    #[case("http://b.s3.amazonaws.com/", "https://b.s3.amazonaws.com/", true)]
+    #[case("https://b.s3.amazonaws.com/", "http://b.s3.amazonaws.com/", false)]
+    #[case("https://b.s3.amazonaws.com/", "https://b.s3.amazonaws.com:9000/", false)]
+    #[case("https://b.s3.amazonaws.com/", "https://b.storage.googleapis.com/", false)]
+    #[case("https://b.s3.amazonaws.com/", "https://127.0.0.1/", false)]
+    #[case("https://b.s3.amazonaws.com/", "https://s3.amazonaws.com.example.org/", false)]
+    #[case("http://127.0.0.1:9000/a", "http://127.0.0.1:9000/b", true)]
+    #[case("http://127.0.0.1:9000/a", "http://127.0.0.1:9001/a", false)]
+    #[case("http://files.example.org/", "http://10.0.0.1/", false)]
+    fn redirects_stay_within_provider(#[case] from: &str, #[case] to: &str, #[case] may: bool) {
+        let url = |text: &str| Url::parse(text).unwrap();
+        assert_eq!(is_same_provider(&url(from), &url(to)), may);
+    }
+
+    #[test]
+    fn providers_have_public_addresses_only() {
+        let found = || {
+            ["127.0.0.1:0", "10.0.0.1:0", "[::1]:0", "52.216.0.1:0"]
+                .map(|text| text.parse().unwrap())
+        };
+        let public: Vec<SocketAddr> = vec!["52.216.0.1:0".parse().unwrap()];
+        assert_eq!(permitted("b.s3.amazonaws.com", found().into_iter()), public);
+        assert_eq!(permitted("minio.internal", found().into_iter()), found());
+    }
+}
