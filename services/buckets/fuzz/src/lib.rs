@@ -72,7 +72,7 @@ impl Read for Trickle<'_> {
 /// Reads a source in one piece and byte by byte. Both results must be equal.
 pub fn listing(bytes: &[u8], format: Option<Format>) {
     let bucket = (format == Some(Format::S3)).then(|| "n.s3.amazonaws.com".to_owned());
-    let defaults = Defaults { bucket, kind: None, format };
+    let defaults = Defaults { bucket, format, ..Defaults::default() };
     let name = Path::new("listing");
     let (mut whole, mut slow) = (Heard::default(), Heard::default());
     let first = read(name, bytes, &defaults, &mut whole).map_err(|error| error.to_string());

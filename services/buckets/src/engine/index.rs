@@ -19,7 +19,7 @@ pub struct NewFile {
     pub kind: u64,
     /// Path inside the bucket, as listed.
     pub path: String,
-    /// Its attributes, which are not negative.
+    /// Its attributes.
     pub attributes: Attributes,
 }
 

@@ -27,7 +27,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
             read_pages(&listing, kind, &options.remote, None, &mut intake)?;
         } else {
             let input = source.open(ByteCounter::default())?;
-            formats::read(&source.path, input, &defaults, &mut intake)?;
+            formats::read(&source.path, input, &options.defaults_of(source), &mut intake)?;
             source.check()?;
         }
         intake.end_source();

@@ -106,7 +106,6 @@ impl Loader {
     }
 
     fn read_all(&mut self) -> Result<(), JobError> {
-        let defaults = self.options.defaults();
         let sources = self.options.sources.clone();
         for (index, source) in sources.iter().enumerate().skip(self.intake.state.done) {
             self.intake.begin_source(index, &source.name());
@@ -114,6 +113,7 @@ impl Loader {
                 self.read_listing(url)?;
             } else {
                 let input = source.open(self.progress.bytes_done())?;
+                let defaults = self.options.defaults_of(source);
                 formats::read(&source.path, input, &defaults, self)?;
                 source.check()?;
             }

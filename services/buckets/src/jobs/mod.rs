@@ -8,6 +8,7 @@ mod export;
 mod formats;
 mod intake;
 mod intake_state;
+mod inventory;
 mod known_buckets;
 mod load;
 mod loader;

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::formats::Defaults;
+use super::formats::{Defaults, Format};
 use super::intake::Intake;
 use super::intake_state::IntakeState;
+use super::inventory::Inventory;
 use super::max_errors::MaxErrors;
 use super::reject_file::{RejectFile, reasons_of, refuse_own_data};
 use super::remote::{Listing, RemoteOptions};
@@ -71,6 +72,21 @@ impl LoadOptions {
             bucket: self.bucket.clone(),
             kind: self.kind.clone(),
             format: self.format.as_deref().and_then(|name| name.parse().ok()),
+            columns: None,
+        }
+    }
+
+    /// Returns the defaults for a file.
+    pub(super) fn defaults_of(&self, source: &Source) -> Defaults {
+        let defaults = self.defaults();
+        match &source.inventory {
+            None => defaults,
+            Some(Inventory { bucket, columns }) => Defaults {
+                bucket: defaults.bucket.or_else(|| Some(bucket.clone())),
+                kind: defaults.kind,
+                format: Some(Format::Csv),
+                columns: Some(columns.clone()),
+            },
         }
     }
 

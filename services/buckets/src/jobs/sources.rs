@@ -1,5 +1,6 @@
 //! Sources of a load: files, standard input and listings of buckets.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use batch::{ByteCounter, CountingReader};
 use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
+use super::inventory::{self, CHECKSUM, Inventory};
 
 /// Characters of a path in a notice.
 const LONGEST_SHOWN: usize = 160;
@@ -24,23 +26,26 @@ pub struct Source {
     pub size: u64,
     /// Nanoseconds since 1970.
     pub modified: u64,
+    /// The inventory to which the file belongs.
+    #[serde(default)]
+    pub inventory: Option<Inventory>,
 }
 
 impl Source {
     fn of(path: &Path) -> Result<Self, JobError> {
         let failed = |error| JobError::Source { path: path.display().to_string(), error };
         if path == Path::new(STDIN) || url_of(path).is_some() {
-            return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
+            return Ok(Self { path: path.to_owned(), size: 0, modified: 0, inventory: None });
         }
         // Opening it checks early whether it is readable.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
             // The modification time of a pipe changes while it is read.
-            return Ok(Self { path: path.to_owned(), size: 0, modified: 0 });
+            return Ok(Self { path: path.to_owned(), size: 0, modified: 0, inventory: None });
         }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let modified = modified.map_or(0, |since| since.as_nanos() as u64);
-        Ok(Self { path: path.to_owned(), size: meta.len(), modified })
+        Ok(Self { path: path.to_owned(), size: meta.len(), modified, inventory: None })
     }
 
     /// Returns the URL if the source is a bucket.
@@ -62,7 +67,8 @@ impl Source {
     /// consistent listing.
     pub fn check(&self) -> Result<(), JobError> {
         let is_file = self.size > 0 || self.modified > 0;
-        if is_file && Self::of(&self.path)? != *self {
+        let version = |source: &Self| (source.size, source.modified);
+        if is_file && version(&Self::of(&self.path)?) != version(self) {
             return Err(JobError::SourceChanged(self.name()));
         }
         Ok(())
@@ -89,13 +95,29 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
         if path.is_dir() {
             walk(path, &mut Vec::new(), &mut sources)?;
         } else {
-            sources.push(Source::of(&absolute(path)?)?);
+            add(path, &mut sources)?;
         }
     }
+    let of_inventories: HashSet<PathBuf> =
+        sources.iter().filter(|one| one.inventory.is_some()).map(|one| one.path.clone()).collect();
+    sources.retain(|one| one.inventory.is_some() || !of_inventories.contains(&one.path));
     if sources.is_empty() {
         return Err(JobError::Invalid("there is nothing to load".to_owned()));
     }
     Ok(sources)
+}
+
+/// Adds a file, or the files of the inventory whose manifest it is.
+fn add(path: &Path, sources: &mut Vec<Source>) -> Result<(), JobError> {
+    let Some((inventory, files)) = inventory::manifest(path)? else {
+        sources.push(Source::of(&absolute(path)?)?);
+        return Ok(());
+    };
+    for file in files {
+        let file = fs::canonicalize(file)?;
+        sources.push(Source { inventory: Some(inventory.clone()), ..Source::of(&file)? });
+    }
+    Ok(())
 }
 
 /// Adds the files of a folder. `above` has the resolved parent folders.
@@ -119,12 +141,12 @@ fn walk(
     paths.sort();
     for path in paths {
         let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if hidden {
+        if hidden || path.file_name().is_some_and(|name| name == CHECKSUM) {
             continue;
         }
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => walk(&path, above, sources)?,
-            Ok(meta) if meta.is_file() => sources.push(Source::of(&absolute(&path)?)?),
+            Ok(meta) if meta.is_file() => add(&path, sources)?,
             // Opening a pipe would wait for a writer.
             Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {

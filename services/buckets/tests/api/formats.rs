@@ -277,7 +277,7 @@ mod hostile {
             bytes.truncate(end.index(bytes.len()) + 1);
             let mut sink = Ignore;
             let defaults = buckets::jobs::Defaults {
-                bucket: Some(N.to_owned()), kind: None, format: None,
+                bucket: Some(N.to_owned()), ..Default::default()
             };
             buckets::jobs::read(
                 std::path::Path::new("x"), bytes.as_slice(), &defaults, &mut sink,

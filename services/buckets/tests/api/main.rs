@@ -36,6 +36,7 @@ mod settings;
 mod stats;
 mod stop;
 mod stopped_runs;
+mod trade_formats;
 
 #[test]
 fn openapi_document_matches_code() {

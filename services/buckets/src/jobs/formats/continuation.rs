@@ -42,7 +42,7 @@ pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> 
             Ok(Marker::new("marker", Some(marker)))
         }
         Format::Gcs => gcs(page),
-        Format::Ndjson | Format::Csv | Format::Tsv => Ok(None),
+        _ => Ok(None),
     }
 }
 

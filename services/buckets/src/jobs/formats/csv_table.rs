@@ -5,10 +5,11 @@ use std::io::BufRead;
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::defaults::Defaults;
-use super::entry::{Bad, Item, Sink, Taken};
+use super::entry::{Bad, Item, Sink, Skipped, Taken};
 use super::fields;
 use super::record::Record;
 use super::unpack::Meter;
+use super::xml::percent_decoded;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
@@ -22,9 +23,40 @@ struct Columns {
     kind: Option<usize>,
     path: usize,
     attributes: Attributes<Option<usize>>,
+    /// Only for inventories.
+    versions: Option<VersionColumns>,
+}
+
+/// Columns of an inventory of versions.
+struct VersionColumns {
+    latest: Option<usize>,
+    deleted: Option<usize>,
+}
+
+impl VersionColumns {
+    /// Returns true for an old version or a delete marker.
+    fn is_old(&self, record: &ByteRecord) -> bool {
+        let is = |column: Option<usize>, value: &str| {
+            column.and_then(|column| record.get(column)).is_some_and(|it| it == value.as_bytes())
+        };
+        is(self.latest, "false") || is(self.deleted, "true")
+    }
 }
 
 impl Columns {
+    /// Returns the columns of an inventory. The bucket of its manifest replaces that of each record.
+    fn of_inventory(names: &[String]) -> Result<Self, String> {
+        let header = names.iter().map(|name| match name.as_str() {
+            "LastModifiedDate" => "LastModified",
+            name => name,
+        });
+        let place = |wanted: &str| names.iter().position(|name| name == wanted);
+        let versions =
+            VersionColumns { latest: place("IsLatest"), deleted: place("IsDeleteMarker") };
+        let columns = Self::of(&header.collect())?;
+        Ok(Self { versions: Some(versions), ..columns })
+    }
+
     fn of(header: &ByteRecord) -> Result<Self, String> {
         let find = |names: &[&str]| {
             header.iter().position(|column| {
@@ -47,6 +79,7 @@ impl Columns {
                     false => Ok(find(&headers)),
                 }
             })?,
+            versions: None,
         })
     }
 
@@ -88,6 +121,14 @@ impl Columns {
 /// NDJSON field names in addition to those of attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
+/// Returns the delimiter of a table, of which the header has more than of the other one.
+pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8> {
+    let head = input.peek(4_096)?;
+    let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let count = |wanted: u8| header.iter().filter(|&&byte| byte == wanted).count();
+    Ok(if count(b';') > count(b',') { b';' } else { b',' })
+}
+
 /// Reads all records.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
@@ -102,10 +143,13 @@ pub(super) fn read<R: BufRead>(
         .flexible(true)
         .from_reader(bounded);
     let mut record = ByteRecord::new();
-    let columns = match reader.read_byte_record(&mut record) {
-        Ok(true) => Columns::of(&record),
-        Ok(false) => Err("the source has no header".to_owned()),
-        Err(error) => Err(error.to_string()),
+    let columns = match &defaults.columns {
+        Some(names) => Columns::of_inventory(names),
+        None => match reader.read_byte_record(&mut record) {
+            Ok(true) => Columns::of(&record),
+            Ok(false) => Err("the source has no header".to_owned()),
+            Err(error) => Err(error.to_string()),
+        },
     };
     let columns = match columns {
         Ok(columns) => columns,
@@ -123,11 +167,32 @@ pub(super) fn read<R: BufRead>(
             Err(error) => return sink.broken(error.to_string()),
         }
         let position = record.position().map_or(0, csv::Position::line);
+        if let Some(versions) = &columns.versions {
+            if versions.is_old(&record) {
+                sink.skipped(Skipped::Version)?;
+                continue;
+            }
+            record = decoded(&record, columns.path);
+        }
         if let Err(reason) = take(&record, &columns, position, defaults, sink)? {
             let content = columns.line(&record, defaults);
             sink.bad(Bad { position, reason, content })?;
         }
     }
+}
+
+/// Returns a record with its path decoded.
+fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
+    let mut decoded = ByteRecord::new();
+    for (place, field) in record.iter().enumerate() {
+        match std::str::from_utf8(field) {
+            Ok(text) if place == path => {
+                decoded.push_field(&percent_decoded(&text.replace('+', " ")));
+            }
+            _ => decoded.push_field(field),
+        }
+    }
+    decoded
 }
 
 /// Passes the file of a record to the sink, or returns the reason it is bad.

@@ -11,4 +11,6 @@ pub struct Defaults {
     pub kind: Option<String>,
     /// `--format`.
     pub format: Option<Format>,
+    /// Columns of a file of an S3 inventory, which has no header.
+    pub columns: Option<Vec<String>>,
 }

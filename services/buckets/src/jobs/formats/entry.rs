@@ -69,6 +69,8 @@ pub enum Part {
     Filtered,
     /// It lists versions, which are skipped.
     Versions,
+    /// Its format does not say whether it is complete.
+    Unended,
 }
 
 impl std::fmt::Display for Part {
@@ -77,6 +79,7 @@ impl std::fmt::Display for Part {
             Self::Continued => "continues a page that is missing",
             Self::Filtered => "is filtered by a prefix or delimiter",
             Self::Versions => "only has versions, which are skipped",
+            Self::Unended => "does not say whether it is complete",
         })
     }
 }

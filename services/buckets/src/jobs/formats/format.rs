@@ -3,6 +3,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use super::ls_line::{self, Tool};
 use super::unpack::Meter;
 
 /// A listing format.
@@ -20,17 +21,40 @@ pub enum Format {
     Azure,
     /// GCS `storage#objects`.
     Gcs,
+    /// `aws s3api list-objects-v2`.
+    S3Api,
+    /// `rclone lsjson`.
+    Rclone,
+    /// `aws s3 ls`.
+    AwsLs,
+    /// `s5cmd ls`.
+    S5cmd,
+    /// `gsutil ls -l` and `gcloud storage ls -l`.
+    Gsutil,
 }
 
 /// An error for an unknown format name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the format must be ndjson, csv, tsv, s3, azure or gcs")]
+#[error(
+    "the format must be ndjson, csv, tsv, s3, azure, gcs, s3api, rclone, aws-ls, s5cmd or gsutil"
+)]
 pub struct UnknownFormat;
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 6] =
-        [Self::Ndjson, Self::Csv, Self::Tsv, Self::S3, Self::Azure, Self::Gcs];
+    pub const ALL: [Self; 11] = [
+        Self::Ndjson,
+        Self::Csv,
+        Self::Tsv,
+        Self::S3,
+        Self::Azure,
+        Self::Gcs,
+        Self::S3Api,
+        Self::Rclone,
+        Self::AwsLs,
+        Self::S5cmd,
+        Self::Gsutil,
+    ];
 
     /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
@@ -41,6 +65,11 @@ impl Format {
             Self::S3 => "s3",
             Self::Azure => "azure",
             Self::Gcs => "gcs",
+            Self::S3Api => "s3api",
+            Self::Rclone => "rclone",
+            Self::AwsLs => "aws-ls",
+            Self::S5cmd => "s5cmd",
+            Self::Gsutil => "gsutil",
         }
     }
 }
@@ -68,13 +97,18 @@ pub(super) fn recognised<R: BufRead>(
         }
         Some('[') => Some(Format::Gcs),
         Some('{') if is_gcs_page(&text) => Some(Format::Gcs),
+        Some('{') if is_s3api(&text) => Some(Format::S3Api),
         Some('{') => Some(Format::Ndjson),
         None => named_format(name).or(Some(Format::Ndjson)),
         Some(_) => {
             let header = text.lines().next().unwrap_or_default();
-            match (header.contains('\t'), header.contains(',')) {
-                (true, _) => Some(Format::Tsv),
-                (_, true) => Some(Format::Csv),
+            let is_table = header.contains([',', ';']);
+            match (ls_line::recognised(header), header.contains('\t'), is_table) {
+                (Some(Tool::Aws), ..) => Some(Format::AwsLs),
+                (Some(Tool::S5cmd), ..) => Some(Format::S5cmd),
+                (Some(Tool::Gsutil), ..) => Some(Format::Gsutil),
+                (_, true, _) => Some(Format::Tsv),
+                (_, _, true) => Some(Format::Csv),
                 _ => named_format(name),
             }
         }
@@ -85,6 +119,16 @@ pub(super) fn recognised<R: BufRead>(
 fn is_gcs_page(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
+}
+
+/// Returns true if the first bytes belong to a listing of `aws s3api`.
+fn is_s3api(head: &str) -> bool {
+    let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
+    let has_list = ["Contents", "Versions", "DeleteMarkers", "CommonPrefixes"]
+        .iter()
+        .any(|list| compact.contains(&format!("\"{list}\":[{{")));
+    // An object on one line is NDJSON.
+    has_list && !compact.starts_with("{\"bucket\"")
 }
 
 fn named_format(name: &Path) -> Option<Format> {

@@ -1,4 +1,5 @@
-//! GCS listings in JSON: `storage#objects` pages, or arrays of items.
+//! Listings in JSON: `storage#objects` pages of GCS or arrays of their items, the output of
+//! `aws s3api list-objects-v2`, and that of `rclone lsjson`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::defaults::Defaults;
-use super::entry::{Bad, Item, Sink, Skipped};
+use super::entry::{Bad, Item, Part, Sink, Skipped};
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::NO_LISTING;
@@ -21,25 +22,35 @@ use crate::model::{Attribute, Attributes};
 
 #[derive(Deserialize)]
 struct Object {
+    #[serde(alias = "Key")]
     name: Option<String>,
+    /// The name in listings of rclone.
+    #[serde(rename = "Path")]
+    path: Option<String>,
+    #[serde(rename = "IsDir", default)]
+    is_folder: bool,
     bucket: Option<String>,
+    #[serde(alias = "Size")]
     size: Option<Box<RawValue>>,
+    #[serde(alias = "LastModified", alias = "ModTime")]
     updated: Option<String>,
     #[serde(rename = "timeDeleted")]
     deleted: Option<String>,
 }
 
-/// Reads all pages.
+/// Reads all pages. `named` is the bucket of items that do not name it.
 pub(super) fn read<R: BufRead>(
     input: Meter<R>,
     defaults: &Defaults,
+    named: Option<String>,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
     let input = SharedMeter(Rc::new(RefCell::new(input)));
     let meter = input.clone();
     let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
     let last_bucket = String::new();
-    let mut state = State { sink, defaults, position: 0, failure: None, last_bucket, meter };
+    let (failure, part) = (None, None);
+    let mut state = State { sink, defaults, named, position: 0, failure, last_bucket, part, meter };
     let mut pages = 0;
     loop {
         match skip_blanks(&mut reader) {
@@ -57,7 +68,9 @@ pub(super) fn read<R: BufRead>(
             Err(error) => return state.sink.broken(format!("broken JSON: {error}")),
             Ok(truncated) => {
                 let bucket = std::mem::take(&mut state.last_bucket);
+                let part = state.part.take();
                 if !bucket.is_empty() {
+                    part.into_iter().for_each(|part| state.sink.part(part));
                     state.sink.page(&bucket, defaults.kind.as_deref(), truncated)?;
                 }
             }
@@ -98,9 +111,11 @@ impl<R: BufRead> Read for SharedMeter<R> {
 struct State<'a, R> {
     sink: &'a mut dyn Sink,
     defaults: &'a Defaults,
+    named: Option<String>,
     position: u64,
     failure: Option<JobError>,
     last_bucket: String,
+    part: Option<Part>,
     meter: SharedMeter<R>,
 }
 
@@ -121,12 +136,20 @@ impl<R: BufRead> State<'_, R> {
 
     fn try_take(&mut self, object: Object) -> Result<(), JobError> {
         let position = self.position;
+        if object.path.is_some() {
+            self.part = Some(Part::Unended);
+        }
+        if object.is_folder {
+            return self.sink.skipped(Skipped::DirectoryMarker);
+        }
         if object.deleted.is_some() {
             return self.sink.skipped(Skipped::Version);
         }
         let kind = self.defaults.kind.as_deref();
         let listed = || object.bucket.as_ref().map(|bucket| format!("gs://{bucket}"));
-        let bucket = self.defaults.bucket.clone().or_else(listed);
+        let named = || self.named.clone();
+        let bucket = self.defaults.bucket.clone().or_else(listed).or_else(named);
+        let name = object.name.as_deref().or(object.path.as_deref());
         let texts = Attributes::from_fn(|attribute| match attribute {
             Attribute::Size => object.size.as_deref().map(values::plain),
             Attribute::LastModified => object.updated.as_deref().map(Cow::Borrowed),
@@ -134,9 +157,9 @@ impl<R: BufRead> State<'_, R> {
         let parsed = || -> Result<Item<'_>, String> {
             Ok(Item {
                 position,
-                bucket: bucket.as_deref().ok_or("the field bucket is missing")?,
+                bucket: bucket.as_deref().ok_or("the bucket is missing: give --bucket")?,
                 kind,
-                path: object.name.as_deref().ok_or("the field name is missing")?,
+                path: name.ok_or("the field name is missing")?,
                 attributes: fields::read(&texts, Attribute::member)?,
             })
         };
@@ -150,7 +173,7 @@ impl<R: BufRead> State<'_, R> {
         };
         let Err(reason) = taken else { return Ok(()) };
         let content = Record::of(bucket.as_deref(), kind)
-            .field("fullPath", object.name.as_deref())
+            .field("fullPath", name)
             .attributes(&texts)
             .into_line();
         self.sink.bad(Bad { position, reason, content })
@@ -179,11 +202,23 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
         let mut truncated = false;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "items" => map.next_value_seed(ItemsSeed(self.0))?,
-                "nextPageToken" => {
-                    truncated = map.next_value::<Option<String>>()?.is_some_and(|t| !t.is_empty());
+                "items" | "Contents" => map.next_value_seed(ItemsSeed(self.0))?,
+                "nextPageToken" | "NextToken" => {
+                    truncated |= map.next_value::<Option<String>>()?.is_some_and(|t| !t.is_empty());
                 }
-                "prefixes" => map.next_value_seed(PrefixesSeed(self.0))?,
+                "IsTruncated" => truncated |= map.next_value::<Option<bool>>()? == Some(true),
+                "Prefix" | "Delimiter" | "StartAfter" => {
+                    if map.next_value::<Option<String>>()?.is_some_and(|text| !text.is_empty()) {
+                        self.0.part = Some(Part::Filtered);
+                    }
+                }
+                "prefixes" | "CommonPrefixes" => {
+                    map.next_value_seed(SkippedSeed(self.0, Skipped::Prefix))?;
+                }
+                "Versions" | "DeleteMarkers" => {
+                    self.0.part = Some(Part::Versions);
+                    map.next_value_seed(SkippedSeed(self.0, Skipped::Version))?;
+                }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -225,9 +260,10 @@ impl<'de, R: BufRead> Visitor<'de> for ItemsSeed<'_, '_, R> {
     }
 }
 
-struct PrefixesSeed<'s, 'a, R>(&'s mut State<'a, R>);
+/// Counts skipped entries.
+struct SkippedSeed<'s, 'a, R>(&'s mut State<'a, R>, Skipped);
 
-impl<'de, R: BufRead> DeserializeSeed<'de> for PrefixesSeed<'_, '_, R> {
+impl<'de, R: BufRead> DeserializeSeed<'de> for SkippedSeed<'_, '_, R> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -235,16 +271,16 @@ impl<'de, R: BufRead> DeserializeSeed<'de> for PrefixesSeed<'_, '_, R> {
     }
 }
 
-impl<'de, R: BufRead> Visitor<'de> for PrefixesSeed<'_, '_, R> {
+impl<'de, R: BufRead> Visitor<'de> for SkippedSeed<'_, '_, R> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array of prefixes")
+        f.write_str("an array of skipped entries")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {
-            if let Err(failure) = self.0.sink.skipped(Skipped::Prefix) {
+            if let Err(failure) = self.0.sink.skipped(self.1) {
                 self.0.failure = Some(failure);
                 return Err(serde::de::Error::custom("stopped"));
             }

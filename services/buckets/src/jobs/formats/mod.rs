@@ -10,11 +10,15 @@ mod entry;
 mod fields;
 mod format;
 mod gcs;
+mod lines;
+mod ls;
+mod ls_line;
 mod ndjson;
 mod read;
 mod record;
 mod s3;
 mod unpack;
+mod utf16;
 mod values;
 mod xml;
 

@@ -1,20 +1,19 @@
 //! NDJSON: a JSON object on every line.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::BufRead;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::defaults::Defaults;
-use super::entry::{Bad, Item, Sink, Taken};
+use super::entry::{Bad, Item, Part, Sink, Skipped, Taken};
+use super::lines::{LONGEST_LINE, LineEnd, read_line};
 use super::unpack::Meter;
 use super::{fields, values};
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
-
-/// Maximum length of a line in bytes. Paths have at most 4,096 bytes.
-const LONGEST_LINE: usize = 1 << 20;
 
 #[derive(Deserialize)]
 struct Line<'a> {
@@ -26,10 +25,25 @@ struct Line<'a> {
     path: Option<Cow<'a, str>>,
     #[serde(borrow, alias = "Size")]
     size: Option<&'a RawValue>,
-    #[serde(borrow, rename = "lastModified", alias = "LastModified")]
+    #[serde(borrow, rename = "lastModified", alias = "LastModified", alias = "last_modified")]
     modified: Option<&'a RawValue>,
     /// Marks a reject file.
     rejected: Option<bool>,
+}
+
+impl Line<'_> {
+    /// Splits a key that is a URL, as `s5cmd --json ls` writes it, and returns its bucket. Such a
+    /// listing does not say whether it is complete.
+    fn split_url(&mut self) -> Option<String> {
+        if self.bucket.is_some() {
+            return None;
+        }
+        let url = self.path.as_deref()?;
+        let (name, path) = url.strip_prefix("s3://")?.split_once('/')?;
+        let (bucket, path) = (format!("s3://{name}"), path.to_owned());
+        self.path = Some(Cow::Owned(path));
+        Some(bucket)
+    }
 }
 
 /// Reads all lines.
@@ -40,11 +54,12 @@ pub(super) fn read<R: BufRead>(
 ) -> Result<(), JobError> {
     let mut line = Vec::new();
     let mut position = 0;
+    let mut unended = BTreeSet::new();
     loop {
         line.clear();
         input.reset();
         let ended = match read_line(&mut input, &mut line) {
-            Ok(LineEnd::OfSource) if line.is_empty() => return Ok(()),
+            Ok(LineEnd::OfSource) if line.is_empty() => break,
             Ok(end) => end,
             Err(error) => return sink.broken(format!("line {}: {error}", position + 1)),
         };
@@ -54,7 +69,7 @@ pub(super) fn read<R: BufRead>(
         if content.is_empty() {
             continue;
         }
-        if let Err(reason) = take(content, position, defaults, sink)? {
+        if let Err(reason) = take(content, position, defaults, &mut unended, sink)? {
             let torn = ended == LineEnd::OfSource && is_torn(content);
             sink.bad(Bad { position, reason, content: content.to_vec() })?;
             if torn {
@@ -62,13 +77,11 @@ pub(super) fn read<R: BufRead>(
             }
         }
     }
-}
-
-/// The end of a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineEnd {
-    Feed,
-    OfSource,
+    for bucket in unended {
+        sink.part(Part::Unended);
+        sink.page(&bucket, defaults.kind.as_deref(), false)?;
+    }
+    Ok(())
 }
 
 /// Returns true if the last line without a line feed is incomplete, for example because its writer
@@ -77,40 +90,29 @@ fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Reads a line. The part that exceeds the maximum length is dropped.
-fn read_line<R: BufRead>(input: &mut Meter<R>, line: &mut Vec<u8>) -> std::io::Result<LineEnd> {
-    loop {
-        input.reset();
-        let available = input.fill_buf()?;
-        if available.is_empty() {
-            return Ok(LineEnd::OfSource);
-        }
-        let end = memchr::memchr(b'\n', available);
-        let count = end.map_or(available.len(), |end| end + 1);
-        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
-        line.extend_from_slice(&available[..count.min(room)]);
-        input.consume(count);
-        if end.is_some() {
-            return Ok(LineEnd::Feed);
-        }
-    }
-}
-
 /// Passes the file of a line to the sink, or returns the reason it is bad.
 fn take(
     content: &[u8],
     position: u64,
     defaults: &Defaults,
+    unended: &mut BTreeSet<String>,
     sink: &mut dyn Sink,
 ) -> Result<Taken, JobError> {
-    let item = match parsed(content) {
+    let mut item = match parsed(content) {
         Ok(line) => line,
         Err(reason) => return Ok(Err(reason)),
     };
+    let listed = item.split_url();
+    if item.kind.as_deref() == Some("directory") && listed.is_some() {
+        return sink.skipped(Skipped::Prefix).map(Ok);
+    }
+    if listed.is_some() {
+        item.kind = None;
+    }
     if item.rejected == Some(true) && item.path.is_none() {
         return sink.rejected().map(Ok);
     }
-    let bucket = defaults.bucket.as_deref().or(item.bucket.as_deref());
+    let bucket = defaults.bucket.as_deref().or(item.bucket.as_deref()).or(listed.as_deref());
     let kind = defaults.kind.as_deref().or(item.kind.as_deref());
     let Some(bucket) = bucket else { return Ok(Err(missing("bucket"))) };
     let Some(path) = item.path.as_deref() else { return Ok(Err(missing("fullPath"))) };
@@ -122,7 +124,12 @@ fn take(
         value.map(values::plain)
     });
     match fields::read(&texts, Attribute::member) {
-        Ok(attributes) => sink.file(&Item { position, bucket, kind, path, attributes }),
+        Ok(attributes) => {
+            if listed.is_some() && !unended.contains(bucket) {
+                unended.insert(bucket.to_owned());
+            }
+            sink.file(&Item { position, bucket, kind, path, attributes })
+        }
         Err(reason) => Ok(Err(reason)),
     }
 }

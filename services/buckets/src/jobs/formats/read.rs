@@ -7,8 +7,12 @@ use super::defaults::Defaults;
 use super::entry::Sink;
 use super::format::{Format, recognised};
 use super::unpack::{Meter, unpacked};
-use super::{azure, csv_table, gcs, ndjson, s3};
+use super::utf16::as_utf8;
+use super::{azure, csv_table, gcs, ls, ndjson, s3};
 use crate::jobs::error::JobError;
+
+const NAMELESS: &str = "the listing does not name its host: give --bucket, or name the file \
+                        ADDRESS.xml or its folder ADDRESS";
 
 /// Reads a source, which may be compressed, and passes its content to the sink.
 pub fn read(
@@ -17,7 +21,7 @@ pub fn read(
     defaults: &Defaults,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
-    let mut input = match unpacked(name, source) {
+    let mut input = match unpacked(name, source).and_then(as_utf8) {
         Ok(unpacked) => Meter::new(unpacked),
         Err(error) => return sink.broken(error.to_string()),
     };
@@ -29,27 +33,37 @@ pub fn read(
             Err(error) => return sink.broken(error.to_string()),
         },
     };
+    let kind = defaults.kind.as_deref();
     match format {
         Format::Ndjson => ndjson::read(input, defaults, sink),
-        Format::Csv => csv_table::read(input, b',', defaults, sink),
+        Format::Csv => match csv_table::delimiter(&mut input) {
+            Ok(delimiter) => csv_table::read(input, delimiter, defaults, sink),
+            Err(error) => sink.broken(error.to_string()),
+        },
         Format::Tsv => csv_table::read(input, b'\t', defaults, sink),
-        Format::Gcs => gcs::read(input, defaults, sink),
+        Format::Gcs => gcs::read(input, defaults, None, sink),
+        Format::Gsutil => ls::read(input, defaults.bucket.as_deref(), kind, sink),
+        Format::S3Api | Format::Rclone | Format::AwsLs | Format::S5cmd => {
+            let Some(bucket) = defaults.bucket.clone().or_else(|| address_in(name)) else {
+                return sink.broken(NAMELESS.to_owned());
+            };
+            match format {
+                Format::AwsLs | Format::S5cmd => ls::read(input, Some(&bucket), kind, sink),
+                _ => gcs::read(input, defaults, Some(bucket), sink),
+            }
+        }
         Format::Azure => azure::read(input, defaults, sink),
         Format::S3 => {
             let Some(bucket) = defaults.bucket.clone().or_else(|| address_in(name)) else {
-                return sink.broken(
-                    "the listing does not name its host: give --bucket, or name the file \
-                     ADDRESS.xml or its folder ADDRESS"
-                        .to_owned(),
-                );
+                return sink.broken(NAMELESS.to_owned());
             };
-            s3::read(input, &bucket, defaults.kind.as_deref(), sink)
+            s3::read(input, &bucket, kind, sink)
         }
     }
 }
 
-/// Returns the bucket address from a file name `ADDRESS.xml[.N]` or the folder name. In file names,
-/// `,` replaces `/`.
+/// Returns the bucket address from a file name `ADDRESS.xml[.N]`, `.json` or `.txt`, or the folder
+/// name. In file names, `,` replaces `/`.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
     let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);
@@ -58,7 +72,8 @@ fn address_in(name: &Path) -> Option<String> {
         _ => file,
     };
     let folder = name.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
-    let named = file.strip_suffix(".xml").map(str::to_owned);
+    let named = [".xml", ".json", ".txt"].iter().find_map(|ending| file.strip_suffix(ending));
+    let named = named.map(str::to_owned);
     named.into_iter().chain(folder.map(|folder| folder.into_owned())).find_map(|name| {
         let address = name.replace(',', "/");
         let known = crate::model::address::Address::parse(&address).ok()?.kind().is_some();

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::tz::TimeZone;
 use serde_json::value::RawValue;
 
 /// Larger numbers are milliseconds. As seconds they would be after the year 5138.
@@ -30,12 +32,13 @@ pub(super) fn size(text: &str) -> Result<i64, &'static str> {
 /// Formats a date so that [`date`] returns it: in seconds, or after the year 5138 in RFC 3339, because
 /// such a number would be in milliseconds.
 pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
-    let text = Timestamp::from_second(seconds).ok().filter(|_| seconds > MOST_SECONDS);
+    let is_long = seconds.unsigned_abs() > MOST_SECONDS as u64;
+    let text = Timestamp::from_second(seconds).ok().filter(|_| is_long);
     text.map_or_else(|| seconds.into(), |at| at.to_string().into())
 }
 
-/// Parses a date: seconds, milliseconds, RFC 3339 or RFC 1123. Returns Unix seconds, or 0 if it is
-/// empty. Dates after the year 9999 cannot be parsed, because [`exported_date`] could not write them.
+/// Parses a date: seconds, milliseconds, RFC 3339 or RFC 1123. A date without a time zone is in UTC.
+/// Returns Unix seconds, negative before 1970, or 0 if it is empty. Dates after the year 9999 cannot be parsed, because [`exported_date`] could not write them.
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     const UNREADABLE: &str = "the date cannot be parsed";
     static RFC_1123: DateTimeParser = DateTimeParser::new();
@@ -43,14 +46,27 @@ pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     if text.is_empty() {
         return Ok(0);
     }
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
         let number: i64 = text.parse().map_err(|_| UNREADABLE)?;
-        let seconds = if number > MOST_SECONDS { number / 1_000 } else { number };
+        let seconds = if number.unsigned_abs() > MOST_SECONDS as u64 {
+            number.div_euclid(1_000)
+        } else {
+            number
+        };
         return Timestamp::from_second(seconds).map(|_| seconds).map_err(|_| UNREADABLE);
     }
     let parsed: Result<Timestamp, _> = text.parse();
-    let parsed = parsed.or_else(|_| RFC_1123.parse_timestamp(text)).map_err(|_| UNREADABLE)?;
-    if parsed.as_second() < 0 { Err(UNREADABLE) } else { Ok(parsed.as_second()) }
+    let parsed = parsed.or_else(|_| RFC_1123.parse_timestamp(text));
+    let parsed = parsed.or_else(|_| in_utc(text)).map_err(|_| UNREADABLE)?;
+    Ok(parsed.as_second() - i64::from(parsed.subsec_nanosecond() < 0))
+}
+
+/// Parses a date without a time zone, such as `2022-10-25 02:57:46` or `2022/10/25 02:57:46`.
+fn in_utc(text: &str) -> Result<Timestamp, jiff::Error> {
+    let (date, time) = text.split_at_checked(10).unwrap_or((text, ""));
+    let local: DateTime = format!("{}{time}", date.replace('/', "-")).parse()?;
+    TimeZone::UTC.to_timestamp(local)
 }
 
 #[cfg(test)]
@@ -67,8 +83,16 @@ mod tests {
     #[case("Tue, 25 Oct 2022 02:57:46 GMT", Ok(1_666_666_666))]
     #[case("", Ok(0))]
     #[case("0", Ok(0))]
-    #[case("-5", Err(()))]
-    #[case("1969-12-31T23:59:59Z", Err(()))]
+    #[case("-5", Ok(-5))]
+    #[case("-100000000001", Ok(-100_000_001))]
+    #[case("1969-12-31T23:59:59Z", Ok(-1))]
+    #[case("1969-12-31T23:59:58.5Z", Ok(-2))]
+    #[case("2022-10-25 02:57:46", Ok(1_666_666_666))]
+    #[case("2022-10-25T02:57:46", Ok(1_666_666_666))]
+    #[case("2022/10/25 02:57:46", Ok(1_666_666_666))]
+    #[case("2022-10-25", Ok(1_666_656_000))]
+    #[case("-", Err(()))]
+    #[case("2022-10-25 25:00:00", Err(()))]
     #[case("99999999999999999999", Err(()))]
     #[case("100000000000", Ok(100_000_000_000))]
     #[case("100000000001", Ok(100_000_000))]
@@ -82,7 +106,9 @@ mod tests {
 
     #[test]
     fn exported_dates_are_stable() {
-        for seconds in [0, 1, 100_000_000_000, 100_000_000_001, 253_402_207_200] {
+        for seconds in
+            [0, 1, -1, -100_000_000_000, 100_000_000_000, 100_000_000_001, 253_402_207_200]
+        {
             let exported = exported_date(seconds);
             let text = exported.as_str().map_or_else(|| exported.to_string(), str::to_owned);
             assert_eq!(date(&text), Ok(seconds), "{text}");

@@ -60,6 +60,7 @@ pub(in crate::jobs) fn read_pages(
         bucket: Some(listing.bucket.clone()),
         kind: kind.map(str::to_owned),
         format: Some(listing.format),
+        columns: None,
     };
     let mut marker = from.as_ref().map(|place| place.resumed(listing.format));
     let mut known = from.and_then(|place| place.key);

@@ -1,0 +1,37 @@
+//! Reads lines of limited length.
+
+use std::io::BufRead;
+
+use super::unpack::Meter;
+
+/// Maximum length of a line in bytes. Paths have at most 4,096 bytes.
+pub(super) const LONGEST_LINE: usize = 1 << 20;
+
+/// The end of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineEnd {
+    Feed,
+    OfSource,
+}
+
+/// Reads a line. The part that exceeds the maximum length is dropped.
+pub(super) fn read_line<R: BufRead>(
+    input: &mut Meter<R>,
+    line: &mut Vec<u8>,
+) -> std::io::Result<LineEnd> {
+    loop {
+        input.reset();
+        let available = input.fill_buf()?;
+        if available.is_empty() {
+            return Ok(LineEnd::OfSource);
+        }
+        let end = memchr::memchr(b'\n', available);
+        let count = end.map_or(available.len(), |end| end + 1);
+        let room = (LONGEST_LINE + 1).saturating_sub(line.len());
+        line.extend_from_slice(&available[..count.min(room)]);
+        input.consume(count);
+        if end.is_some() {
+            return Ok(LineEnd::Feed);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Lines of listings as text.
+
+/// A tool that writes listings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tool {
+    Aws,
+    S5cmd,
+    Gsutil,
+}
+
+/// A line of a listing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    /// White space or a sum.
+    Other,
+    /// A folder, whose files are not listed.
+    Folder(Tool),
+    File {
+        tool: Tool,
+        /// Bucket name, which only `gsutil` writes.
+        bucket: Option<&'a str>,
+        path: &'a str,
+        size: &'a str,
+        date: String,
+    },
+}
+
+/// Returns the tool whose listings have this line.
+pub(super) fn recognised(line: &str) -> Option<Tool> {
+    match parsed(line)? {
+        Line::Other => None,
+        Line::Folder(tool) | Line::File { tool, .. } => Some(tool),
+    }
+}
+
+/// Parses a line, or returns `None` if no tool writes it.
+pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
+    let text = line.trim_start();
+    let is_sum =
+        ["Total Objects:", "Total Size:", "TOTAL:"].iter().any(|sum| text.starts_with(sum));
+    if text.is_empty() || is_sum {
+        return Some(Line::Other);
+    }
+    for (mark, tool) in [("PRE ", Tool::Aws), ("DIR ", Tool::S5cmd), ("gs://", Tool::Gsutil)] {
+        if text.starts_with(mark) {
+            return Some(Line::Folder(tool));
+        }
+    }
+    let (first, rest) = text.split_once(' ')?;
+    if is_number(first) {
+        // 1234  2022-10-25T02:57:46Z  gs://bucket/path#generation  metageneration=1
+        let (date, rest) = rest.trim_start().split_once(' ')?;
+        let (bucket, path) = rest.trim_start().strip_prefix("gs://")?.split_once('/')?;
+        let path = match path.rsplit_once("  metageneration=") {
+            Some((path, _)) => path.rsplit_once('#').map_or(path, |(path, _)| path),
+            None => path,
+        };
+        let (tool, bucket, date) = (Tool::Gsutil, Some(bucket), date.to_owned());
+        return Some(Line::File { tool, bucket, path, size: first, date });
+    }
+    // 2022-10-25 02:57:46       1234 path
+    let (time, rest) = rest.split_once(' ')?;
+    let (size, path) = rest.trim_start().split_once(' ')?;
+    let has_shape = |text: &str, separators: [u8; 2], places: [usize; 2], length: usize| {
+        text.len() == length
+            && text.bytes().enumerate().all(|(place, byte)| match place {
+                _ if place == places[0] => byte == separators[0],
+                _ if place == places[1] => byte == separators[1],
+                _ => byte.is_ascii_digit(),
+            })
+    };
+    if !has_shape(time, [b':'; 2], [2, 5], 8) {
+        return None;
+    }
+    let date = format!("{first} {time}");
+    let bucket = None;
+    if has_shape(first, [b'/'; 2], [4, 7], 10) {
+        let path = path.strip_prefix(' ').unwrap_or(path);
+        return Some(Line::File { tool: Tool::S5cmd, bucket, path, size, date });
+    }
+    has_shape(first, [b'-'; 2], [4, 7], 10).then_some(Line::File {
+        tool: Tool::Aws,
+        bucket,
+        path,
+        size,
+        date,
+    })
+}
+
+/// Returns true for digits only.
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("2022-10-25 02:57:46       1234 a b/ c", Tool::Aws, None, "a b/ c")]
+    #[case("2022-10-25 02:57:46       1234  a", Tool::Aws, None, " a")]
+    #[case("2022/10/25 02:57:46              1234  a b", Tool::S5cmd, None, "a b")]
+    #[case("    1234  2022-10-25T02:57:46Z  gs://box/a b", Tool::Gsutil, Some("box"), "a b")]
+    #[case(
+        "    1234  2022-10-25T02:57:46Z  gs://box/a#1#1666666666123  metageneration=1",
+        Tool::Gsutil,
+        Some("box"),
+        "a#1"
+    )]
+    fn lines_of_files(
+        #[case] line: &str,
+        #[case] expected: Tool,
+        #[case] in_bucket: Option<&str>,
+        #[case] at: &str,
+    ) {
+        let Some(Line::File { tool, bucket, path, size, .. }) = parsed(line) else {
+            panic!("{line}")
+        };
+        assert_eq!((tool, bucket, path, size), (expected, in_bucket, at, "1234"));
+    }
+
+    #[rstest]
+    #[case("", Some(Line::Other))]
+    #[case("Total Objects: 3", Some(Line::Other))]
+    #[case("TOTAL: 2 objects, 1234 bytes (1.21 KiB)", Some(Line::Other))]
+    #[case("                           PRE dir/", Some(Line::Folder(Tool::Aws)))]
+    #[case("                                  DIR  dir/", Some(Line::Folder(Tool::S5cmd)))]
+    #[case("                       gs://box/dir/", Some(Line::Folder(Tool::Gsutil)))]
+    #[case("2022-10-25 02:57:46", None)]
+    #[case("2022-10-25 noon 12 a", None)]
+    #[case("1234 x y", None)]
+    #[case("name,size", None)]
+    fn other_lines(#[case] line: &str, #[case] expected: Option<Line<'_>>) {
+        assert_eq!(parsed(line), expected);
+    }
+}

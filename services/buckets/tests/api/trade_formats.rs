@@ -1,0 +1,212 @@
+//! Outputs of the tools of the trade.
+
+use std::path::PathBuf;
+
+use buckets::jobs::{LoadOptions, Report, dry_run, export};
+use rstest::rstest;
+
+use crate::app::{Fixture, line};
+
+const BOX: &str = "box.s3.amazonaws.com";
+
+/// Loads a file into an index with another file of the bucket. Returns all lines.
+fn loaded(name: &str, content: impl AsRef<[u8]>, bucket: Option<&str>) -> (Report, Vec<String>) {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "kept", 1, 1)]);
+    let path = fixture.folder.write(name, content);
+    let options = LoadOptions {
+        bucket: bucket.map(str::to_owned),
+        ..Fixture::options(std::slice::from_ref(&path))
+    };
+    let report = fixture.run(&options).unwrap();
+    (report, lines(&fixture))
+}
+
+fn lines(fixture: &Fixture) -> Vec<String> {
+    let mut out = Vec::new();
+    export(&fixture.context, None, &mut out).unwrap();
+    let mut lines: Vec<String> =
+        String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn expected(bucket: &str, kind: &str, path: &str, size: i64) -> String {
+    format!(
+        r#"{{"bucket":"{bucket}","type":"{kind}","fullPath":"{path}","size":{size},"lastModified":1666666666}}"#
+    )
+}
+
+const AWS: &str = "2022-10-25 02:57:46       1234 a b,c/1.txt
+2022-10-25 02:57:46          0 dir/
+                           PRE more/
+
+Total Objects: 2
+   Total Size: 1234
+";
+const S5CMD: &str = "2022/10/25 02:57:46              1234  a b,c/1.txt
+                                  DIR  more/
+";
+const S5CMD_JSON: &str = r#"{"key":"s3://box/a b,c/1.txt","etag":"x","last_modified":"2022-10-25T02:57:46Z","type":"file","size":1234}
+{"key":"s3://box/more/","type":"directory"}
+"#;
+const RCLONE: &str = r#"[
+{"Path":"a b,c/1.txt","Name":"1.txt","Size":1234,"MimeType":"text/plain","ModTime":"2022-10-25T02:57:46.000000000Z","IsDir":false},
+{"Path":"more","Name":"more","Size":-1,"MimeType":"inode/directory","ModTime":"2022-10-25T02:57:46Z","IsDir":true}
+]
+"#;
+
+#[rstest]
+#[case::aws_s3_ls("list.txt", AWS)]
+#[case::s5cmd_ls("list.txt", S5CMD)]
+#[case::s5cmd_json("list.json", S5CMD_JSON)]
+#[case::rclone_lsjson("list.json", RCLONE)]
+fn listings_without_end_add_files(#[case] name: &str, #[case] content: &str) {
+    for bucket in [Some(BOX), (content == S5CMD_JSON).then_some("s3://box")] {
+        let Some(bucket) = bucket else { continue };
+        let (report, lines) = loaded(name, content, Some(bucket));
+        assert_eq!(report.tally.bad, 0);
+        let kept = line_of_kept();
+        assert_eq!(lines, [expected(BOX, "aws", "a b,c/1.txt", 1234), kept]);
+    }
+}
+
+fn line_of_kept() -> String {
+    format!(r#"{{"bucket":"{BOX}","type":"aws","fullPath":"kept","size":1,"lastModified":1}}"#)
+}
+
+#[test]
+fn bucket_of_listing_is_named_by_folder_or_file() {
+    for name in [format!("{BOX}/page1"), format!("{BOX}.txt"), format!("{BOX}.txt.2")] {
+        assert_eq!(loaded(&name, AWS, None).1.len(), 2, "{name}");
+    }
+    let fixture = Fixture::new();
+    let path = fixture.folder.write("list.txt", AWS);
+    let error = fixture.load(&[path]).unwrap_err().to_string();
+    assert!(error.contains("give --bucket"), "{error}");
+}
+
+#[test]
+fn gsutil_listing_names_its_bucket() {
+    let text = "      1234  2022-10-25T02:57:46Z  gs://box/a b,c/1.txt
+      5  2022-10-25T02:57:46Z  gs://box/v#1666666666000001  metageneration=1
+                                 gs://box/more/
+TOTAL: 2 objects, 1239 bytes (1.21 KiB)
+";
+    let (report, lines) = loaded("list.txt", text, None);
+    assert_eq!((report.tally.bad, report.tally.skipped_prefixes), (0, 1));
+    let address = "box.storage.googleapis.com";
+    let both = [expected(address, "gcp", "a b,c/1.txt", 1234), expected(address, "gcp", "v", 5)];
+    assert_eq!(lines[1..], both);
+}
+
+#[rstest]
+#[case::all("", 0)]
+#[case::prefix(r#","Prefix":"a""#, 1)]
+#[case::more(r#","NextToken":"t""#, 1)]
+#[case::truncated(r#","IsTruncated":true"#, 1)]
+#[case::versions(r#","DeleteMarkers":[{"Key":"x"}]"#, 1)]
+#[case::folders(r#","CommonPrefixes":[{"Prefix":"x/"}]"#, 1)]
+#[case::no_prefix(r#","Prefix":"","RequestCharged":null,"IsTruncated":false"#, 0)]
+fn s3api_listing_removes_files_if_it_is_complete(#[case] more: &str, #[case] kept: usize) {
+    let text = format!(
+        r#"{{
+    "Contents": [{{"Key":"a b,c/1.txt","LastModified":"2022-10-25T02:57:46+00:00","ETag":"x","Size":1234,"StorageClass":"STANDARD"}}]{more}
+}}"#
+    );
+    let (report, lines) = loaded("list.json", text, Some(BOX));
+    assert_eq!((report.tally.bad, lines.len()), (0, 1 + kept), "{lines:?}");
+    assert_eq!(lines[0], expected(BOX, "aws", "a b,c/1.txt", 1234));
+}
+
+#[test]
+fn tables_with_semicolons_and_utf_16_are_loaded() {
+    let text =
+        "bucket;fullPath;size;lastModified\r\ns3://box;\u{e9},1.txt;5;2022-10-25 02:57:46\r\n";
+    let units = || std::iter::once(0xfeff).chain(text.encode_utf16());
+    let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+    for content in [text.as_bytes(), &little, &big] {
+        let (report, lines) = loaded("table.csv", content, None);
+        assert_eq!(report.tally.bad, 0);
+        assert_eq!(lines, [expected(BOX, "aws", "\u{e9},1.txt", 5)]);
+    }
+}
+
+#[test]
+fn dates_before_1970_are_kept() {
+    let text = format!(
+        "{{\"bucket\":\"{BOX}\",\"fullPath\":\"a\",\"size\":1,\"lastModified\":\"1969-12-31 00:00:00\"}}\n"
+    );
+    let (_, lines) = loaded("list.ndjson", text, None);
+    assert!(lines[0].contains("\"lastModified\":-86400"), "{lines:?}");
+    let (_, again) = loaded("again.ndjson", lines[0].clone() + "\n", None);
+    assert_eq!(again, lines);
+}
+
+#[test]
+fn rounded_sizes_are_bad() {
+    let text = "2022-10-25 02:57:46    1.2 KiB a.txt\n".repeat(2);
+    let fixture = Fixture::new();
+    let path = fixture.folder.write("list.txt", text);
+    let options = LoadOptions {
+        bucket: Some(BOX.to_owned()),
+        format: Some("aws-ls".to_owned()),
+        ..Fixture::options(&[path])
+    };
+    assert_eq!(dry_run(&fixture.context, &options).unwrap().tally.bad, 2);
+}
+
+/// Writes an inventory with the folders of its destination bucket.
+fn inventory(fixture: &Fixture, format: &str) -> PathBuf {
+    let at = "copy/prefix/box/daily";
+    fixture.folder.write(
+        format!("{at}/data/1.csv"),
+        "\"box\",\"a+b%2Cc/1.txt\",\"\",\"true\",\"false\",\"1234\",\"2022-10-25T02:57:46.000Z\"\n\
+         \"box\",\"old.txt\",\"v\",\"false\",\"false\",\"5\",\"2022-10-25T02:57:46.000Z\"\n\
+         \"box\",\"gone.txt\",\"w\",\"true\",\"true\",\"\",\"2022-10-25T02:57:46.000Z\"\n",
+    );
+    fixture.folder.write(
+        format!("{at}/data/2.csv"),
+        "\"box\",\"2.txt\",\"\",\"true\",\"false\",\"7\",\"2022-10-25T02:57:46.000Z\"\n",
+    );
+    fixture.folder.write(format!("{at}/2022-10-25T01-00Z/manifest.checksum"), "abc");
+    let manifest = serde_json::json!({
+        "sourceBucket": "box",
+        "destinationBucket": "arn:aws:s3:::inventories",
+        "version": "2016-11-30",
+        "fileFormat": format,
+        "fileSchema": "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate",
+        "files": [
+            { "key": "prefix/box/daily/data/1.csv", "size": 1, "MD5checksum": "x" },
+            { "key": "prefix/box/daily/data/2.csv", "size": 1, "MD5checksum": "x" },
+        ],
+    });
+    fixture.folder.write(format!("{at}/2022-10-25T01-00Z/manifest.json"), manifest.to_string())
+}
+
+#[test]
+fn inventory_is_loaded_by_its_manifest() {
+    for whole_folder in [false, true] {
+        let fixture = Fixture::new();
+        fixture.load_lines(&[&line(BOX, "removed", 1, 1)]);
+        let manifest = inventory(&fixture, "CSV");
+        let path = if whole_folder { fixture.folder.join("copy") } else { manifest };
+        let report = fixture.load(&[path]).unwrap();
+        assert_eq!((report.tally.bad, report.tally.skipped_versions), (0, 2));
+        let both = [expected(BOX, "aws", "2.txt", 7), expected(BOX, "aws", "a b,c/1.txt", 1234)];
+        assert_eq!(lines(&fixture), both);
+    }
+}
+
+#[test]
+fn inventory_without_files_or_in_other_format_is_refused() {
+    let fixture = Fixture::new();
+    let manifest = inventory(&fixture, "Parquet");
+    let refused =
+        |path: &PathBuf| buckets::jobs::sources_of(std::slice::from_ref(path)).unwrap_err();
+    assert!(refused(&manifest).to_string().contains("an inventory in Parquet cannot be read"));
+    let manifest = inventory(&fixture, "CSV");
+    std::fs::remove_file(fixture.folder.join("copy/prefix/box/daily/data/2.csv")).unwrap();
+    assert!(refused(&manifest).to_string().contains("data/2.csv is not found from its folder"));
+}
