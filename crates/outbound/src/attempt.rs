@@ -10,8 +10,12 @@ use crate::failures::Failed;
 pub(crate) struct Times {
     /// The timeout of an attempt, which is then retried later.
     pub(crate) longest: Duration,
+    /// The timeout for a new receiver while many others hang.
+    pub(crate) longest_in_a_crowd: Duration,
     /// Receivers that take longer are slow.
     pub(crate) slow_after: Duration,
+    /// New receivers that take longer make room for other new ones.
+    pub(crate) new_for: Duration,
     /// The pauses between attempts to record the outcome while the outbox is unavailable. A sent message
     /// that is not recorded would be sent again.
     pub(crate) pauses: [Duration; 4],
@@ -20,7 +24,9 @@ pub(crate) struct Times {
 impl Times {
     pub(crate) const USUAL: Self = Self {
         longest: Duration::from_secs(30),
+        longest_in_a_crowd: Duration::from_secs(5),
         slow_after: Duration::from_secs(2),
+        new_for: Duration::from_millis(250),
         pauses: [
             Duration::from_secs(1),
             Duration::from_secs(5),

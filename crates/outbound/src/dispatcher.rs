@@ -1,6 +1,6 @@
 //! Delivers an outbox: claims, sends and marks due messages.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, Either, select};
@@ -69,8 +69,8 @@ enum Step<'a, R, M> {
     Found(Result<Vec<R>, OutboxError>),
     /// The messages of the shares were claimed.
     Claimed(Vec<(R, usize)>, Claimed<R, M>),
-    /// An attempt became slow.
-    Late(R, Lane, BoxFuture<'a, Ended<R>>),
+    /// An attempt that began at this time takes long.
+    Late(R, Lane, Instant, BoxFuture<'a, Ended<R>>),
     /// An attempt ended. The flag says whether it was slow.
     Ended(Ended<R>, Lane, bool),
 }
@@ -170,10 +170,13 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
                 self.claimed += claimed.len();
                 claimed.into_iter().for_each(|due| self.send(due));
             }
-            Step::Late(receiver, lane, attempt) => {
+            Step::Late(receiver, lane, begin, attempt) => {
                 let lane = self.lanes.slow_down(&receiver, lane);
-                let ended = async move { Step::Ended(attempt.await, lane, true) };
-                self.steps.push(Box::pin(ended));
+                let slow_after = self.times.slow_after;
+                self.steps.push(Box::pin(async move {
+                    let ended = attempt.await;
+                    Step::Ended(ended, lane, begin.elapsed() >= slow_after)
+                }));
             }
             Step::Ended(ended, lane, was_slow) => {
                 self.lanes.end(&ended.receiver, lane, was_slow);
@@ -197,12 +200,19 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         let (outbox, courier) = (self.outbox, self.courier);
         let receiver = due.receiver.clone();
         let lane = self.lanes.begin(&receiver);
-        let slow_after = self.times.slow_after;
-        let attempt: BoxFuture<'a, _> = Box::pin(attempt(self.times, outbox, courier, due));
+        let (begin, mut times) = (Instant::now(), self.times);
+        let mut late_after = times.slow_after;
+        if lane == Lane::New {
+            late_after = times.new_for;
+            if self.lanes.is_crowded() {
+                times.longest = times.longest_in_a_crowd;
+            }
+        }
+        let attempt: BoxFuture<'a, _> = Box::pin(attempt(times, outbox, courier, due));
         self.steps.push(Box::pin(async move {
-            match select(attempt, std::pin::pin!(tokio::time::sleep(slow_after))).await {
+            match select(attempt, std::pin::pin!(tokio::time::sleep(late_after))).await {
                 Either::Left((ended, _)) => Step::Ended(ended, lane, false),
-                Either::Right((_, attempt)) => Step::Late(receiver, lane, attempt),
+                Either::Right((_, attempt)) => Step::Late(receiver, lane, begin, attempt),
             }
         }));
     }
@@ -314,9 +324,31 @@ mod tests {
     #[tokio::test]
     async fn any_number_of_hanging_receivers_leave_the_quick_slots() {
         let table = Table::new((0..40).map(|receiver| (receiver, 3)).chain([(40, 400)]));
-        let times = Times { slow_after: Duration::from_millis(1), ..Times::USUAL };
+        let times = Times { new_for: Duration::from_millis(1), ..Times::USUAL };
         let claimed = deliver_within(times, &table, &Hanging::new(40, 400)).await;
         assert_eq!((claimed.unwrap(), &*table.failures.lock()), (520, &Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_good_new_receiver_does_not_wait_until_hanging_new_ones_time_out() {
+        let table = Table::new((0..110).map(|receiver| (receiver, 3)).chain([(110, 1)]));
+        let longest = Duration::from_secs(10);
+        let new_for = Duration::from_millis(20);
+        let times = Times { longest, longest_in_a_crowd: longest, new_for, ..Times::USUAL };
+        let claimed = deliver_within(times, &table, &Hanging::new(110, 1)).await;
+        assert_eq!((claimed.unwrap(), &*table.failures.lock()), (331, &Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn in_a_crowd_new_receivers_that_hang_time_out_early() {
+        let table = Table::new((0..300).map(|receiver| (receiver, 1)).chain([(300, 1)]));
+        let brief = Duration::from_millis(1);
+        let longest = Duration::from_secs(3600);
+        let times = Times { longest, longest_in_a_crowd: brief, new_for: brief, ..Times::USUAL };
+        let claimed = deliver_within(times, &table, &Hanging::new(300, 1)).await;
+        assert_eq!(claimed.unwrap(), 301);
+        // The good receiver released those that began before the crowd.
+        assert!(table.failures.lock().len() <= 300 - 64);
     }
 
     /// Never completes.

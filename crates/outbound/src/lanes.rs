@@ -17,8 +17,8 @@ const REMEMBERED: usize = 10_000;
 /// A kind of receiver, and the slots for its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// No attempt has ended yet. At most half of the quick slots are for these, because any number of
-    /// them may hang.
+    /// No attempt has ended yet. Any number of these may hang, so they get one message each, share half
+    /// of the quick slots, and leave them soon.
     #[default]
     New,
     Quick,
@@ -77,6 +77,11 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     /// turn, the one served longest ago first, until there is no room.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
         let Limits { each, each_slow, .. } = self.limits;
+        let most = |lane| match lane {
+            Lane::New => 1,
+            Lane::Quick => each,
+            Lane::Slow => each_slow,
+        };
         let mut room = self.room();
         let unknown = Receiver::default();
         let state = |receiver: &R| self.receivers.get(receiver).unwrap_or(&unknown);
@@ -87,8 +92,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
             let before = room;
             for (receiver, share) in &mut shares {
                 let Receiver { under_way, lane, .. } = state(receiver);
-                let most = if *lane == Lane::Slow { each_slow } else { each };
-                if under_way + *share < most && room.take(*lane) {
+                if under_way + *share < most(*lane) && room.take(*lane) {
                     *share += 1;
                 }
             }
@@ -112,6 +116,11 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
+    /// Returns whether so many attempts hang that a new receiver cannot have the time of others.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.slow >= MOST / 2
+    }
+
     /// Records that a message goes to a receiver now. Returns its lane.
     pub(crate) fn begin(&mut self, receiver: &R) -> Lane {
         if self.receivers.len() >= REMEMBERED {
@@ -126,9 +135,12 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         lane
     }
 
-    /// Records that an attempt takes long, so it leaves its slot. Returns its new lane.
+    /// Records that an attempt takes long, so it leaves its slot. Returns its new lane. A new receiver stays
+    /// new until the end of the attempt.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
-        self.mark(receiver, Lane::Slow);
+        if lane != Lane::New {
+            self.mark(receiver, Lane::Slow);
+        }
         *self.count(lane) -= 1;
         *self.count(Lane::Slow) += 1;
         Lane::Slow
@@ -175,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn new_receivers_get_half_of_the_quick_slots() {
+    fn new_receivers_get_one_message_each_and_half_of_the_quick_slots() {
         let mut lanes = lanes_that_know(["known"]);
-        assert_eq!(lanes.shares(&["a", "b"]), [("a", 2), ("b", 1)]);
-        assert_eq!(lanes.shares(&["a", "b", "known"]), [("a", 2), ("b", 1), ("known", 3)]);
+        assert_eq!(lanes.shares(&["a", "b", "c", "d"]), [("a", 1), ("b", 1), ("c", 1)]);
+        assert_eq!(lanes.shares(&["a", "b", "known"]), [("a", 1), ("b", 1), ("known", 4)]);
         let lane = lanes.begin(&"a");
         lanes.end(&"a", lane, false);
         assert_eq!(lanes.shares(&["a"]), [("a", 4)]);
@@ -223,7 +235,7 @@ mod tests {
 
     #[test]
     fn slow_receivers_have_slots_of_their_own_until_they_are_quick_again() {
-        let mut lanes = lanes_that_know(["d", "e"]);
+        let mut lanes = lanes_that_know(["a", "b", "c", "d", "e"]);
         for receiver in ["a", "b", "c"] {
             let lane = lanes.begin(&receiver);
             assert_eq!(lanes.slow_down(&receiver, lane), Lane::Slow);
