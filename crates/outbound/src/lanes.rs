@@ -116,7 +116,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
-    /// Returns whether so many attempts hang that a new receiver cannot have the time of others.
+    /// Returns whether many attempts hang, so a new receiver gets less time than others.
     pub(crate) fn is_crowded(&self) -> bool {
         self.slow >= MOST / 2
     }
