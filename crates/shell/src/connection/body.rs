@@ -41,7 +41,7 @@ impl<S> Timed<S> {
         self.progress.moved(bytes);
         let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };
         held.grow(bytes);
-        connection.count_useful(1);
+        connection.count_useful(usize::from(bytes > 0));
         if connection.is_full() { Err(io::ErrorKind::OutOfMemory.into()) } else { Ok(()) }
     }
 }

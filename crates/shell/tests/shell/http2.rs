@@ -255,6 +255,25 @@ async fn a_connection_without_a_request_is_closed() {
 }
 
 /// Settings under which only a stop ends an idle connection.
+/// The library accepts any number of empty frames (RUSTSEC-2026-0258), whether the handler reads or not.
+#[actix_web::test]
+async fn a_flood_of_empty_data_frames_ends_the_connection() {
+    let started = native().await;
+    for path in ["/note", "/slow"] {
+        let client = Client::connect(&started, 65_535).await;
+        let request = http::Request::post(format!("https://localhost{path}"));
+        let request = request.header("content-type", "application/json").body(()).unwrap();
+        let mut requests = client.requests.ready().await.unwrap();
+        let (_answer, mut body) = requests.send_request(request, false).unwrap();
+        let mut sent = 0;
+        while !client.ended.is_finished() && body.send_data(Bytes::new(), false).is_ok() {
+            sent += 1;
+            assert!(sent < 200_000, "{path}");
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 fn patient(settings: &mut ShellSettings) {
     settings.tls_mode = TlsMode::Native;
     settings.head_timeout = 600;
