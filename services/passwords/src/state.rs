@@ -1,7 +1,7 @@
 //! The state of the service.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use arc_swap::ArcSwapOption;
 use arc_swap::cache::Cache;
@@ -52,6 +52,8 @@ pub struct State {
     snapshots: [Arc<ArcSwapOption<Snapshot>>; 2],
     /// For each kind, the prefix of a bucket that could not be served, or [`NONE_FAILING`].
     failing: [AtomicU32; 2],
+    /// For each kind, whether the activated corpus could not be loaded.
+    unusable: [AtomicBool; 2],
     /// Notifies the workers of a replaced corpus.
     exchanges: watch::Sender<()>,
 }
@@ -61,7 +63,13 @@ impl State {
     pub fn new(settings: Settings) -> Self {
         let failing = [const { AtomicU32::new(NONE_FAILING) }; 2];
         let exchanges = watch::Sender::new(());
-        Self { settings, snapshots: Default::default(), failing, exchanges }
+        Self {
+            settings,
+            snapshots: Default::default(),
+            failing,
+            unusable: Default::default(),
+            exchanges,
+        }
     }
 
     /// The settings.
@@ -84,12 +92,23 @@ impl State {
         let kind = corpus.kind();
         self.snapshots[kind.position()].store(Some(Arc::new(corpus.into())));
         self.set_failing(kind, None);
+        self.set_unusable(kind, false);
         self.exchanges.send_replace(());
     }
 
     /// Receives a change whenever a corpus is replaced.
     pub fn exchanges(&self) -> watch::Receiver<()> {
         self.exchanges.subscribe()
+    }
+
+    /// Whether the activated corpus of a kind could not be loaded. An earlier one may still be in use.
+    pub fn is_unusable(&self, kind: Kind) -> bool {
+        self.unusable[kind.position()].load(Ordering::Relaxed)
+    }
+
+    /// Sets whether the activated corpus of a kind could not be loaded.
+    pub fn set_unusable(&self, kind: Kind, unusable: bool) {
+        self.unusable[kind.position()].store(unusable, Ordering::Relaxed);
     }
 
     /// The prefix of a bucket that could not be served, if any.

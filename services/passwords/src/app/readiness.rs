@@ -17,11 +17,17 @@ pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &Buc
 /// Checks that the service can answer requests.
 ///
 /// # Errors
-/// No corpus is loaded, or a bucket that failed still cannot be read.
+/// No corpus is loaded, an activated corpus cannot be used and no earlier one is in use, or a bucket
+/// that failed still cannot be read.
 pub fn readiness(state: &State) -> Result<(), String> {
     let mut loaded = false;
     for kind in Kind::ALL {
-        let Some(snapshot) = state.snapshot(kind) else { continue };
+        let Some(snapshot) = state.snapshot(kind) else {
+            if state.is_unusable(kind) {
+                return Err(format!("the {} corpus cannot be used", kind.label()));
+            }
+            continue;
+        };
         loaded = true;
         let Some(prefix) = state.failing(kind) else { continue };
         // Retry the bucket that failed: the disk may have recovered.

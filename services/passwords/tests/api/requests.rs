@@ -162,6 +162,37 @@ async fn a_kind_without_corpus_is_503_and_the_other_one_serves() {
 }
 
 #[actix_web::test]
+async fn a_corpus_that_cannot_be_loaded_at_start_turns_readiness_red() {
+    let data = Data::new();
+    data.activate(Kind::Ntlm, &Numbers::new(1).entries(Kind::Ntlm, &[(PREFIX, 1)]));
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(PREFIX, 1)]));
+    let current = data.path().join("sha1/CURRENT");
+    let name = std::fs::read(&current).unwrap();
+    std::fs::write(&current, "").unwrap();
+    let server = server(&data, false).await;
+    assert_eq!(ask(&server, "GET", "/range/21BD1?mode=ntlm", "").await.status, 200);
+    assert_eq!(server.admin_status("/readyz").await, 503);
+    // The named file is missing.
+    std::fs::write(&current, &name).unwrap();
+    let aside = data.path().join("aside");
+    std::fs::rename(&path, &aside).unwrap();
+    server.service.reload(true);
+    assert_eq!(server.admin_status("/readyz").await, 503);
+    // A kind without a corpus does not matter.
+    std::fs::remove_file(&current).unwrap();
+    server.service.reload(true);
+    assert_eq!(server.admin_status("/readyz").await, 200);
+    std::fs::write(&current, &name).unwrap();
+    std::fs::rename(&aside, &path).unwrap();
+    server.service.reload(true);
+    assert_eq!(ask(&server, "GET", "/range/21BD1", "").await.status, 200);
+    // A server that has a corpus keeps it.
+    std::fs::write(&current, "").unwrap();
+    server.service.reload(true);
+    assert_eq!(server.admin_status("/readyz").await, 200);
+}
+
+#[actix_web::test]
 async fn without_any_corpus_ranges_are_503_and_the_service_is_not_ready() {
     let data = Data::new();
     let server = server(&data, false).await;
