@@ -13,7 +13,7 @@ use clap::builder::{OsStr, Resettable};
 use clap::error::{ContextKind, ContextValue};
 
 use crate::private_files::keep_private;
-use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, server, settings};
+use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, settings, signals};
 
 /// The subcommands of every binary.
 #[derive(Clone, Copy, Debug, clap::Subcommand)]
@@ -38,11 +38,7 @@ impl CommonCommand {
         serve: impl FnOnce() -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         match self {
-            Self::Serve => {
-                server::outlive_hangups()?;
-                logs::queue();
-                serve()
-            }
+            Self::Serve => serve(),
             Self::Openapi => print_openapi::<S>(),
             Self::Healthcheck => healthcheck(settings),
         }
@@ -68,10 +64,16 @@ pub trait Cli: clap::Parser {
 ///
 /// The exit code is 2 for a usage error, 1 for another error, otherwise that of the command.
 pub fn main<C: Cli>() -> ExitCode {
+    signals::hold();
+    logs::queue();
     let arguments: Vec<_> = std::env::args_os().collect();
     let format = logs::format_of(&arguments, std::env::var_os("LOG_FORMAT").as_deref());
-    let cli = match parse::<C>(arguments) {
-        Ok(cli) => cli,
+    let parsed = parse_command::<C>(arguments);
+    if !matches!(parsed, Ok((_, true))) {
+        signals::release();
+    }
+    let (cli, serves) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) if error.use_stderr() => {
             match format {
                 LogFormat::Json => logs::refuse(format, &usage_fault(&error)),
@@ -84,6 +86,13 @@ pub fn main<C: Cli>() -> ExitCode {
     if let Err(fault) = logs::start(cli.shell().log_format, C::INFO.name) {
         logs::refuse(format, &fault);
         return ExitCode::from(2);
+    }
+    if serves {
+        logs::never_wait();
+        if let Err(error) = signals::receive() {
+            logs::fail(format, "fatal", &format!("cannot start the thread for signals: {error}"));
+            return ExitCode::FAILURE;
+        }
     }
     keep_private(&C::INFO, &cli.shell().data_dir, &cli.shell().tls_folder());
     let code = cli.run().unwrap_or_else(|error| {
@@ -109,13 +118,19 @@ fn usage_fault(error: &clap::Error) -> String {
 pub fn parse<C: Cli>(
     arguments: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<C, clap::Error> {
+    parse_command(arguments.into_iter().collect()).map(|(cli, _)| cli)
+}
+
+/// Parses a command line. Also returns whether it starts the server.
+fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<(C, bool), clap::Error> {
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
     let mut command = without_empty_variables(settings::with_defaults(command, &info));
-    let arguments: Vec<std::ffi::OsString> = arguments.into_iter().collect();
     let parsed = command.try_get_matches_from_mut(&arguments);
     let mut matches = parsed.map_err(|error| with_plain_usage(error, &mut command, &arguments))?;
-    C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    let serves = matches.subcommand_name().is_none_or(|name| name == "serve");
+    let cli = C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, serves))
 }
 
 /// Ignores empty environment variables, which deployments use for settings without a value. An empty database

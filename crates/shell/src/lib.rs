@@ -32,6 +32,7 @@ mod server;
 mod service;
 mod settings;
 mod shell;
+mod signals;
 mod tls;
 
 pub use access_log::KeyNumber;
@@ -55,3 +56,4 @@ pub use server::{Running, Server, serve};
 pub use service::{Next, Service};
 pub use settings::{LogClient, LogFormat, ShellSettings, Switch};
 pub use shell::Shell;
+pub use signals::Hangups;

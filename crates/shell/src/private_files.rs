@@ -113,8 +113,8 @@ fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
 
 /// Adds bits to the umask and returns the one before.
 fn tighten_umask(bits: u32) -> u32 {
-    // SAFETY: umask has no preconditions and cannot fail. Adding bits takes two calls, which are safe because
-    // the process does not have other threads yet.
+    // SAFETY: umask has no preconditions and cannot fail. Adding bits takes two calls; the threads for the log and
+    // for signals, which may run already, create no files.
     unsafe {
         let before = libc::umask(OTHERS_AND_GROUP);
         libc::umask(before | bits);

@@ -12,7 +12,6 @@ use actix_web::{App, HttpResponse, HttpServer, web};
 use anyhow::{Context as _, anyhow, bail};
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Context};
 use crate::connection::{self, Entrance, Limits, ParserFaults, Peers};
@@ -20,7 +19,7 @@ use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::listen::{self, Listener};
-use crate::{Operations, Service, ShellSettings, TlsMode, logs, metrics, tls};
+use crate::{Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, tls};
 
 /// How long queued connections are still accepted at the end.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
@@ -49,6 +48,8 @@ const SPARE_DESCRIPTORS: u64 = 256;
 const FEWEST_DESCRIPTORS: u64 = 64;
 /// File descriptors of the event loop of one thread.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
+/// Most file descriptors of the runtime of the main thread.
+const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
 /// Most connections of the admin port. Their descriptors are among the reserved ones.
 const ADMIN_CONNECTIONS: usize = 64;
 
@@ -91,6 +92,8 @@ impl Server {
         let _ = rustls::crypto::ring::default_provider().install_default();
         connection::show_metrics();
         metrics::set_build(S::INFO.name, S::INFO.version);
+        let workers = settings.worker_count();
+        let files = open_files(workers, 0)?;
         let plain = listen::bind(&settings.bind, "BIND")?;
         let side = listen::bind(&settings.admin_bind, "ADMIN_BIND")?;
         let (encrypted, certificates) = match settings.tls_mode {
@@ -132,8 +135,7 @@ impl Server {
         tasks.push(actix_web::rt::spawn(crate::memory::trim_after_peaks()));
         let draining = context.draining.clone();
         let half_closed = !context.shell.stop_when_client_leaves;
-        let workers = settings.worker_count();
-        let connections = connections(settings, open_files(workers)?);
+        let connections = connections(settings, files);
         let mut server = actix_server::Server::build()
             .workers(workers)
             .max_concurrent_connections(connections.div_ceil(workers))
@@ -275,20 +277,22 @@ fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
 /// # Errors
 /// See [`Server::start`].
 pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result<ExitCode> {
-    actix_web::rt::System::new().block_on(async {
+    // The runtime would panic.
+    open_files(settings.worker_count(), DESCRIPTORS_OF_THE_RUNTIME)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    actix_web::rt::System::with_tokio_rt(|| runtime).block_on(async {
         // Worker threads may still drop thread-locals while the process exits. If one of them dropped the last
         // handle of the system, it would wake the runtime and abort.
         std::mem::forget(actix_web::rt::System::current());
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut hangup = signal(SignalKind::hangup())?;
+        let mut hangups = Hangups::subscribe();
         let mut running = Server::start(settings, service).await?;
         announce::<S>(settings, &running);
+        let mut stop = std::pin::pin!(signals::stop());
         loop {
             tokio::select! {
-                _ = terminate.recv() => log::info!("SIGTERM: finishing requests"),
-                _ = interrupt.recv() => log::info!("SIGINT: finishing requests"),
-                _ = hangup.recv() => {
+                name = &mut stop => log::info!("{name}: finishing requests"),
+                () = hangups.next() => {
                     running.reload();
                     continue;
                 }
@@ -306,20 +310,6 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         // A blocking task that hangs would keep the runtime alive, and thus the process.
         std::process::exit(0)
     })
-}
-
-/// Installs a handler for SIGHUP, so a reload request during the start does not end the process.
-///
-/// A signal that arrives before [`serve`] is pending there and reloads the certificates.
-///
-/// # Errors
-/// The handler cannot be installed.
-pub(crate) fn outlive_hangups() -> anyhow::Result<()> {
-    // The handler outlives the runtime and the stream.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let _inside = runtime.enter();
-    drop(signal(SignalKind::hangup()).context("SIGHUP cannot be handled")?);
-    Ok(())
 }
 
 /// Ends the process if the stop itself hangs.
@@ -349,8 +339,8 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
 /// Raises the limit of open files as far as possible and returns it.
 ///
 /// # Errors
-/// The limit is too low for the threads of the server.
-fn open_files(workers: usize) -> anyhow::Result<u64> {
+/// The limit is too low for the threads of the server and `more` files.
+fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         log::warn!("the limit of open files cannot be raised: {error}");
         1024
@@ -358,7 +348,7 @@ fn open_files(workers: usize) -> anyhow::Result<u64> {
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
     // The admin port and the two listening threads have event loops too.
     let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
-    let needed = open + threads + FEWEST_DESCRIPTORS;
+    let needed = open + more + threads + FEWEST_DESCRIPTORS;
     if limit < needed {
         bail!(
             "the limit of open files is {limit} (ulimit -n), but a server with WORKERS={workers} needs \

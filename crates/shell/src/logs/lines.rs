@@ -1,9 +1,9 @@
-//! Writes lines to stderr, directly or through a queue.
+//! Writes lines to stderr through a bounded queue, which a thread writes.
 //!
-//! A command writes each line directly. This keeps the order of its output, and a slow reader slows it down. A
-//! server must not wait for a reader: its lines go through a bounded queue, which a thread writes. Lines that do
-//! not fit into the queue or cannot be written are lost. The metric `log_lines_lost_total` counts them, and a
-//! line reports their number when stderr works again.
+//! A command waits until each line is written. This keeps the order of its output, and a slow reader slows it
+//! down. If stderr takes nothing for a second, the command continues without waiting until stderr works again. A
+//! server never waits. Lines that do not fit into the queue or cannot be written are lost. The metric
+//! `log_lines_lost_total` counts them, and a line reports their number when stderr works again.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -14,6 +14,8 @@ use crate::metrics;
 
 /// The pause before a retry if stderr is a full pipe in non-blocking mode.
 const PAUSE: Duration = Duration::from_millis(10);
+/// How long a command waits for its reader.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes lines to one output, and queues them if necessary.
 pub(super) struct Lines {
@@ -25,6 +27,10 @@ pub(super) struct Lines {
 struct State {
     /// Whether a thread writes the lines. Otherwise `push` does.
     is_queued: bool,
+    /// Whether `push` waits until the lines are written.
+    waits: bool,
+    /// Whether a wait was fruitless and nothing has been written since.
+    is_stalled: bool,
     /// Whether the thread is writing lines from the queue.
     is_writing: bool,
     waiting: Vec<u8>,
@@ -35,11 +41,18 @@ struct State {
 impl Lines {
     /// Writes lines directly. A later queue has room for `room` bytes.
     pub(super) const fn new(room: usize) -> Self {
-        let state = State { is_queued: false, is_writing: false, waiting: Vec::new(), lost: 0 };
+        let state = State {
+            is_queued: false,
+            waits: true,
+            is_stalled: false,
+            is_writing: false,
+            waiting: Vec::new(),
+            lost: 0,
+        };
         Self { state: Mutex::new(state), changed: Condvar::new(), room }
     }
 
-    /// Writes whole lines to `out` or queues them. Never fails, and does not wait if there is a queue.
+    /// Queues whole lines, or writes them to `out` if there is no queue. Never fails.
     pub(super) fn push(&self, lines: &[u8], out: impl Write) {
         let mut state = self.state();
         if !state.is_queued {
@@ -51,7 +64,15 @@ impl Lines {
         } else {
             state.waiting.extend_from_slice(lines);
             self.changed.notify_all();
+            if state.waits && !state.is_stalled {
+                state.is_stalled = !self.wait(&mut state, PATIENCE);
+            }
         }
+    }
+
+    /// From now on, `push` does not wait until the lines are written.
+    pub(super) fn never_wait(&self) {
+        self.state().waits = false;
     }
 
     /// Creates the queue and a thread that writes it to `out` until the process ends.
@@ -76,15 +97,20 @@ impl Lines {
 
     /// Waits until all queued lines are written, but no longer than `limit`.
     pub(super) fn flush(&self, limit: Duration) {
+        self.wait(&mut self.state(), limit);
+    }
+
+    /// Returns whether all queued lines were written within `limit`.
+    fn wait(&self, state: &mut MutexGuard<'_, State>, limit: Duration) -> bool {
         let end = Instant::now() + limit;
-        let mut state = self.state();
         while state.is_writing || !state.waiting.is_empty() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return;
+                return false;
             }
-            self.changed.wait_for(&mut state, left);
+            self.changed.wait_for(state, left);
         }
+        true
     }
 
     fn write_queue(&self, mut out: impl Write, report: impl Fn(u64) -> String) {
@@ -113,6 +139,7 @@ impl Lines {
             let mut state = self.state();
             state.lost = state.lost - reported + unwritten;
             state.is_writing = false;
+            state.is_stalled = false;
             drop(state);
             self.changed.notify_all();
         }
@@ -165,6 +192,13 @@ mod tests {
         Box::leak(Box::new(Lines::new(room)))
     }
 
+    /// The lines of a server.
+    fn never_waiting(room: usize) -> &'static Lines {
+        let lines = lines(room);
+        lines.never_wait();
+        lines
+    }
+
     fn report(lost: u64) -> String {
         format!("lost {lost}\n")
     }
@@ -203,7 +237,7 @@ mod tests {
     #[test]
     fn a_queue_never_waits_for_its_reader_and_reports_lost_lines() {
         let (from, to) = pipe().unwrap();
-        let lines = lines(1_000);
+        let lines = never_waiting(1_000);
         lines.queue(to, report).unwrap();
         let line = [[b'x'; 99].as_slice(), b"\n"].concat();
         let before = metrics::lost_lines().get();
@@ -225,13 +259,34 @@ mod tests {
     #[test]
     fn a_flush_ends_without_a_reader() {
         let (from, to) = pipe().unwrap();
-        let lines = lines(1 << 20);
+        let lines = never_waiting(1 << 20);
         lines.queue(to, report).unwrap();
         lines.push(&[b'\n'; 200_000], io::sink());
         lines.flush(Duration::from_millis(1));
         let state = lines.state();
         assert!(state.is_writing || !state.waiting.is_empty());
         drop(from);
+    }
+
+    #[test]
+    fn a_command_waits_once_for_a_reader_that_does_not_read() {
+        let (from, to) = pipe().unwrap();
+        let lines = lines(1 << 20);
+        lines.queue(to, report).unwrap();
+        lines.push(b"first\n", io::sink());
+        assert!(lines.state().waiting.is_empty() && !lines.state().is_writing, "not written");
+        lines.push(&[b'\n'; 200_000], io::sink());
+        assert!(lines.state().is_stalled);
+        // Each of these would wait for the reader.
+        for _ in 0..1_000 {
+            lines.push(b"x\n", io::sink());
+        }
+        assert!(lines.state().is_stalled);
+        let read = std::thread::spawn(move || read(from));
+        lines.flush(LONG);
+        assert!(!lines.state().is_stalled);
+        lines.push(b"last\n", io::sink());
+        assert_eq!(read.join().unwrap().len(), 1 + 200_000 + 1_000);
     }
 
     #[test]

@@ -94,11 +94,11 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
     Ok(())
 }
 
-/// Queues lines from now on. A thread writes the bounded queue, so a server never waits for the reader of
-/// stderr.
+/// Starts the thread that writes the lines, so a reader of stderr that does not read delays a command by a second
+/// at most.
 pub(crate) fn queue() {
-    let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
     let report = move |lost: u64| {
+        let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
         let what = if lost == 1 { "log line was" } else { "log lines were" };
         let arguments = format_args!("{lost} {what} lost: stderr could not be written");
         let pairs = [("lost", lost)];
@@ -115,9 +115,13 @@ pub(crate) fn queue() {
             }
         }
     };
-    if let Err(error) = LINES.queue(stderr(), report) {
-        log::warn!("cannot start the log thread; logging blocks until stderr is read: {error}");
-    }
+    // Without the thread, lines are written directly.
+    let _ = LINES.queue(stderr(), report);
+}
+
+/// From now on, a line never waits for the reader of stderr.
+pub(crate) fn never_wait() {
+    LINES.never_wait();
 }
 
 /// Waits at most a second until the queue is written.
@@ -125,15 +129,13 @@ pub(crate) fn flush() {
     LINES.flush(LAST_LINES);
 }
 
-/// Prints a usage error. Waits at most a second, because stderr may be a full pipe.
+/// Prints a usage error.
 pub(crate) fn refuse(format: LogFormat, fault: &str) {
-    queue();
     fail(format, "usage", fault);
 }
 
 /// Prints a usage error with the text of the command-line parser.
 pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
-    queue();
     let text = if has_colours() { text.ansi().to_string() } else { text.to_string() };
     LINES.push(text.as_bytes(), stderr());
     flush();

@@ -108,6 +108,19 @@ fn a_usage_error_ends_although_nobody_reads_it() {
     }
 }
 
+#[test]
+fn a_command_ends_although_its_log_is_not_read() {
+    let (_unread, mut full) = std::io::pipe().unwrap();
+    full.write_all(&[b'x'; 64 << 10]).unwrap();
+    let program = program().with_database().setting("RUST_LOG", "trace");
+    for arguments in [&["keys", "list"][..], &["keys", "revoke", "99"]] {
+        let mut command = program.command(arguments);
+        command.stdout(Stdio::null()).stderr(full.try_clone().unwrap());
+        let expected = i32::from(arguments[1] == "revoke");
+        assert_eq!(Process::spawn(&mut command).wait(), Some(expected), "{arguments:?}");
+    }
+}
+
 #[actix_web::test]
 async fn requests_that_cannot_be_read_are_logged_too() {
     let program = program().with_database().setting("PROXY_PROTOCOL", "on");
@@ -142,6 +155,13 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
         shell.envs(serving.get_envs().filter_map(|(name, value)| Some((name, value?))));
         shell
     };
+    for files in 4..20 {
+        let ran = program.run_command(limited(&files.to_string()));
+        let (code, errors) = (ran.code, &ran.errors);
+        // The dynamic loader needs some files itself.
+        let is_loaded = code != Some(127) && !errors.contains("error while loading");
+        assert!(!is_loaded || code == Some(1) && !errors.contains("panicked"), "{files}: {errors}");
+    }
     let ran = program.run_command(limited("20"));
     assert_eq!(ran.code, Some(1));
     let (_, needed) = ran.errors.split_once("needs at least ").unwrap();
@@ -153,13 +173,46 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
     }
 }
 
-#[test]
-fn a_reload_before_the_server_listens_does_not_end_it() {
-    // The database never responds, so the server is still starting.
+/// Starts a command whose database never responds, so a server is still starting.
+fn starting(arguments: &[&str]) -> (Process, TcpListener) {
     let database = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://x@{}/x", database.local_addr().unwrap());
-    let program = program().setting("DATABASE_URL", url);
-    let mut server = program.start(&["serve"]);
+    (program().setting("DATABASE_URL", url).start(arguments), database)
+}
+
+#[test]
+fn a_stop_during_the_start_ends_it_without_an_error() {
+    for (arguments, signal, code) in [
+        (&["serve"][..], "TERM", Some(0)),
+        (&[], "INT", Some(0)),
+        (&["keys", "list"], "TERM", None),
+    ] {
+        let (mut process, database) = starting(arguments);
+        let _connection = database.accept().unwrap();
+        process.signal(signal);
+        // A command is ended by the signal itself and has no exit code.
+        assert_eq!(process.wait(), code, "{arguments:?}");
+    }
+}
+
+#[test]
+fn signals_before_the_command_line_is_parsed_are_handled() {
+    // The process has blocked the signals: bit N - 1 of the mask is signal N.
+    let is_held = |id: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap_or("0");
+        u64::from_str_radix(mask.trim(), 16).unwrap() & 1 << 14 != 0
+    };
+    let (mut server, _database) = starting(&["serve"]);
+    until_blocking("the signals are held", || is_held(server.id()));
+    server.signal("HUP");
+    server.signal("TERM");
+    assert_eq!(server.wait(), Some(0));
+}
+
+#[test]
+fn a_reload_before_the_server_listens_does_not_end_it() {
+    let (mut server, database) = starting(&["serve"]);
     let (connection, _) = database.accept().unwrap();
     server.signal("HUP");
     // A process ended by a signal has no exit code. This one continues until its database

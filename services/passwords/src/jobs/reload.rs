@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use shell::Hangups;
 
 use crate::metrics;
 use crate::state::State;
@@ -110,30 +110,13 @@ fn announce(corpus: &Corpus) {
 
 /// Reloads everything on SIGHUP and changed corpora every `interval` seconds, on a thread of its
 /// own.
-///
-/// SIGHUP is handled from this call on, not from the first poll of the future.
-pub fn watch(reloader: Arc<Reloader>, interval: u64) -> impl Future<Output = ()> {
-    let hangup = signal(SignalKind::hangup());
-    async move {
-        match hangup {
-            Ok(hangup) => watch_with(hangup, reloader, interval).await,
-            Err(error) => {
-                log::error!("cannot handle SIGHUP, corpora are not reloaded: {error}");
-            }
-        }
-    }
-}
-
-async fn watch_with(mut hangup: Signal, reloader: Arc<Reloader>, interval: u64) {
+pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
+    let mut hangups = Hangups::subscribe();
     // With interval 0, the timer is still polled but never fires.
     let period = if interval == 0 { u64::from(u32::MAX) } else { interval };
     let period = Duration::from_secs(period);
     loop {
-        let all = match tokio::time::timeout(period, hangup.recv()).await {
-            Ok(Some(())) => true,
-            Ok(None) => return,
-            Err(_) => false,
-        };
+        let all = tokio::time::timeout(period, hangups.next()).await.is_ok();
         let reloader = reloader.clone();
         if tokio::task::spawn_blocking(move || reloader.look(all)).await.is_err() {
             log::error!("a reload panicked");

@@ -1,0 +1,133 @@
+//! Receives SIGTERM, SIGINT and SIGHUP, from the first line of `main` on.
+//!
+//! `main` blocks the three signals, so the kernel keeps those that arrive while the command line is parsed. A
+//! server then receives them on a thread of its own. SIGTERM and SIGINT end a start at once with exit code 0;
+//! SIGHUP waits until the server serves. Other commands unblock the signals and keep their default actions.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use libc::{SIG_BLOCK, SIG_UNBLOCK, SIGHUP, SIGINT, SIGTERM, c_int};
+use tokio::sync::watch;
+
+use crate::logs;
+
+/// The name of the signal that asked the server to stop.
+static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
+/// The number of received SIGHUP.
+static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
+/// Whether the server handles a stop itself.
+static HANDLES_STOP: AtomicBool = AtomicBool::new(false);
+
+/// Blocks the signals in this thread and in those that it creates.
+pub(crate) fn hold() {
+    change_mask(SIG_BLOCK);
+}
+
+/// Unblocks the signals. Those that have arrived take their default action now.
+pub(crate) fn release() {
+    change_mask(SIG_UNBLOCK);
+}
+
+/// Starts the thread that receives the blocked signals.
+///
+/// # Errors
+/// The thread cannot be created.
+pub(crate) fn receive() -> io::Result<()> {
+    let thread = std::thread::Builder::new().name("signals".to_owned());
+    thread.spawn(receive_forever).map(drop)
+}
+
+/// Waits for SIGTERM or SIGINT and returns its name. From this call on, the caller has to stop the server.
+pub(crate) fn stop() -> impl Future<Output = &'static str> {
+    let mut stop = STOP.subscribe();
+    HANDLES_STOP.store(true, Ordering::SeqCst);
+    async move {
+        match stop.wait_for(Option::is_some).await {
+            Ok(name) => name.unwrap_or_default(),
+            // The sender is never dropped.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// The received SIGHUP, which ask a server to load its files again.
+#[derive(Debug)]
+pub struct Hangups(watch::Receiver<u64>);
+
+impl Hangups {
+    /// Receives SIGHUP from now on. If one has already arrived, [`next`](Self::next) returns at once.
+    pub fn subscribe() -> Self {
+        let mut hangups = HANGUPS.subscribe();
+        if *hangups.borrow() > 0 {
+            hangups.mark_changed();
+        }
+        Self(hangups)
+    }
+
+    /// Waits for the next SIGHUP. Several at once count as one.
+    pub async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            // The sender is never dropped.
+            std::future::pending().await
+        }
+    }
+}
+
+fn receive_forever() {
+    loop {
+        let name = match wait() {
+            Ok(SIGHUP) => {
+                HANGUPS.send_modify(|number| *number += 1);
+                continue;
+            }
+            Ok(SIGINT) => "SIGINT",
+            Ok(_) => "SIGTERM",
+            Err(error) => {
+                log::error!("signals cannot be received: {error}");
+                return;
+            }
+        };
+        // The order matters: either this thread sees that the server handles a stop, or the server sees the name.
+        STOP.send_replace(Some(name));
+        if !HANDLES_STOP.load(Ordering::SeqCst) {
+            log::info!("{name}: the start was ended");
+            logs::flush();
+            // SAFETY: the function ends the process. It runs no exit handlers, which could meet the threads that
+            // are still starting the server.
+            unsafe { libc::_exit(0) };
+        }
+    }
+}
+
+/// Waits for one of the blocked signals.
+fn wait() -> io::Result<c_int> {
+    let mut signal = 0;
+    // SAFETY: both pointers are valid during the call.
+    match unsafe { libc::sigwait(&handled(), &mut signal) } {
+        0 => Ok(signal),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+fn change_mask(how: c_int) {
+    // SAFETY: the set is valid during the call, and the old mask is not asked for. The call fails only for an
+    // unknown `how`.
+    unsafe { libc::pthread_sigmask(how, &handled(), ptr::null_mut()) };
+}
+
+fn handled() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: `sigemptyset` initialises the set, and the numbers are valid signals.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
+    }
+}
