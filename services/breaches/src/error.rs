@@ -95,6 +95,9 @@ pub enum Error {
     /// The query is not valid UTF-8, or the request violates HTTP.
     #[error("The request could not be read.")]
     Unreadable,
+    /// The HTTP parser rejected the request with this status.
+    #[error("The request could not be read.")]
+    Rejected(StatusCode),
     /// The database is unavailable or overloaded.
     #[error("The service is temporarily unavailable.")]
     Unavailable,
@@ -158,6 +161,7 @@ impl Error {
             | Self::Boolean(_)
             | Self::Domain
             | Self::Unreadable => StatusCode::BAD_REQUEST,
+            Self::Rejected(status) => *status,
             Self::KeyMissing(_) | Self::KeyMalformed(_) | Self::KeyInvalid(_) => {
                 StatusCode::UNAUTHORIZED
             }
@@ -256,13 +260,13 @@ impl ErrorFormat for ErrorBodies {
             Fault::TooManyRequests { retry_after } => Error::TooMany(*retry_after),
             Fault::Unavailable { .. } => Error::Unavailable,
             Fault::Internal(cause) => Error::Internal(cause.clone()),
+            Fault::Unreadable(status) => Error::Rejected(*status),
             Fault::Unauthorized(_)
             | Fault::InvalidPath(_)
             | Fault::InvalidQuery(_)
             | Fault::InvalidBody(_)
             | Fault::MalformedBody { .. }
             | Fault::UnsupportedMediaType
-            | Fault::Unreadable(_)
             | Fault::PayloadTooLarge { .. } => Error::Unreadable,
         };
         error.error_response()

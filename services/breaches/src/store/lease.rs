@@ -11,7 +11,10 @@ use super::versions;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     key: &'static str,
+    /// The second at which it expires unless a renewal was committed without an acknowledgement.
     until: i64,
+    /// The latest second to which such a renewal may have extended it.
+    latest: i64,
 }
 
 impl Lease {
@@ -28,11 +31,21 @@ impl Lease {
     ) -> Result<Option<Self>, DatabaseError> {
         let until = now + seconds;
         if versions::set_once(db, key, until)? {
-            return Ok(Some(Self { key, until }));
+            return Ok(Some(Self { key, until, latest: until }));
         }
         let free = meta::table.filter(meta::key.eq(key)).filter(meta::value.le(now));
         let taken = diesel::update(free).set(meta::value.eq(until)).execute(db)? == 1;
-        Ok(taken.then_some(Self { key, until }))
+        Ok(taken.then_some(Self { key, until, latest: until }))
+    }
+
+    /// Expects a renewal. Must be called before its transaction: if the connection fails during the commit,
+    /// the row contains either the old value or the new one, and both belong to this process.
+    ///
+    /// An expired lease expects nothing, because another process may take it in the same second.
+    pub fn expect_renewal(&mut self, now: i64, seconds: i64) {
+        if now < self.until {
+            self.latest = self.latest.max(now + seconds);
+        }
     }
 
     /// Extends the lease. Returns `None` if another process took it. No other process can take it
@@ -41,8 +54,8 @@ impl Lease {
     /// # Errors
     /// Returns errors of the database.
     pub fn renew(self, db: &mut Db, now: i64, seconds: i64) -> Result<Option<Self>, DatabaseError> {
-        let until = self.until.max(now + seconds);
-        Ok(self.replace(db, until)?.then_some(Self { until, ..self }))
+        let until = self.latest.max(now + seconds);
+        Ok(self.replace(db, until)?.then_some(Self { until, latest: until, ..self }))
     }
 
     /// Releases the lease. Returns false if another process took it; that lease is kept.
@@ -54,7 +67,9 @@ impl Lease {
     }
 
     fn replace(self, db: &mut Db, until: i64) -> Result<bool, DatabaseError> {
-        let own = meta::table.filter(meta::key.eq(self.key)).filter(meta::value.eq(self.until));
+        // Another process writes a value that is at least as far after `until` as a renewal before it.
+        let own = meta::table.filter(meta::key.eq(self.key));
+        let own = own.filter(meta::value.between(self.until, self.latest));
         Ok(diesel::update(own).set(meta::value.eq(until)).execute(db)? == 1)
     }
 }
@@ -62,6 +77,29 @@ impl Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn renewal_whose_commit_was_not_acknowledged_is_recognised() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        pools
+            .write_blocking(|db| -> Result<(), DatabaseError> {
+                let mut lease = Lease::take(db, "work", 0, 300)?.unwrap();
+                // The first renewal is committed and the second is rolled back. The owner knows neither.
+                lease.expect_renewal(100, 300);
+                lease.renew(db, 100, 300)?;
+                lease.expect_renewal(150, 300);
+                let lease = lease.renew(db, 200, 300)?.unwrap();
+                assert_eq!(Lease::take(db, "work", 499, 300)?, None);
+                // An expired lease is not mistaken for that of the next owner.
+                let mut expired = lease;
+                expired.expect_renewal(500, 300);
+                assert!(Lease::take(db, "work", 500, 300)?.is_some());
+                assert_eq!(expired.renew(db, 501, 300)?, None);
+                Ok(())
+            })
+            .unwrap();
+    }
 
     #[test]
     fn expired_lease_is_neither_renewed_nor_released_once_another_process_took_it() {

@@ -177,6 +177,7 @@ async fn logs_errors_and_jobs_contain_no_address_key_or_hash() {
     // Errors of clients are not logged as errors of the service.
     let long = reqwest::get(format!("{base}/{}", "a".repeat(50_000))).await.unwrap();
     assert_eq!(long.status(), 414);
+    assert_eq!(long.json::<serde_json::Value>().await.unwrap()["statusCode"], 414);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("ERROR"));
     let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
     let jobs = pools.read_blocking(jobs::all).unwrap();

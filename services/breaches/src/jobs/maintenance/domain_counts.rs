@@ -161,7 +161,9 @@ impl Round {
         T: Send + 'static,
         E: Into<Error>,
     {
-        let (lease, now) = (self.lease, self.state.clock().unix());
+        let now = self.state.clock().unix();
+        self.lease.expect_renewal(now, LEASE_SECONDS);
+        let lease = self.lease;
         let renew_and_work = move |db: &mut Db| -> Result<_, Error> {
             let Some(lease) = lease.renew(db, now, LEASE_SECONDS)? else { return Ok(None) };
             Ok(Some((lease, work(db, now).map_err(Into::into)?)))
