@@ -28,6 +28,10 @@ pub struct Mirror {
     /// Attempts for each range before the command fails
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
+    /// Longest pause in seconds that the service can ask for with Retry-After
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600,
+        value_parser = clap::value_parser!(u64).range(0..=604_800))]
+    longest_pause: u64,
     /// Seconds without progress after which a response is abandoned
     #[arg(long, value_name = "SECONDS", default_value_t = 20,
         value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -74,6 +78,7 @@ impl Mirror {
                 concurrency: self.concurrency.into(),
                 per_second: self.rate,
                 attempts: self.attempts,
+                longest_pause: Duration::from_secs(self.longest_pause),
             },
             ranges: self.first.unwrap_or(PREFIXES as u32),
             restart: self.restart,

@@ -180,13 +180,15 @@ fn network_faults_are_retried() {
 #[case(&[Fault::Foreign], "line 1 of the answer: expected 35 hexadecimal characters")]
 #[case(&[Fault::Endless], "responses have no length")]
 #[case(&[Fault::Busy], "asked 2 times: the answer is 429 Too Many Requests")]
+#[case(&[Fault::NotModified], "asked 2 times: the answer is 304 Not Modified, but the request had no tag")]
+#[case(&[Fault::BusyForADay], "asked to pause for 1 d (429); pausing for 1 s (--longest-pause)")]
 fn what_is_no_range_service_is_one_clear_error(
     #[case] faults: &'static [Fault],
     #[case] said: &str,
 ) {
     let data = Data::new();
     let url = proxy("127.0.0.1:1".parse().unwrap(), faults);
-    let output = data.run(&["mirror", &url, "--attempts", "2"]);
+    let output = data.run(&["mirror", &url, "--attempts", "2", "--longest-pause", "1"]);
     assert_eq!(output.code, Some(1));
     assert!(output.errors.contains(said), "{}", output.errors);
 }

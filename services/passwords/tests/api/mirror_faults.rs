@@ -11,6 +11,10 @@ pub enum Fault {
     None,
     /// 429 with `Retry-After`.
     Busy,
+    /// 429 with a `Retry-After` of a day.
+    BusyForADay,
+    /// 304 without a condition.
+    NotModified,
     /// Half of the response, then the end of the connection.
     Cut,
     /// Half of the response, then silence.
@@ -44,6 +48,8 @@ fn serve(mut client: TcpStream, to: SocketAddr, fault: Fault) -> Option<()> {
     let answer = match fault {
         Fault::Closed => return None,
         Fault::Busy => answer("429 Too Many Requests", "retry-after: 0\r\n", ""),
+        Fault::BusyForADay => answer("429 Too Many Requests", "retry-after: 86400\r\n", ""),
+        Fault::NotModified => answer("304 Not Modified", "", ""),
         Fault::Foreign => answer("200 OK", "", "<!DOCTYPE html><p>Sign in"),
         Fault::Moved => answer("301 Moved Permanently", "location: https://new.example/\r\n", ""),
         Fault::Missing => answer("404 Not Found", "", "nothing"),

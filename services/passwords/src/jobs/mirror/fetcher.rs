@@ -7,8 +7,8 @@ use anyhow::bail;
 use domain::HashPrefix;
 use tokio::sync::Semaphore;
 
-use super::pace::Pace;
-use super::upstream::{Answer, Failure, Upstream};
+use super::pace::{Length, Pace};
+use super::upstream::{Answer, Failure, Pause, Upstream};
 use crate::model::Kind;
 
 /// The first backoff. It doubles with each retry.
@@ -26,6 +26,8 @@ pub struct Politeness {
     pub per_second: Option<u32>,
     /// Attempts for one range before the mirror fails.
     pub attempts: u32,
+    /// The longest pause that the service can demand.
+    pub longest_pause: Duration,
 }
 
 /// Fetches the ranges of one kind.
@@ -45,7 +47,7 @@ impl Fetcher {
             upstream,
             politeness,
             permits: Semaphore::new(politeness.concurrency),
-            pace: Pace::new(politeness.per_second),
+            pace: Pace::new(politeness.per_second, politeness.longest_pause),
             answered: AtomicBool::new(false),
             retries: AtomicU64::new(0),
         }
@@ -85,7 +87,7 @@ impl Fetcher {
                 }
                 Err(Failure::Busy(cause, pause)) => {
                     if let Some(pause) = pause {
-                        self.pace.pause(pause);
+                        self.pause(pause);
                     }
                     cause
                 }
@@ -107,6 +109,22 @@ impl Fetcher {
             self.retries.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(wait(attempt)).await;
             attempt += 1;
+        }
+    }
+
+    /// Pauses all requests, and reports a pause that is longer than the current one.
+    fn pause(&self, Pause { time, status }: Pause) {
+        let Some(taken) = self.pace.pause(time) else { return };
+        let source = self.upstream.source();
+        let asked = Length(time);
+        if taken < time {
+            let taken = Length(taken);
+            log::warn!(
+                target: "notice",
+                "{source} asked to pause for {asked} ({status}); pausing for {taken} (--longest-pause)"
+            );
+        } else {
+            log::warn!(target: "notice", "{source} asked to pause for {asked} ({status})");
         }
     }
 

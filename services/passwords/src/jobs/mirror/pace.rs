@@ -1,25 +1,28 @@
 //! The rate limiter of a mirror.
 
+use std::fmt;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// The maximum pause that the other service can demand.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+/// A pause is reported if it is at least this much longer than the current one. Concurrent requests
+/// are often answered with the same pause.
+const NOTABLE: Duration = Duration::from_secs(1);
 
 /// Spaces requests, and stops all of them during a pause demanded by the other service.
 pub struct Pace {
     next: Mutex<Instant>,
     between: Duration,
+    longest_pause: Duration,
 }
 
 impl Pace {
-    /// Allows this number of requests per second.
-    pub fn new(per_second: Option<u32>) -> Self {
+    /// Allows this number of requests per second, and pauses up to `longest_pause`.
+    pub fn new(per_second: Option<u32>, longest_pause: Duration) -> Self {
         let between =
             per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
-        Self { next: Mutex::new(Instant::now()), between }
+        Self { next: Mutex::new(Instant::now()), between, longest_pause }
     }
 
     /// Waits until a request may be sent.
@@ -34,14 +37,31 @@ impl Pace {
         turn
     }
 
-    /// Delays all requests by this time.
-    pub fn pause(&self, time: Duration) {
-        self.pause_from(Instant::now(), time);
+    /// Delays all requests by this time, or by the longest pause. Returns the pause if it is notably
+    /// longer than the current one.
+    pub fn pause(&self, time: Duration) -> Option<Duration> {
+        self.pause_from(Instant::now(), time)
     }
 
-    fn pause_from(&self, now: Instant, time: Duration) {
-        let mut next = self.next.lock();
-        *next = (*next).max(now + time.min(LONGEST_PAUSE));
+    fn pause_from(&self, now: Instant, time: Duration) -> Option<Duration> {
+        let time = time.min(self.longest_pause);
+        let (mut next, end) = (self.next.lock(), now + time);
+        let is_notable = end >= (*next).max(now) + NOTABLE;
+        *next = (*next).max(end);
+        is_notable.then_some(time)
+    }
+}
+
+/// The length of a pause, in its largest whole unit.
+pub struct Length(pub Duration);
+
+impl fmt::Display for Length {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        let units = [(86_400, "d"), (3600, "h"), (60, "min")];
+        let whole = units.into_iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+        let (unit, name) = whole.unwrap_or((1, "s"));
+        write!(formatter, "{} {name}", seconds / unit)
     }
 }
 
@@ -56,17 +76,27 @@ mod tests {
 
     #[test]
     fn a_rate_spreads_requests_evenly() {
-        let pace = Pace::new(Some(4));
+        let pace = Pace::new(Some(4), Duration::ZERO);
         assert_eq!(turns(&pace, Instant::now()), [0, 250, 500, 750].map(Duration::from_millis));
     }
 
     #[test]
     fn a_pause_holds_for_all_and_has_a_bound() {
-        let (pace, now) = (Pace::new(None), Instant::now());
-        pace.pause_from(now, Duration::from_secs(5));
-        pace.pause_from(now, Duration::from_secs(2));
-        assert_eq!(turns(&pace, now), [5, 5].map(Duration::from_secs));
-        pace.pause_from(now, Duration::from_secs(1 << 40));
-        assert_eq!(turns(&pace, now), [LONGEST_PAUSE]);
+        let [two, five, longest] = [2, 5, 60].map(Duration::from_secs);
+        let (pace, now) = (Pace::new(None, longest), Instant::now());
+        assert_eq!(pace.pause_from(now, five), Some(five));
+        assert_eq!(pace.pause_from(now, two), None);
+        assert_eq!(turns(&pace, now), [five, five]);
+        assert_eq!(pace.pause_from(now, Duration::from_secs(1 << 40)), Some(longest));
+        assert_eq!(turns(&pace, now), [longest]);
+    }
+
+    #[test]
+    fn lengths_have_their_largest_whole_unit() {
+        for (seconds, shown) in
+            [(0, "0 s"), (90, "90 s"), (120, "2 min"), (3600, "1 h"), (172_800, "2 d")]
+        {
+            assert_eq!(Length(Duration::from_secs(seconds)).to_string(), shown);
+        }
     }
 }

@@ -204,7 +204,7 @@ impl Walk<'_> {
 async fn whole(fetcher: &Fetcher, kind: Kind, prefix: HashPrefix) -> anyhow::Result<Range> {
     match fetcher.fetch(kind, prefix, None).await? {
         Answer::Range(range) => Ok(range),
-        Answer::Same => bail!("range {prefix}: 304 where no tag was sent"),
+        Answer::Same => bail!("range {prefix}: not modified, although no tag was sent"),
     }
 }
 

@@ -7,13 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 use domain::HashPrefix;
 use reqwest::header::{self, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, Response, StatusCode, Url, Version};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
 use crate::model::lines::{self, Form};
-use crate::model::{Kind, sort_and_add_up};
+use crate::model::{Entry, Kind};
 use crate::store::Encoded;
 
 /// The maximum length of a range: 65535 lines of at most 48 characters.
@@ -52,12 +52,21 @@ pub struct Range {
 /// The ways in which a request can fail.
 #[derive(Debug)]
 pub enum Failure {
-    /// The service is busy or slow. The duration is its `Retry-After`.
-    Busy(String, Option<Duration>),
+    /// The service is busy or slow, and may ask for a pause.
+    Busy(String, Option<Pause>),
     /// The connection failed or the response is malformed.
     Broken(String),
     /// A retry would not help.
     Final(String),
+}
+
+/// A pause that the service asks for with `Retry-After`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pause {
+    /// The length of the pause.
+    pub time: Duration,
+    /// The status of the response.
+    pub status: u16,
 }
 
 impl Upstream {
@@ -116,6 +125,9 @@ impl Upstream {
         match response.status() {
             StatusCode::OK => range(kind, prefix, response).await.map(Answer::Range),
             StatusCode::NOT_MODIFIED if conditional => Ok(Answer::Same),
+            StatusCode::NOT_MODIFIED => {
+                Err(broken("the answer is 304 Not Modified, but the request had no tag"))
+            }
             status => {
                 let said = response.chunk().await.ok().flatten().unwrap_or_default();
                 Err(of_status(status, response.headers(), &said))
@@ -168,9 +180,8 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
         Some(b"gzip") => true,
         Some(_) => return Err(Failure::Final("the answer has an unknown coding".to_owned())),
     };
-    let counted =
-        response.content_length().is_some() || headers.contains_key(header::TRANSFER_ENCODING);
-    if !packed && !counted {
+    let length = response.content_length();
+    if !packed && !shows_its_end(response.version(), length, headers) {
         let cause = "responses have no length, so a truncated one cannot be detected";
         return Err(Failure::Final(cause.to_owned()));
     }
@@ -188,6 +199,14 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     Ok(Range { encoded, tag, received })
 }
 
+/// Returns true if a truncated body is detected: it has a length or chunks, or a stream of HTTP/2 with
+/// its own end.
+fn shows_its_end(version: Version, length: Option<u64>, headers: &HeaderMap) -> bool {
+    length.is_some()
+        || headers.contains_key(header::TRANSFER_ENCODING)
+        || version >= Version::HTTP_2
+}
+
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::with_capacity(2 * packed.len());
     let mut decoder = flate2::read::MultiGzDecoder::new(packed).take(TEXT_LIMIT as u64 + 1);
@@ -203,7 +222,13 @@ fn encoded(kind: Kind, prefix: HashPrefix, text: &[u8]) -> Result<Encoded, Failu
     if let Some((line, cause)) = parsed.error {
         return Err(Failure::Broken(format!("line {} of the answer: {cause}", line + 1)));
     }
-    sort_and_add_up(&mut parsed.entries);
+    parsed.entries.sort_unstable_by(Entry::compare);
+    if let Some(twice) = parsed.entries.windows(2).find(|two| two[0].hash == two[1].hash) {
+        let hash = &twice[0].hash[2..kind.hash_bytes()];
+        let suffix: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+        let suffix = &suffix[1..];
+        return Err(Failure::Broken(format!("the answer lists the suffix {suffix} twice")));
+    }
     Encoded::of(kind, &parsed.entries).map_err(|error| Failure::Final(error.to_string()))
 }
 
@@ -213,10 +238,13 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
         None => format!("the answer is {status}"),
     };
     match status {
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
-            Failure::Busy(said, retry_after(headers))
+        _ if status == StatusCode::TOO_MANY_REQUESTS
+            || status == StatusCode::REQUEST_TIMEOUT
+            || status.is_server_error() =>
+        {
+            let pause = |time| Pause { time, status: status.as_u16() };
+            Failure::Busy(said, retry_after(headers).map(pause))
         }
-        _ if status.is_server_error() => Failure::Busy(said, retry_after(headers)),
         _ if status.is_redirection() => {
             let to = headers.get(header::LOCATION).and_then(|to| to.to_str().ok());
             let to = to.unwrap_or("nowhere");
@@ -288,6 +316,27 @@ mod tests {
         for text in [sha1.as_bytes(), b"<!DOCTYPE html>", b"Invalid API query"] {
             assert!(matches!(encoded(Kind::Ntlm, prefix, text), Err(Failure::Broken(_))));
         }
+    }
+
+    #[test]
+    fn an_answer_that_lists_a_suffix_twice_is_broken() {
+        let prefix = HashPrefix::from_value(0).unwrap();
+        let [a, b] = ["A", "B"].map(|digit| digit.repeat(27));
+        let Err(Failure::Broken(said)) =
+            encoded(Kind::Ntlm, prefix, format!("{a}:3\r\n{b}:1\r\n{a}:4").as_bytes())
+        else {
+            panic!("accepted");
+        };
+        assert_eq!(said, format!("the answer lists the suffix {a} twice"));
+        assert!(encoded(Kind::Ntlm, prefix, format!("{b}:1\r\n{a}:4").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn an_answer_without_a_length_is_whole_over_http2_only() {
+        let none = HeaderMap::new();
+        assert!(shows_its_end(Version::HTTP_2, None, &none));
+        assert!(!shows_its_end(Version::HTTP_11, None, &none));
+        assert!(shows_its_end(Version::HTTP_11, Some(0), &none));
     }
 
     #[test]
