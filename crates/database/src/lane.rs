@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use diesel::r2d2::R2D2Connection;
 use parking_lot::RwLock;
 use r2d2::PooledConnection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::connect::{Connector, LogAttempts, Manager, Role, is_alive};
+use crate::fair_turns::{FairTurns, Turn};
 use crate::metrics::{PoolMetrics, PoolState};
 use crate::transaction::{begin, finish};
 use crate::{Backend, DatabaseError, Db};
@@ -24,10 +24,10 @@ pub(crate) struct Lane {
     queue: RwLock<Arc<Queue>>,
 }
 
-/// A pool, and the permits to use it.
+/// A pool, and the turns to use it.
 pub(crate) struct Queue {
     pool: r2d2::Pool<Manager>,
-    turns: Arc<Semaphore>,
+    turns: Arc<FairTurns>,
     epoch: Arc<AtomicU64>,
 }
 
@@ -68,24 +68,22 @@ impl Lane {
         PoolState { name, size, open: state.connections, in_use }
     }
 
-    /// Waits for a permit.
+    /// Waits for a turn. Callers that wait take turns.
     pub async fn turn(
         &self,
         queue: &Queue,
+        caller: u64,
         deadline: Instant,
-    ) -> Result<OwnedSemaphorePermit, DatabaseError> {
-        let turns = Arc::clone(&queue.turns);
-        if let Ok(turn) = Arc::clone(&turns).try_acquire_owned() {
+    ) -> Result<Turn, DatabaseError> {
+        if let Some(turn) = queue.turns.try_take() {
             return Ok(turn);
         }
         let _waiting = self.metrics.wait();
-        match tokio::time::timeout_at(deadline.into(), turns.acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => {
-                self.metrics.count_timeout();
-                Err(DatabaseError::Busy)
-            }
-        }
+        let turn = tokio::time::timeout_at(deadline.into(), queue.turns.take(caller)).await;
+        turn.map_err(|_| {
+            self.metrics.count_timeout();
+            DatabaseError::Busy
+        })
     }
 }
 
@@ -105,7 +103,7 @@ impl Queue {
             .test_on_check_out(false)
             .error_handler(Box::new(LogAttempts))
             .build_unchecked(manager);
-        Self { pool, turns: Arc::new(Semaphore::new(size)), epoch: Arc::clone(epoch) }
+        Self { pool, turns: FairTurns::new(size), epoch: Arc::clone(epoch) }
     }
 
     /// Takes a working connection from the pool. Drops broken ones.

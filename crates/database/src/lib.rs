@@ -5,6 +5,7 @@ mod command;
 mod connect;
 mod db;
 mod error;
+mod fair_turns;
 mod lane;
 mod metrics;
 mod migrate;

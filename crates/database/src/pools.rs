@@ -1,9 +1,14 @@
 //! Pools of connections, with a queue that waits without blocking a thread.
 
+use std::fs::{File, TryLockError};
+use std::hash::{BuildHasher, RandomState};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::connect::{Connector, Role};
 use crate::lane::{Lane, Queue};
@@ -13,6 +18,9 @@ use crate::pulse::Pulse;
 use crate::target::Target;
 use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
+
+/// The caller of work without a named one.
+const UNNAMED: u64 = 0;
 
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
@@ -47,6 +55,10 @@ struct Inner {
     pulse: Arc<Pulse>,
     /// Whether the last call of [`Pools::ready`] found no database.
     was_away: AtomicBool,
+    /// Hashes the names of callers.
+    hasher: RandomState,
+    /// The lock of a server on a SQLite file.
+    server_lock: Mutex<Option<File>>,
 }
 
 impl Pools {
@@ -66,6 +78,8 @@ impl Pools {
             wait,
             pulse,
             was_away: AtomicBool::new(false),
+            hasher: RandomState::new(),
+            server_lock: Mutex::new(None),
         });
         let observed: Arc<dyn Observed> = inner.clone();
         metrics::watch(Arc::downgrade(&observed));
@@ -85,6 +99,28 @@ impl Pools {
         }
     }
 
+    /// Registers a server on a SQLite file until the last clone of the pools is dropped. If another server
+    /// already uses the file, logs a warning and returns false.
+    ///
+    /// On a read-only disk there is no lock, and nothing that servers could do to each other.
+    pub fn register_server(&self) -> bool {
+        let Some(file) = self.file() else { return true };
+        let path = file.with_added_extension("server");
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let Ok(lock) = options.open(&path) else { return true };
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            let file = file.display();
+            log::warn!(
+                "another server uses the database {file}: give each server its own DATA_DIR, or use \
+                 PostgreSQL"
+            );
+            return false;
+        }
+        *self.inner.server_lock.lock() = Some(lock);
+        true
+    }
+
     /// Runs queries that only read, without a transaction.
     ///
     /// # Errors
@@ -96,7 +132,7 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
-        self.in_turn(|inner| &inner.readers, self.inner.wait, run).await
+        self.in_turn(|inner| &inner.readers, UNNAMED, self.inner.wait, run).await
     }
 
     /// Like [`read`](Self::read), for reads of many rows. They have their own connections, for which they
@@ -111,7 +147,7 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
-        self.in_turn(|inner| &inner.long, self.inner.wait.max(LONG_READ_WAIT), run).await
+        self.in_turn(|inner| &inner.long, UNNAMED, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
     /// Runs `work` on a connection of its own, without limits. For background work of a server.
@@ -139,6 +175,21 @@ impl Pools {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
+        self.write_as(None, work).await
+    }
+
+    /// Like [`write`](Self::write), for requests of a caller. Callers take turns, so the requests of one
+    /// caller do not delay all others.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub async fn write_as<T, E, F>(&self, caller: Option<&str>, work: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut Db) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DatabaseError> + Send + 'static,
+    {
+        let caller = caller.map_or(UNNAMED, |caller| self.inner.hasher.hash_one(caller));
         let run = |queue: &Queue, deadline, is_abandoned: &AtomicBool| {
             queue.transaction(deadline, |db| {
                 let value = work(db)?;
@@ -149,13 +200,14 @@ impl Pools {
                 }
             })
         };
-        self.in_turn(|inner| &inner.writers, self.inner.wait, run).await
+        self.in_turn(|inner| &inner.writers, caller, self.inner.wait, run).await
     }
 
     /// Waits for a permit of a lane, then runs blocking work, as long as the database answers.
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
+        caller: u64,
         wait: Duration,
         run: impl FnOnce(&Queue, Instant, &AtomicBool) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
@@ -171,7 +223,7 @@ impl Pools {
             async move {
                 inner.pulse.admit().await?;
                 let queue = lane(&inner).queue();
-                let turn = lane(&inner).turn(&queue, deadline).await?;
+                let turn = lane(&inner).turn(&queue, caller, deadline).await?;
                 off_worker(move || {
                     let _turn = turn;
                     run(&queue, deadline, &is_abandoned)

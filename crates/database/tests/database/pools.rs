@@ -1,6 +1,6 @@
 //! Readers, writers and waiting requests.
 
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Waker};
 
 use database::{
@@ -270,4 +270,58 @@ impl Kept for Database {
         let pools = self.open(&[&NOTES]);
         (self, pools)
     }
+}
+
+#[test]
+fn second_server_on_one_file_is_noticed() {
+    let database = Database::in_file();
+    let (first, second) = (database.open(&[]), database.open(&[]));
+    let is_server_file = first.file().is_some();
+    assert!(first.register_server());
+    assert_eq!(second.register_server(), !is_server_file);
+    drop(first);
+    assert!(second.register_server());
+}
+
+#[tokio::test]
+async fn callers_take_turns_at_the_writer() {
+    let database = Database::new();
+    let settings = DatabaseSettings { db_pool: 1, db_wait_ms: 60_000, ..database.settings() };
+    let pools = settings.open(database.folder(), "test", &[&NOTES]).unwrap();
+    let (began, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let job = pools.clone();
+    let running = tokio::spawn(async move {
+        let wait = move |_: &mut Db| {
+            began.send(()).unwrap();
+            released.recv().unwrap();
+            Ok::<_, DatabaseError>(())
+        };
+        job.write_as(Some("busy"), wait).await
+    });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut writes: Vec<_> = ["busy", "busy", "busy", "other"]
+        .into_iter()
+        .map(|caller| {
+            let (order, pools) = (Arc::clone(&order), pools.clone());
+            Box::pin(async move {
+                let note = move |_: &mut Db| {
+                    order.lock().unwrap().push(caller);
+                    Ok::<_, DatabaseError>(())
+                };
+                pools.write_as(Some(caller), note).await
+            })
+        })
+        .collect();
+    for write in &mut writes {
+        assert!(write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    release.send(()).unwrap();
+    let writes: Vec<_> = writes.into_iter().map(tokio::spawn).collect();
+    for write in writes {
+        write.await.unwrap().unwrap();
+    }
+    running.await.unwrap().unwrap();
+    assert_eq!(*order.lock().unwrap(), ["busy", "other", "busy", "busy"]);
 }

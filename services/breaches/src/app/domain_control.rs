@@ -52,7 +52,9 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
     let (new, name) = (new_code()?, domain.to_string());
     let code = state
         .pools()
-        .write(move |db| domain_controls::begin(db, subscriber, &name, &new))
+        .write_as(Some(&subscriber.to_string()), move |db| {
+            domain_controls::begin(db, subscriber, &name, &new)
+        })
         .await
         .map_err(Error::from)?;
     let code = code.ok_or(VerificationError::TooManyPending)?;

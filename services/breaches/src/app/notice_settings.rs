@@ -97,5 +97,5 @@ pub async fn set_notify(state: &State, subscriber: i64, notify: bool) -> Result<
         }
         subscribers::set_notify(db, subscriber, true)
     };
-    Ok(state.pools().write(change).await?)
+    Ok(state.pools().write_as(Some(&subscriber.to_string()), change).await?)
 }

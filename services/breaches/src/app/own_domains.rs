@@ -168,5 +168,5 @@ pub async fn remove_domain(
             Err(error) => Err(error),
         }
     };
-    Ok(state.pools().write(remove).await?)
+    Ok(state.pools().write_as(Some(&subscriber.to_string()), remove).await?)
 }

@@ -58,5 +58,5 @@ pub async fn issue_key(state: &State, subscriber: i64, email: &str) -> Result<St
         admin_events::add(db, now, "keys issue", &email, "by the subscriber")?;
         Ok(text)
     };
-    state.pools().write(issue).await
+    state.pools().write_as(Some(&subscriber.to_string()), issue).await
 }

@@ -62,7 +62,7 @@ pub async fn add_webhook(
         webhooks::add(db, subscriber, &url, &text, now)?;
         Ok(Ok(text))
     };
-    Ok(state.pools().write(add).await?)
+    Ok(state.pools().write_as(Some(&subscriber.to_string()), add).await?)
 }
 
 /// Removes a webhook. Returns whether it existed.
@@ -71,5 +71,6 @@ pub async fn add_webhook(
 /// Returns errors of the database.
 pub async fn remove_webhook(state: &State, subscriber: i64, url: &str) -> Result<bool, Error> {
     let url = url.to_owned();
-    Ok(state.pools().write(move |db| webhooks::remove(db, subscriber, &url)).await?)
+    let remove = move |db: &mut Db| webhooks::remove(db, subscriber, &url);
+    Ok(state.pools().write_as(Some(&subscriber.to_string()), remove).await?)
 }

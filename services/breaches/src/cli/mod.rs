@@ -179,6 +179,7 @@ impl Cli {
             migrate::keep_plans(&mut self.settings.database);
             context = self.context()?;
         }
+        context.pools.register_server();
         let external = external::external(&self.settings.shell, &context.settings)?;
         let state = State::new(context.pools, context.clock, context.settings, external)?;
         shell::serve(&self.settings.shell, Breaches::new(state))

@@ -142,6 +142,7 @@ impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let context = self.context()?;
         let JobContext { pools, clock, generations, .. } = context;
+        pools.register_server();
         if let Some(folder) = self.index_folder() {
             pools.watch_folder("the index", &folder);
         }

@@ -185,6 +185,7 @@ impl<F> Attempt<F> {
         F: Fn(&mut RequestContext<'_>, &Params) -> Result<T, Interrupt> + Send + Sync + 'static,
     {
         let (site, now) = (state.site.clone(), state.clock.now());
+        let caller = self.login.clone();
         let work = move |db: &mut Db| {
             sql::one_writer(db)?;
             let actor = RequestContext::actor(db, self.login.as_deref())?;
@@ -197,6 +198,6 @@ impl<F> Attempt<F> {
             context.permit(self.action)?;
             (self.work)(&mut context, &self.params)
         };
-        state.pools.write(work).await
+        state.pools.write_as(caller.as_deref(), work).await
     }
 }

@@ -22,7 +22,7 @@ use self::load::LoadCommand;
 use self::users::UsersCommand;
 use self::webhooks::WebhooksCommand;
 use crate::config::{ImageMode, Settings};
-use crate::jobs::seed;
+use crate::jobs::{Announce, seed};
 use crate::service::Calendar;
 use crate::state::State;
 use crate::store::MIGRATIONS;
@@ -79,32 +79,34 @@ impl shell::Cli for Cli {
             Command::Migrate(command) => {
                 Ok(self.settings.migrate(command, &Calendar::INFO, &ALL_MIGRATIONS)?)
             }
-            Command::Keys(command) => command.run(&self.open()?, &Logins, SystemClock.unix()),
-            Command::Users(command) => command.run(&self.open()?),
-            Command::Load(command) => command.run(&self.state()?),
+            Command::Keys(command) => {
+                command.run(&self.open(Announce::WhenWritten)?, &Logins, SystemClock.unix())
+            }
+            Command::Users(command) => command.run(&self.open(Announce::WhenWritten)?),
+            Command::Load(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::Webhooks(command) => {
                 let reach = self.settings.service.webhook_reach();
-                command.run(&self.open()?, &reach, SystemClock.unix())
+                command.run(&self.open(Announce::WhenWritten)?, &reach, SystemClock.unix())
             }
             Command::Import(command) => {
                 let base = self.settings.shell.public_url.clone();
-                command.run(&self.state()?, base)
+                command.run(&self.state(Announce::WhenWritten)?, base)
             }
         }
     }
 }
 
 impl Cli {
-    fn open(&self) -> anyhow::Result<Pools> {
+    fn open(&self, announce: Announce) -> anyhow::Result<Pools> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
         let data_dir = &self.settings.shell.data_dir;
-        seed(&pools, &self.settings.service, data_dir, SystemClock.unix())?;
+        seed(&pools, &self.settings.service, (data_dir, announce), SystemClock.unix())?;
         Ok(pools)
     }
 
-    fn state(self) -> anyhow::Result<State> {
-        let pools = self.open()?;
+    fn state(self, announce: Announce) -> anyhow::Result<State> {
+        let pools = self.open(announce)?;
         let settings = self.settings.service;
         let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
         if let Some(folder) = &settings.media_dir {
@@ -127,6 +129,8 @@ impl Cli {
 
     fn serve(self) -> anyhow::Result<ExitCode> {
         let shell = self.settings.shell.clone();
-        shell::serve(&shell, Calendar { state: self.state()? })
+        let state = self.state(Announce::Always)?;
+        state.pools.register_server();
+        shell::serve(&shell, Calendar { state })
     }
 }

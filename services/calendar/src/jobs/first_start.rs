@@ -15,14 +15,29 @@ use crate::store::{sql, upgrades, users};
 /// The file in the data folder that has a generated key.
 const KEY_FILE: &str = "admin-key";
 
+/// When to log the path of the generated key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Announce {
+    /// Until its file is removed: the process that wrote it may have been killed.
+    Always,
+    /// If it was written just now.
+    WhenWritten,
+}
+
 /// Completes upgrades, and adds the first administrator if there are no users. A generated key goes
 /// to a file that only its owner may read, never into the log.
-pub fn seed(pools: &Pools, settings: &Settings, data_dir: &Path, now: i64) -> anyhow::Result<()> {
+pub fn seed(
+    pools: &Pools,
+    settings: &Settings,
+    (data_dir, announce): (&Path, Announce),
+    now: i64,
+) -> anyhow::Result<()> {
     pools.write_at_start(upgrades::finish)?;
     let path = data_dir.join(KEY_FILE);
-    pools.write_at_start(|db| seed_in(db, settings, &path, now))?;
-    // Repeated at every start until the file is removed: the process that wrote it may have been
-    // killed.
+    let is_written = pools.write_at_start(|db| seed_in(db, settings, &path, now))?;
+    if announce == Announce::WhenWritten && is_written != Some(true) {
+        return Ok(());
+    }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     if !kept.is_empty() && pools.read_blocking(|db| is_live(db, kept.trim(), now))? {
         let path = path.display();
@@ -48,17 +63,17 @@ fn store_key(key: &str, path: &Path) -> std::io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Adds the first administrator in a transaction.
+/// Adds the first administrator in a transaction. Returns whether a key was generated.
 ///
 /// A generated key is on disk before the transaction commits. If the process is killed in between,
 /// the file has an invalid key, and the next start writes another.
-fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::Result<()> {
+fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::Result<bool> {
     sql::one_writer(db)?;
     let given = settings.admin_key.as_deref().filter(|key| !key.is_empty());
     if users::any(db)? {
         return match given {
-            Some(key) => Ok(warn_unless_known(db, key, now)?),
-            None => Ok(()),
+            Some(key) => warn_unless_known(db, key, now).map(|()| false).map_err(Into::into),
+            None => Ok(false),
         };
     }
     let login = settings.admin_login.as_str();
@@ -71,10 +86,10 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
                 "cannot write the key of {login} to {path}: {error}; `keys issue {login}` issues another"
             );
         }
-        return Ok(());
+        return Ok(true);
     };
     match issue_with_text(db, key, login, None, None, now) {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(false),
         Err(error @ KeyError::Malformed) => Err(anyhow::anyhow!("ADMIN_KEY: {error}")),
         Err(error) => Err(error.into()),
     }
@@ -122,13 +137,14 @@ mod tests {
         });
         assert_eq!(killed.unwrap_err().to_string(), "killed");
         let lost = read();
-        seed(&pools, &settings, path.parent().unwrap(), 8).unwrap();
+        let folder = (path.parent().unwrap(), Announce::Always);
+        seed(&pools, &settings, folder, 8).unwrap();
         let key = read();
         assert_ne!(key, lost);
         assert!(pools.read_blocking(|db| is_live(db, &key, 8)).unwrap());
         assert!(!pools.read_blocking(|db| is_live(db, &lost, 8)).unwrap());
         // Later starts do not change it.
-        seed(&pools, &settings, path.parent().unwrap(), 9).unwrap();
+        seed(&pools, &settings, folder, 9).unwrap();
         assert_eq!(read(), key);
     }
 }

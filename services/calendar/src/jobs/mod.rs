@@ -11,7 +11,7 @@ mod webhooks;
 mod writer_queue;
 
 pub use event_index::{prune_changes, refresh_index};
-pub use first_start::seed;
+pub use first_start::{Announce, seed};
 pub use import::{ImportOptions, import};
 pub use load::{Fault, LoadOptions, Loaded, load};
 pub use publish::publish_due;

@@ -90,7 +90,9 @@ impl shell::Cli for Cli {
 impl Cli {
     fn serve(self) -> anyhow::Result<ExitCode> {
         let Self { settings, .. } = &self;
-        let service = Generator::new(self.pools()?, SystemClock::shared(), &settings.service)?;
+        let pools = self.pools()?;
+        pools.register_server();
+        let service = Generator::new(pools, SystemClock::shared(), &settings.service)?;
         let idle = settings.service.stream_idle_timeout;
         // The shell detects clients that stop reading; all other responses are short.
         let write_timeout = settings.shell.write_timeout.min(idle);
