@@ -10,13 +10,14 @@ use super::list_permit::ListPermit;
 use super::request::Request;
 use super::transactions::read_list;
 use crate::error::Error;
-use crate::ical::{self, FeedContext};
+use crate::ical::{self, FeedContext, Head};
 use crate::model::slug;
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::IndexAccess;
 use crate::store::event_list;
 use crate::store::events::{self, ZoneSpan};
+use crate::store::imported;
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{terms, text_lengths};
@@ -67,6 +68,8 @@ struct Listed {
     zones: Vec<ZoneSpan>,
     urls: Urls,
     outlook: bool,
+    /// The identity of this calendar.
+    calendar: String,
 }
 
 /// Reads a feed of the public events that a list with these parameters has.
@@ -76,7 +79,8 @@ pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
     let params = request.params?;
     let outlook = params.text("outlook-ical").is_some_and(|flag| flag == "1");
     let (ids, zones) = listed(state, &urls, params, permit).await?;
-    let listed = Arc::new(Listed { ids, zones, urls, outlook });
+    let calendar = state.pools.read(imported::calendar_id).await?;
+    let listed = Arc::new(Listed { ids, zones, urls, outlook, calendar });
     let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
     let mut modified = None;
     let mut pieces = Pieces::new(state, listed.clone());
@@ -164,8 +168,9 @@ impl Pieces {
     }
 
     fn begin(&self, text: &mut String) {
-        let Listed { zones, urls, outlook, .. } = &*self.listed;
-        ical::begin(text, &self.state.site.settings.site_name, &urls.base, *outlook);
+        let Listed { zones, urls, outlook, calendar, .. } = &*self.listed;
+        let site = &self.state.site.settings.site_name;
+        ical::begin(text, Head { id: calendar, site, url: &urls.base, outlook: *outlook });
         for ZoneSpan { zone, first, last } in zones {
             if ical::needs_rules(zone) {
                 ical::time_zone(text, zone, *first, *last);

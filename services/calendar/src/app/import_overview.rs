@@ -1,14 +1,21 @@
 //! First pass of an import over its file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 
 use crate::ical::{
-    ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, Revision, Revisions,
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, Revisions,
     known_zone,
 };
 use crate::model::zone::Zone;
 use crate::state::State;
+
+/// Maximum number of overrides of all later occurrences in a file. They are kept in memory.
+const MAX_RANGES: usize = 100;
+
+/// The properties of an override that the overview needs.
+const OVERRIDE: [&str; 6] =
+    ["DTSTAMP", "DTSTART", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "UID"];
 
 /// The facts about a file that an import needs before it writes the first event.
 #[derive(Default)]
@@ -27,8 +34,14 @@ pub struct Overview {
     pub listed: HashSet<String>,
     /// The numbers of the components that a later revision supersedes.
     pub superseded: HashSet<usize>,
+    /// The numbers of the components that have the UID of another event.
+    pub repeated: HashSet<usize>,
+    /// Overrides of all later occurrences, by UID.
+    ranges: HashMap<String, Vec<Component>>,
     /// Whether this calendar, or another instance of it, wrote the file.
     pub is_own: bool,
+    /// The identity of the calendar of this service that wrote the file.
+    pub calendar_id: Option<String>,
     /// Number of components in the file.
     pub components: usize,
     /// The end of a truncated file, if the end of its calendar is missing.
@@ -66,17 +79,17 @@ impl Overview {
                     overview.has_replacements |= component.find("RECURRENCE-ID").is_some();
                 }
                 ComponentKind::Event if component.find("RECURRENCE-ID").is_some() => {
-                    let revision = Revision::read(&component);
+                    if component.is_range() {
+                        overview.add_range(&component);
+                    }
                     // Zones may follow the events that use them. Nothing else of these events is
                     // needed.
-                    component
-                        .properties
-                        .retain(|one| matches!(one.name.as_str(), "UID" | "RECURRENCE-ID"));
-                    replacing.push((number, revision, component));
+                    component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
+                    replacing.push((number, component));
                 }
                 ComponentKind::Event if component.is_whole() => {
                     if let Ok(uid) = Entry::uid(&component) {
-                        revisions.take((&uid, None), Revision::read(&component), number);
+                        revisions.take((&uid, None), &component, number);
                         if Entry::is_occurrence_id(&uid) {
                             overview.listed.insert(uid);
                         }
@@ -87,19 +100,37 @@ impl Overview {
         }
         overview.is_calendar = reader.is_calendar;
         overview.is_own = reader.product.as_deref() == Some(PRODUCT);
+        overview.calendar_id = reader.calendar_id.take();
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
         overview.has_replacements |= !replacing.is_empty();
         let mut replaced = HashSet::new();
-        for (number, revision, component) in replacing {
+        for (number, component) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
             let Some(name) = name else { continue };
             if component.is_whole() {
-                revisions.take((&component.text("UID"), Some(&name)), revision, number);
+                revisions.take((&component.text("UID"), Some(&name)), &component, number);
             }
             replaced.insert(name);
         }
-        Ok(Overview { replaced, superseded: revisions.into_superseded(), ..overview })
+        let (superseded, repeated) = revisions.into_numbers();
+        Ok(Overview { replaced, superseded, repeated, ..overview })
+    }
+
+    /// Keeps an override of all later occurrences. An earlier one of the same occurrence is dropped.
+    fn add_range(&mut self, component: &Component) {
+        if !component.is_whole() || self.ranges.values().map(Vec::len).sum::<usize>() >= MAX_RANGES
+        {
+            return;
+        }
+        let ranges = self.ranges.entry(component.text("UID")).or_default();
+        ranges.retain(|one| one.text("RECURRENCE-ID") != component.text("RECURRENCE-ID"));
+        ranges.push(component.clone());
+    }
+
+    /// Returns the overrides of all later occurrences of a series.
+    pub fn ranges(&self, uid: &str) -> &[Component] {
+        self.ranges.get(uid).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the context for reading the entries of the file.

@@ -14,7 +14,7 @@ const BATCH: usize = 250;
 /// writers fail after `DB_WAIT_MS`.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
-/// Maximum number of errors reported individually.
+/// Maximum number of errors, and of warnings, reported individually.
 const MAX_ERRORS: usize = 1000;
 
 /// Limits of an import.
@@ -50,10 +50,12 @@ impl Progress {
     pub fn note(&mut self, component: &Component, message: String) {
         self.done += 1;
         self.report.failed += 1;
-        if self.report.errors.len() < MAX_ERRORS {
-            let uid = component.text("UID").chars().take(500).collect();
-            self.report.errors.push(ImportErrorJson { uid, line: component.line, message });
-        }
+        add(&mut self.report.errors, component, message);
+    }
+
+    /// Reports a warning about an event.
+    pub fn warn(&mut self, component: &Component, message: String) {
+        add(&mut self.report.warnings, component, message);
     }
 
     /// Counts the outcome of an event.
@@ -68,6 +70,13 @@ impl Progress {
     }
 }
 
+fn add(messages: &mut Vec<ImportErrorJson>, component: &Component, message: String) {
+    if messages.len() < MAX_ERRORS {
+        let uid = component.text("UID").chars().take(500).collect();
+        messages.push(ImportErrorJson { uid, line: component.line, message });
+    }
+}
+
 /// Progress of an entry whose events take more than one transaction.
 #[derive(Clone)]
 pub struct EntryProgress {
@@ -77,6 +86,8 @@ pub struct EntryProgress {
     pub parent: Option<i64>,
     /// Whether earlier files had occurrences that may be gone now.
     pub repeated: bool,
+    /// Ids of overrides from earlier files that are later than the entry.
+    pub overridden: HashSet<String>,
 }
 
 /// The time slice of a transaction among all writers.

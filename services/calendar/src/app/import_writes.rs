@@ -41,11 +41,20 @@ pub enum Outcome {
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     pub user: &'a User,
-    pub urls: &'a Urls,
+    pub own: OwnEvents<'a>,
     /// Context for reading entries as a feed of this calendar.
     pub entries: EntryContext<'a>,
     /// The first event of its series.
     pub parent: Option<i64>,
+}
+
+/// How events of this calendar are recognised in a file.
+#[derive(Clone, Copy)]
+pub struct OwnEvents<'a> {
+    /// UIDs of this calendar end in its host.
+    pub urls: &'a Urls,
+    /// Whether this calendar wrote the file, under whatever host.
+    pub is_author: bool,
 }
 
 /// An event as stored, and as a feed shows it.
@@ -64,7 +73,7 @@ pub fn write_occurrence(
     source: Source<'_>,
     occurrence: &Occurrence,
 ) -> Result<(Option<i64>, Outcome), Undone> {
-    match find(context.db, source.urls, &occurrence.external_id)? {
+    match find(context.db, source.own, &occurrence.external_id)? {
         None => create(context, source, occurrence),
         Some(event)
             if event.status.is_trashed() && !imported::find(context.db, event.id)?.is_trashed =>
@@ -84,7 +93,7 @@ pub fn cancel(
     source: Source<'_>,
     occurrence: &Occurrence,
 ) -> Result<(Option<i64>, Outcome), Undone> {
-    match find(context.db, source.urls, &occurrence.external_id)? {
+    match find(context.db, source.own, &occurrence.external_id)? {
         Some(event) if !event.status.is_trashed() => {
             trash(context.db, &event, context.now.as_second())?;
             Ok((Some(event.id), Outcome::Updated))
@@ -116,12 +125,13 @@ fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
 }
 
 /// Finds an event by UID, either an imported one or one that this calendar generated.
-pub fn find(db: &mut Db, urls: &Urls, uid: &str) -> Result<Option<Event>, Error> {
+pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
     }
-    let own = uid.split_once('@').filter(|(_, host)| !host.is_empty() && *host == urls.host());
-    let Some(id) = own.and_then(|(id, _)| id.parse().ok()) else { return Ok(None) };
+    let is_own = |host: &str| own.is_author || (!host.is_empty() && host == own.urls.host());
+    let named = uid.split_once('@').filter(|(_, host)| is_own(host));
+    let Some(id) = named.and_then(|(id, _)| id.parse().ok()) else { return Ok(None) };
     Ok(events::find(db, id)?.filter(|event| event.external_id.is_none()))
 }
 
@@ -176,8 +186,10 @@ fn update(
         fields.insert("organizer".to_owned(), organizer(context.db, occurrence)?);
     }
     let slug = event.slug.strip_suffix(slug::TRASHED).filter(|_| event.status.is_trashed());
-    let own_page = source.urls.event_page(slug.unwrap_or(&event.slug));
-    if details.url.as_ref().is_some_and(|url| *url != own_page && *url != event.website) {
+    let own_page = source.own.urls.event_page(slug.unwrap_or(&event.slug));
+    let is_website = |url: &String| *url != own_page && *url != event.website;
+    // Files of this calendar contain the pages of events.
+    if !source.own.is_author && details.url.as_ref().is_some_and(is_website) {
         fields.insert("website".to_owned(), json!(details.url));
     }
     let same_terms = old.is_some_and(|old| old.categories == details.categories);
@@ -240,7 +252,7 @@ impl Stored {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);
         let mut text = String::new();
-        let feed = FeedContext { urls: source.urls, host: source.urls.host() };
+        let feed = FeedContext { urls: source.own.urls, host: source.own.urls.host() };
         ical::event(&mut text, &event, &included, feed);
         let component = Reader::new(text.as_bytes()).next_component().ok().flatten();
         let entry = component.and_then(|one| Entry::read(&one, source.entries).ok());

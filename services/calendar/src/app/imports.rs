@@ -7,13 +7,17 @@ use std::time::Instant;
 
 use database::{Db, transaction};
 
+use super::import_overrides::{later_overrides, name_on_day};
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{EntryProgress, ImportLimits, Progress, TIME_SLICE, TimeSlice};
-use super::import_writes::{Outcome, Source, cancel, drop_surplus, find, write_occurrence};
+use super::import_writes::{
+    Outcome, OwnEvents, Source, cancel, drop_surplus, find, write_occurrence,
+};
 use super::loading::Undone;
 use super::transactions::with_context;
 use crate::error::Error;
 use crate::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader};
+use crate::model::revision::Revision;
 use crate::model::role::User;
 use crate::model::urls::Urls;
 use crate::state::State;
@@ -48,6 +52,12 @@ struct Series {
     first: Option<String>,
     /// The parent of its other events.
     parent: Option<i64>,
+    /// Names of events that are overridden by their day, by the names of the overrides.
+    by_day: HashMap<String, String>,
+    /// Whether the file has an older revision of it than an earlier file.
+    is_outdated: bool,
+    /// Whether overrides of all later occurrences were applied to it.
+    has_ranges: bool,
 }
 
 /// A running import.
@@ -56,6 +66,8 @@ pub struct Import {
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
+    /// Whether this calendar wrote the file, once known.
+    is_author: Option<bool>,
     /// State of the first pass that the second needs, by UID.
     series: HashMap<String, Series>,
     so_far: Progress,
@@ -74,7 +86,7 @@ impl Import {
             so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
         }
         let series = HashMap::new();
-        Import { user, urls, limits, overview, series, so_far, current: None }
+        Import { user, urls, limits, overview, is_author: None, series, so_far, current: None }
     }
 
     /// Returns the passes over the file in order.
@@ -122,6 +134,10 @@ impl Import {
         pass: Pass,
     ) -> Result<bool, Error> {
         sql::one_writer(db)?;
+        if self.is_author.is_none() {
+            let id = imported::calendar_id(db)?;
+            self.is_author = Some(self.overview.calendar_id.as_ref() == Some(&id));
+        }
         let slice = TimeSlice::begin(self.so_far.done);
         let began = Instant::now();
         while !self.so_far.is_over
@@ -152,7 +168,7 @@ impl Import {
         pass: Pass,
     ) -> Result<Next, Error> {
         let read = reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
-        let Some(component) = read else {
+        let Some(mut component) = read else {
             if self.so_far.read != self.overview.components {
                 let text = "the file changed during the import";
                 return Err(Error::Internal(text.to_owned()));
@@ -166,7 +182,13 @@ impl Import {
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
         // Faulty events also take time, although they write nothing.
         let is_superseded = self.overview.superseded.contains(&self.so_far.read);
-        if is_wanted && !self.stops_at(&component) {
+        if self.overview.repeated.contains(&self.so_far.read) {
+            component.tell_apart();
+        }
+        // It was applied to the series.
+        let is_applied = component.is_range()
+            && self.series.get(&component.text("UID")).is_some_and(|series| series.has_ranges);
+        if is_wanted && !is_applied && !self.stops_at(&component) {
             match Entry::read(&component, self.overview.context(state)) {
                 Ok(_) if is_superseded => self.so_far.count(Outcome::Skipped),
                 // Overrides may have been in the missing part.
@@ -174,7 +196,15 @@ impl Import {
                     self.so_far
                         .note(&component, "it repeats, and the file is truncated".to_owned());
                 }
-                Ok(entry) => return Ok(Next::Entry(component, entry)),
+                Ok(entry) => {
+                    let ranges = self.overview.ranges(&entry.uid);
+                    if !entry.is_series || ranges.is_empty() {
+                        return Ok(Next::Entry(component, entry));
+                    }
+                    let entry = entry.with_ranges(ranges, self.overview.context(state));
+                    self.series.entry(entry.uid.clone()).or_default().has_ranges = true;
+                    return Ok(Next::Entry(component, entry));
+                }
                 Err(message) => self.so_far.note(&component, message),
             }
         }
@@ -209,24 +239,46 @@ impl Import {
         (component, entry): (&Component, &Entry),
         slice: TimeSlice,
     ) -> Result<bool, Error> {
-        let replacement = match &entry.replaces {
-            Some(name) => Some(self.stored_name(db, &entry.uid, name)?),
-            None => None,
-        };
         let mut so_far = match self.so_far.entry.take() {
             Some(so_far) => so_far,
+            None if self.is_outdated(db, entry)? => {
+                let message = "an earlier file had a later revision of it; it was skipped";
+                self.so_far.warn(component, message.to_owned());
+                self.so_far.count(Outcome::Skipped);
+                return Ok(true);
+            }
             None => {
+                for warning in &entry.warnings {
+                    self.so_far.warn(component, warning.clone());
+                }
                 let parent = self.parent(db, entry)?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
-                EntryProgress { kept: HashSet::new(), parent, repeated }
+                let overridden = later_overrides(db, entry, self.revision(entry))?;
+                EntryProgress { kept: HashSet::new(), parent, repeated, overridden }
             }
+        };
+        let replacement = match &entry.replaces {
+            Some(name) => Some(self.stored_name(db, &entry.uid, name)?),
+            None => None,
         };
         for occurrence in &entry.occurrences {
             if let Some(name) = entry.overridden_as(occurrence, &self.overview.replaced) {
                 let series = self.series.entry(entry.uid.clone()).or_default();
                 if occurrence.external_id == entry.uid {
                     series.first = Some(name);
+                } else if Entry::is_of_a_day(&entry.uid, &name) {
+                    so_far.kept.insert(occurrence.external_id.clone());
+                    series.by_day.insert(name, occurrence.external_id.clone());
+                }
+                continue;
+            }
+            if entry.overridden_as(occurrence, &so_far.overridden).is_some() {
+                if so_far.kept.insert(occurrence.external_id.clone()) {
+                    let message =
+                        "an earlier file had a later override of an occurrence, which stays";
+                    self.so_far.warn(component, message.to_owned());
+                    self.so_far.count(Outcome::Skipped);
                 }
                 continue;
             }
@@ -252,7 +304,7 @@ impl Import {
                     return Ok(true);
                 }
                 Err(Undone::Unchanged) => {
-                    let known = find(db, &self.urls, &occurrence.external_id)?;
+                    let known = find(db, self.own(), &occurrence.external_id)?;
                     (known.map(|event| event.id), Outcome::Unchanged)
                 }
             };
@@ -279,11 +331,55 @@ impl Import {
             self.so_far.entry = Some(so_far);
             return Ok(false);
         }
+        if let Some(revision) = self.revision(entry) {
+            let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
+            if imported::revision(db, name)? != Some(revision) {
+                imported::note_revision(db, name, revision)?;
+            }
+        }
         Ok(true)
+    }
+
+    fn own(&self) -> OwnEvents<'_> {
+        OwnEvents { urls: &self.urls, is_author: self.is_author == Some(true) }
+    }
+
+    /// Returns the revision of an entry. Those of feeds of this calendar are its own, and not
+    /// comparable with those of the files that it imported.
+    fn revision(&self, entry: &Entry) -> Option<Revision> {
+        entry.revision.filter(|_| !self.own().is_author)
+    }
+
+    /// Returns whether an earlier file had a later revision of an entry, or of the series that it
+    /// overrides.
+    fn is_outdated(&mut self, db: &mut Db, entry: &Entry) -> Result<bool, Error> {
+        if entry.replaces.is_some()
+            && self.series.get(&entry.uid).is_some_and(|series| series.is_outdated)
+        {
+            return Ok(true);
+        }
+        let Some(revision) = self.revision(entry) else { return Ok(false) };
+        let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
+        let known = imported::revision(db, name)?;
+        let is_outdated = known.is_some_and(|known| revision.is_older_than(&known));
+        if is_outdated && entry.replaces.is_none() {
+            self.series.entry(entry.uid.clone()).or_default().is_outdated = true;
+        }
+        Ok(is_outdated)
     }
 
     /// Returns the stored name of an overridden event. The first of a series has the plain UID.
     fn stored_name(&self, db: &mut Db, uid: &str, name: &str) -> Result<String, Error> {
+        if Entry::is_of_a_day(uid, name) {
+            let series = self.series.get(uid);
+            let known = series.and_then(|series| series.by_day.get(name).cloned());
+            if let Some(name) = match known {
+                Some(name) => Some(name),
+                None => name_on_day(db, uid, name)?,
+            } {
+                return Ok(name);
+            }
+        }
         let is_first = match self.series.get(uid) {
             Some(series) => series.first.as_deref() == Some(name),
             // The file contains only overrides.
@@ -325,7 +421,7 @@ impl Import {
         }
         let moment = match &entry.replaces {
             Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
-            None if entry.is_series => Some(occurrence.start.key()),
+            None if entry.is_series => Some(occurrence.original.key()),
             // In exports of this calendar, occurrences are events without rules.
             None if self.overview.is_own || self.overview.cut.is_some() => return Ok(false),
             None => None,
@@ -348,7 +444,7 @@ impl Import {
         parent: Option<i64>,
     ) -> Result<(Option<i64>, Outcome), Undone> {
         let entries = EntryContext { calendar: None, ..self.overview.context(state) };
-        let source = Source { user: &self.user, urls: &self.urls, entries, parent };
+        let source = Source { user: &self.user, own: self.own(), entries, parent };
         transaction(db, |db| {
             with_context(state, db, &self.user, &Params::default(), |context| {
                 match entry.is_cancelled {

@@ -7,6 +7,7 @@ mod event_writes;
 pub(crate) mod events;
 pub(crate) mod feeds;
 mod images;
+mod import_overrides;
 mod import_overview;
 mod import_progress;
 mod import_writes;

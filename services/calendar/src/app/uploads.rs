@@ -90,6 +90,7 @@ async fn write_batch(
     pass: Pass,
     deadline: Instant,
 ) -> Result<(Underway, bool), Error> {
+    let login = &underway.0.login().to_owned();
     let slot = Arc::new(Mutex::new(Some(underway)));
     loop {
         let (own, waiting) = (state.clone(), slot.clone());
@@ -102,7 +103,7 @@ async fn write_batch(
             let more = import.write(&own, db, &mut reader, pass)?;
             Ok::<_, Error>(((import, reader), more))
         };
-        let outcome = state.pools.write(batch).await;
+        let outcome = state.pools.write_as(Some(login), batch).await;
         // A batch that has begun is lost with its transaction.
         let is_whole = slot.lock().is_some();
         match outcome {
@@ -129,21 +130,23 @@ pub async fn image(
         Err(MediaError::Folder(error)) => return Err(DatabaseError::of_file(&error).into()),
     };
     let now = state.clock.unix();
+    let login = user.login.clone();
     let insert = move |db: &mut Db| {
         let user = permitted(db, &user.login, Action::Images)?;
         let id = images::insert(db, "", &file, user.id, now)?;
         Ok::<_, Error>(images::by_ids(db, &[id])?.remove(&id))
     };
-    let image = state.pools.write(insert).await?;
+    let image = state.pools.write_as(Some(&login), insert).await?;
     let image = image.ok_or_else(|| Error::Internal("a new image is missing".to_owned()))?;
     Ok(ImageJson::new(&image, urls))
 }
 
-/// Reads the metadata of an image.
+/// Reads the metadata of an image that the caller uploaded or may see in a resource.
 pub async fn find_image(state: &State, request: Request, id: i64) -> Result<ImageJson, Error> {
     read(state, request, move |context, _| {
         let found = images::by_ids(context.db, &[id])?;
-        let Some(image) = found.get(&id) else {
+        let is_shown = images::is_shown(context.db, id, &context.actor)?;
+        let Some(image) = found.get(&id).filter(|_| is_shown) else {
             return Err(ParameterErrors::one("id", "must be the id of an image").into());
         };
         Ok(ImageJson::new(image, &context.urls))

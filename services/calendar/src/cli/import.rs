@@ -32,6 +32,10 @@ impl ImportCommand {
         for error in &report.errors {
             log::info!(target: "notice", "line {}: {}: {}", error.line, error.uid, error.message);
         }
+        for one in &report.warnings {
+            let (line, uid, message) = (one.line, &one.uid, &one.message);
+            log::info!(target: "notice", "line {line}: {uid}: warning: {message}");
+        }
         let printed = u64::try_from(report.errors.len()).unwrap_or(u64::MAX);
         if report.failed > printed {
             log::info!(target: "notice", "and {} more errors", report.failed - printed);

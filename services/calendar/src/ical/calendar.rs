@@ -5,13 +5,30 @@ use super::lines::{bare, line, text_line};
 /// The product id of generated calendars. In them, occurrences of a series are separate events.
 pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
 
-/// Writes the beginning of a calendar, without its name for Outlook.
-pub fn begin(out: &mut String, site: &str, url: &str, outlook: bool) {
+/// The property with the identity of the calendar that wrote a file.
+pub const IDENTITY: &str = "X-QUINTET-CALENDAR";
+
+/// The head of a calendar file.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The identity of the calendar.
+    pub id: &'a str,
+    /// The name of the site.
+    pub site: &'a str,
+    /// The URL of the site.
+    pub url: &'a str,
+    /// Whether the file is for Outlook, which gets no name.
+    pub outlook: bool,
+}
+
+/// Writes the beginning of a calendar.
+pub fn begin(out: &mut String, Head { id, site, url, outlook }: Head<'_>) {
     line(out, "BEGIN", "VCALENDAR");
     line(out, "VERSION", "2.0");
     line(out, "PRODID", PRODUCT);
     line(out, "CALSCALE", "GREGORIAN");
     line(out, "METHOD", "PUBLISH");
+    line(out, IDENTITY, id);
     if !outlook {
         text_line(out, "X-WR-CALNAME", site);
     }

@@ -4,17 +4,23 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::civil::Time;
+use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
 use super::details::Details;
 use super::event::OWN_ZONE;
 use super::foreign_zones::known;
 use super::length::{Length, end_of};
-use super::moment::{EntryContext, Moment, is_utc};
-use super::occurrences::{Start, starts_of};
+use super::moment::{EntryContext, Moment, is_utc, reading};
+use super::occurrences::{Start, shortened, starts_of};
 use super::reader::{Component, Method};
+use super::revision::revision_of;
 use crate::model::html;
+use crate::model::revision::Revision;
 use crate::model::zone::Zone;
+
+/// The form of the key of a day.
+const DAY: &str = "00000000";
 
 /// Maximum length of a UID in characters.
 const LONGEST_UID: usize = 500;
@@ -30,6 +36,10 @@ pub struct Entry {
     pub is_series: bool,
     /// Whether it is cancelled.
     pub is_cancelled: bool,
+    /// Its revision, if any.
+    pub revision: Option<Revision>,
+    /// Messages about values that were replaced.
+    pub warnings: Vec<String>,
     /// The occurrences, at least one. The first is the parent of the others.
     ///
     /// The id of the one at DTSTART is the UID. The others add their moment, so ids stay stable
@@ -42,6 +52,8 @@ pub struct Entry {
 pub struct Occurrence {
     /// The external id by which it is found again.
     pub external_id: String,
+    /// The start in the series.
+    pub original: Moment,
     /// The start.
     pub start: Moment,
     /// The end.
@@ -54,12 +66,10 @@ impl Entry {
     /// Reads the UID.
     ///
     /// # Errors
-    /// The UID is missing, too long, or has control characters.
+    /// The UID is too long or has control characters.
     pub fn uid(component: &Component) -> Result<String, String> {
         let uid = component.text("UID");
-        match uid.is_empty() || uid.chars().count() > LONGEST_UID || uid.contains(char::is_control)
-        {
-            true if uid.is_empty() => Err("UID is missing".to_owned()),
+        match uid.chars().count() > LONGEST_UID || uid.contains(char::is_control) {
             true => {
                 Err(format!("UID has more than {LONGEST_UID} characters, or control characters"))
             }
@@ -85,7 +95,8 @@ impl Entry {
         let uid = Entry::uid(component)?;
         let own_zone = component.find(OWN_ZONE).and_then(|zone| known(&zone.value));
         let context = EntryContext { calendar: own_zone.as_ref().or(context.calendar), ..context };
-        let (start, end) = times(component, context)?;
+        let mut warnings = unknown_zones(component, context);
+        let (start, end) = times(component, context, &mut warnings)?;
         let replaces = Entry::replaced(component, context)?;
         let clock = clock_of(component, &start).unwrap_or_else(|| context.site.clone());
         let shown_in = match &start {
@@ -95,7 +106,7 @@ impl Entry {
         let first = start.clone().in_zone(&clock);
         let starts = match &replaces {
             Some(_) => vec![Start::from(first.clone())],
-            None => starts_of(component, &first, context)?,
+            None => starts_of(component, &first, context, &mut warnings)?,
         };
         let length = match (component.find("DTEND"), component.find("DURATION"), &start) {
             (None, Some(duration), Moment::Time(..)) => Length::read(duration)?,
@@ -119,14 +130,16 @@ impl Entry {
                 (None, Moment::Time(_, zone)) => (moment.clone(), ends.in_zone(zone)),
                 (None, Moment::Day(_)) => (moment, ends),
             };
-            Occurrence { external_id, start, end, details: details.clone() }
+            let original = start.clone();
+            Occurrence { external_id, original, start, end, details: details.clone() }
         };
         let occurrences = starts.into_iter().map(occurrence).collect();
         let status = component.text("STATUS");
         let is_cancelled =
             component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
-        let is_series = component.find("RRULE").or(component.find("RDATE")).is_some();
-        Ok(Entry { uid, replaces, is_series, is_cancelled, occurrences })
+        let is_series = component.rules().next().is_some() || component.find("RDATE").is_some();
+        let revision = revision_of(component);
+        Ok(Entry { uid, replaces, is_series, is_cancelled, revision, warnings, occurrences })
     }
 
     /// Returns the id of the occurrence that this entry overrides.
@@ -139,7 +152,7 @@ impl Entry {
     ) -> Result<Option<String>, String> {
         let Some(property) = component.find("RECURRENCE-ID") else { return Ok(None) };
         if let Some(range) = property.parameter("RANGE") {
-            let range: String = range.chars().filter(|c| !c.is_control()).take(100).collect();
+            let range = shortened(range);
             return Err(format!("RANGE={range} is not supported; the occurrences stay unchanged"));
         }
         let key = Moment::read(property, context)?.key();
@@ -155,7 +168,7 @@ impl Entry {
         if self.replaces.is_some() || replaced.is_empty() {
             return None;
         }
-        let start = &occurrence.start;
+        let start = &occurrence.original;
         let names = [start.key(), start.day_key()].map(|key| Entry::occurrence_id(&self.uid, &key));
         names.into_iter().find(|name| replaced.contains(name))
     }
@@ -171,6 +184,24 @@ impl Entry {
     /// Returns whether a UID looks like the id of an occurrence.
     pub fn is_occurrence_id(uid: &str) -> bool {
         uid.rsplit_once('#').is_some_and(|(_, key)| is_key(key))
+    }
+
+    /// Returns whether the id of an occurrence names its day only.
+    pub fn is_of_a_day(uid: &str, name: &str) -> bool {
+        Entry::moment_of(uid, name).is_some_and(|key| key.len() == DAY.len() && is_key(key))
+    }
+
+    /// Returns the key of the local day of a moment.
+    pub fn local_day(key: &str, zone: &Zone) -> Option<String> {
+        let at = Offset::UTC.to_timestamp(reading(key).filter(|_| is_utc(key))?).ok()?;
+        Some(Moment::Time(at, zone.clone()).day_key())
+    }
+
+    /// Returns keys between which all moments of a local day are.
+    pub fn keys_around(day: &str) -> Option<(String, String)> {
+        let day = reading(day)?.date();
+        let (from, below) = (day.yesterday().ok()?, day.tomorrow().ok()?.tomorrow().ok()?);
+        Some((Moment::Day(from).key(), Moment::Day(below).key()))
     }
 
     /// Returns the id of an occurrence, from the UID and its moment in the rule.
@@ -190,7 +221,7 @@ fn is_key(text: &str) -> bool {
         let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
         text.len() == form.len() && text.chars().zip(form.chars()).all(fits)
     };
-    is_form("00000000") || is_form("00000000T000000Z")
+    is_form(DAY) || is_form("00000000T000000Z")
 }
 
 /// Returns the zone in which an event lasts and repeats. Times in UTC stay in UTC, whatever zone
@@ -204,8 +235,32 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     }
 }
 
+/// Returns warnings for the zones of an event that neither the file nor this service knows.
+fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<String> {
+    const DATES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
+    let mut names: Vec<&str> = Vec::new();
+    for property in component.properties.iter().filter(|one| DATES.contains(&one.name.as_str())) {
+        let Some(name) = property.parameter("TZID") else { continue };
+        let wall = property.value.get(..15).and_then(reading);
+        let is_known =
+            is_utc(&property.value) || wall.is_none_or(|wall| context.zone(name, wall).is_some());
+        if !is_known && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let used = context.floating().name();
+    let warning = |name: &str| {
+        format!("the time zone {} is not known; {used} was used instead", shortened(name))
+    };
+    names.into_iter().map(warning).collect()
+}
+
 /// Reads start and end. Outlook may write days as times.
-fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Moment), String> {
+pub(super) fn times(
+    component: &Component,
+    context: EntryContext<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<(Moment, Moment), String> {
     let start = match (component.find("DTSTART"), component.method) {
         (Some(start), _) => Moment::read(start, context)?,
         // A cancellation may lack the time of the event.
@@ -217,7 +272,8 @@ fn times(component: &Component, context: EntryContext<'_>) -> Result<(Moment, Mo
     };
     let own = clock_of(component, &start).map(|clock| start.clone().in_zone(&clock));
     let own = own.as_ref().unwrap_or(&start);
-    let end = end_of(own, component.find("DTEND"), component.find("DURATION"), context)?;
+    let (end, duration) = (component.find("DTEND"), component.find("DURATION"));
+    let end = end_of(own, end, duration, context, warnings)?;
     let end = match &start {
         Moment::Time(_, zone) => end.in_zone(zone),
         Moment::Day(_) => end,

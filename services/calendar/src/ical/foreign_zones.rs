@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use jiff::ToSpan as _;
 use jiff::civil::DateTime;
 
-use super::property::Property;
+use super::property::{Property, unescaped};
 use super::reader::Component;
 use super::windows_zones::windows_zone;
 use crate::model::recurrence::Rule;
@@ -90,7 +90,9 @@ impl ForeignZones {
         if let Some(zone) = known(name) {
             return Some(zone);
         }
-        let observances = match self.0.get(name.trim())? {
+        // Exchange escapes the commas of parameters too.
+        let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())));
+        let observances = match described? {
             Described::Known(zone) => return Some(zone.clone()),
             Described::Observances(observances) => observances,
         };
@@ -141,13 +143,19 @@ impl Observance {
     }
 }
 
+/// The prefix of `tzone://Microsoft/Utc`, and of `Custom` for a zone that only the file describes.
+const MICROSOFT: &str = "tzone://Microsoft/";
+
 /// Finds a zone by IANA name, by Windows name, or by suffix: some programs write a path of their
 /// own before an IANA name.
 pub fn known(name: &str) -> Option<Zone> {
-    let name = name.trim();
+    let name = &*unescaped(name.trim());
     let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
     let by_end = || [name].into_iter().chain(ends).find_map(Zone::parse);
-    windows_zone(name).or_else(by_end)
+    match name.strip_prefix(MICROSOFT) {
+        Some("Custom") => None,
+        _ => windows_zone(name).or_else(by_end),
+    }
 }
 
 fn wall(text: &str) -> Option<DateTime> {

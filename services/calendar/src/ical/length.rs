@@ -1,6 +1,6 @@
 //! Durations of imported events.
 
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
 use super::moment::{EntryContext, Moment};
@@ -39,10 +39,7 @@ impl Length {
     /// Parses a duration of a property.
     pub fn parse(name: &str, text: &str) -> Result<Length, String> {
         let span: Span = text.trim().parse().map_err(|_| format!("{name} is not a duration"))?;
-        match span.is_negative() {
-            true => Err(format!("{name} has a negative duration, which is not supported")),
-            false => Ok(Length::Duration(span)),
-        }
+        Ok(Length::Duration(span))
     }
 
     /// Returns the end of an event with this start, or `None` after the last supported date.
@@ -83,13 +80,17 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
     at.checked_add(time).ok()
 }
 
+/// The warning for an event that ends before it starts.
+const BACKWARDS: &str = "it ends before it starts; its end was set to its start";
+
 /// Reads the end of an event. By default an event ends at its start, and an all-day event with its
-/// day.
+/// day. An end before the start is the start, with a warning.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,
     duration: Option<&Property>,
     context: EntryContext<'_>,
+    warnings: &mut Vec<String>,
 ) -> Result<Moment, String> {
     let read = match (end, duration) {
         (Some(end), _) => Moment::read(end, context)?,
@@ -98,6 +99,13 @@ pub fn end_of(
         }
         (None, None) => start.clone(),
     };
+    let is_backwards = match (start, &read) {
+        (Moment::Time(first, _), Moment::Time(at, _)) => at < first,
+        (start, read) => read.wall() < start.wall().date().to_datetime(Time::midnight()),
+    };
+    if is_backwards {
+        warnings.push(BACKWARDS.to_owned());
+    }
     Ok(match (start, read) {
         // The end date is exclusive.
         (Moment::Day(first), Moment::Day(behind)) => {

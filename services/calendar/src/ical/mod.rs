@@ -1,6 +1,7 @@
 //! iCalendar (RFC 5545): reads and writes calendars, events and time zones.
 
 mod calendar;
+mod decoded;
 mod details;
 mod entry;
 mod event;
@@ -10,16 +11,17 @@ mod lines;
 mod moment;
 mod occurrences;
 mod property;
+mod range;
 mod reader;
 mod revision;
 mod windows_zones;
 mod zones;
 
-pub use calendar::{PRODUCT, begin, end};
+pub use calendar::{Head, PRODUCT, begin, end};
 pub use entry::{Entry, Occurrence};
 pub use event::{FeedContext, event, location};
 pub use foreign_zones::{ForeignZones, known as known_zone};
 pub use moment::EntryContext;
 pub use reader::{Component, Kind as ComponentKind, Reader};
-pub use revision::{Revision, Revisions};
+pub use revision::Revisions;
 pub use zones::{needs_rules, time_zone};

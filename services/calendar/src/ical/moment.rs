@@ -21,6 +21,18 @@ pub struct EntryContext<'a> {
     pub now: Timestamp,
 }
 
+impl EntryContext<'_> {
+    /// Returns the zone of times without a known zone.
+    pub fn floating(&self) -> &Zone {
+        self.calendar.unwrap_or(self.site)
+    }
+
+    /// Returns the zone of a name that applies at a local time.
+    pub fn zone(&self, name: &str, wall: DateTime) -> Option<Zone> {
+        self.zones.find(name, wall)
+    }
+}
+
 /// A day, or a time in a zone.
 #[derive(Clone, Debug)]
 pub enum Moment {
@@ -67,11 +79,9 @@ impl Moment {
         let wall = reading(text).ok_or_else(wrong)?;
         let zone = match property.parameter("TZID") {
             _ if is_utc(text) => Zone::utc(),
-            None => context.calendar.unwrap_or(context.site).clone(),
-            Some(name) => context
-                .zones
-                .find(name, wall)
-                .ok_or_else(|| format!("the time zone {name} is not known"))?,
+            None => context.floating().clone(),
+            // Entries warn about unknown zones.
+            Some(name) => context.zone(name, wall).unwrap_or_else(|| context.floating().clone()),
         };
         let at = zone.instant(wall).ok_or_else(wrong)?;
         let shown_in = context.calendar.filter(|_| is_utc(text)).cloned();

@@ -42,10 +42,10 @@ pub fn starts_of(
     component: &Component,
     start: &Moment,
     context: EntryContext<'_>,
+    warnings: &mut Vec<String>,
 ) -> Result<Vec<Start>, String> {
     let mut starts = vec![Start::from(start.clone())];
-    let rules: Vec<&Property> =
-        component.properties.iter().filter(|one| one.name == "RRULE").collect();
+    let rules: Vec<&Property> = component.rules().collect();
     if rules.is_empty() && component.find("RDATE").is_none() {
         return Ok(starts);
     }
@@ -68,11 +68,11 @@ pub fn starts_of(
     left_out.sort_unstable();
     // One more for each that may be excluded.
     let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + left_out.len());
-    let wanted = Wanted { until: horizon, near: now.date(), first, latest };
+    let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
     for rule in rules {
         starts.extend(series.by_rule(rule, zone, wanted)?.into_iter().map(Start::from));
     }
-    starts.extend(series.added(component)?);
+    starts.extend(series.added(component, warnings)?);
     starts.retain(|start| start.moment.wall() <= horizon);
     // If two starts are equal, the one with its own end is kept.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
@@ -95,7 +95,8 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
     starts.truncate(most);
 }
 
-fn shortened(text: &str) -> String {
+/// Returns the beginning of a text from a file, for messages.
+pub fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
@@ -181,8 +182,9 @@ impl<'a> Series<'a> {
         zone: &Zone,
         wanted: Wanted,
     ) -> Result<Vec<Moment>, String> {
-        let text = property.value.trim();
-        let rule = Rule::parse(text).filter(|rule| rule.fits_time(self.wall));
+        // Some programs escape the value like a text.
+        let text = &*property.value.trim().replace('\\', "");
+        let rule = Rule::parse(text);
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
         let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
         let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
@@ -196,33 +198,46 @@ impl<'a> Series<'a> {
         Ok(starts)
     }
 
+    /// Reads a listed moment. A local time without a zone is in the zone of the series.
+    fn moment(&self, text: &str, property: &Property) -> Result<Moment, String> {
+        let moment = Moment::parse(text, property, self.context)?;
+        let is_local = property.parameter("TZID").is_none() && !is_utc(text);
+        match (&moment, self.start, reading(text)) {
+            (Moment::Time(..), Moment::Time(..), Some(wall)) if is_local => Ok(self.at(wall)),
+            _ => Ok(self.take(moment)),
+        }
+    }
+
     /// Reads RDATE: dates, and periods with their own ends.
-    fn added(&self, component: &Component) -> Result<Vec<Start>, String> {
+    fn added(
+        &self,
+        component: &Component,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Start>, String> {
         self.listed(component, "RDATE", |text, property| {
             let Some((begin, end)) = text.split_once('/') else {
-                return Ok(self.take(Moment::parse(text, property, self.context)?).into());
+                return Ok(self.moment(text, property)?.into());
             };
-            let moment = self.take(Moment::parse(begin, property, self.context)?);
+            let moment = self.moment(begin, property)?;
             if matches!(moment, Moment::Day(_)) {
                 return Ok(moment.into());
             }
             let end = match end.contains(['P', 'p']) {
                 true => Length::parse("RDATE", end)?.end_of(&moment),
-                false => Some(self.take(Moment::parse(end, property, self.context)?)),
+                false => Some(self.moment(end, property)?),
             };
             let end = end.ok_or("RDATE has a period that is too long")?;
-            match end.seconds() < moment.seconds() {
-                true => Err("RDATE has a period that ends before it begins".to_owned()),
-                false => Ok(Start { moment, end: Some(end) }),
+            let backwards = "a period of RDATE ends before it begins; its end was set to its start";
+            if end.seconds() < moment.seconds() && !warnings.iter().any(|text| text == backwards) {
+                warnings.push(backwards.to_owned());
             }
+            Ok(Start { moment, end: Some(end) })
         })
     }
 
     /// Reads the dates of all properties of a name.
     fn dates(&self, component: &Component, name: &str) -> Result<Vec<Moment>, String> {
-        self.listed(component, name, |text, property| {
-            Ok(self.take(Moment::parse(text, property, self.context)?))
-        })
+        self.listed(component, name, |text, property| self.moment(text, property))
     }
 
     /// Reads the values of all properties of a name.
@@ -230,7 +245,7 @@ impl<'a> Series<'a> {
         &self,
         component: &Component,
         name: &str,
-        read: impl Fn(&str, &Property) -> Result<T, String>,
+        mut read: impl FnMut(&str, &Property) -> Result<T, String>,
     ) -> Result<Vec<T>, String> {
         let mut all = Vec::new();
         for property in component.properties.iter().filter(|one| one.name == name) {
@@ -327,7 +342,7 @@ mod tests {
             all.retain(|at| !left_out.contains(at));
             let midnight = today.date().to_datetime(Time::midnight());
             keep_nearest(&mut all, |moment| moment.wall() < midnight, MAX_OCCURRENCES);
-            let starts = starts_of(&component, &start, context).unwrap();
+            let starts = starts_of(&component, &start, context, &mut Vec::new()).unwrap();
             let starts: Vec<Moment> = starts.into_iter().map(|start| start.moment).collect();
             assert_eq!(starts, all, "{rule} in {zone}");
         }

@@ -16,6 +16,10 @@ impl Property {
     pub fn parse(line: &str) -> Option<Property> {
         let (mut quoted, mut bracketed, mut last) = (false, false, ' ');
         let colon = line.char_indices().find_map(|(at, c)| {
+            // `TZID=tzone://Microsoft/Utc`, as Outlook writes it without quotes.
+            if c == ':' && line[at..].starts_with("://") && line[..at].ends_with("=tzone") {
+                return None;
+            }
             quoted ^= c == '"';
             // `TZID=(UTC+01:00) Amsterdam, Berlin`, as Exchange writes it without quotes.
             bracketed = (bracketed && c != ')') || (last == '=' && c == '(');
@@ -70,7 +74,8 @@ fn parameter_text(text: &str) -> String {
     }
 }
 
-fn unescaped(text: &str) -> String {
+/// Unescapes a text.
+pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -106,6 +111,8 @@ mod tests {
             Property::parse("DTSTART;TZID=(UTC+01:00) Rome, Vienna:20270401T180000").unwrap();
         assert_eq!(zone.parameter("TZID"), Some("(UTC+01:00) Rome, Vienna"));
         assert_eq!(zone.value, "20270401T180000");
+        let utc = Property::parse("DTSTART;TZID=tzone://Microsoft/Utc:20270401T180000").unwrap();
+        assert_eq!(utc.parameter("TZID"), Some("tzone://Microsoft/Utc"));
         let open = Property::parse("ORGANIZER;CN=(a:mailto:a@b.c").unwrap();
         assert_eq!(open.value, "mailto:a@b.c");
         let list = Property::parse("CATEGORIES:a\\, b,c\\\\,,d\\nE").unwrap();

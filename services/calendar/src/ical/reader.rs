@@ -3,7 +3,10 @@
 use std::io::{self, BufRead};
 
 use batch::{BoundedLines, Line};
+use sha2::{Digest, Sha256};
 
+use super::calendar::IDENTITY;
+use super::decoded::Decoded;
 use super::property::Property;
 
 /// Maximum number of bytes in a line. Events with longer lines are refused, except attachments.
@@ -14,6 +17,10 @@ const MAX_BYTES: usize = 2 << 20;
 
 /// Properties of a series. Without one, an import would trash occurrences. Alarms have none of them.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
+
+/// Properties that change while an event stays the same.
+const STAMPS: [&str; 7] =
+    ["CREATED", "DTSTAMP", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "STATUS", "UID"];
 
 /// A component with the number of its first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,9 +83,43 @@ impl Component {
         !matches!(self.method, Method::Other(_))
     }
 
+    /// Gives an event without UID one that is made from its content. Its series is unknown, so it
+    /// overrides no occurrence.
+    fn name_by_content(&mut self) {
+        let mut hasher = Sha256::new();
+        for one in self.properties.iter().filter(|one| !STAMPS.contains(&one.name.as_str())) {
+            let parameters = one.parameters.iter().flat_map(|(name, value)| [name, value]);
+            for text in [&one.name, &one.value].into_iter().chain(parameters) {
+                hasher.update(text.as_bytes());
+                hasher.update(b"\0");
+            }
+            hasher.update(b"\n");
+        }
+        let digest: String =
+            hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        self.properties.retain(|one| !matches!(one.name.as_str(), "RECURRENCE-ID" | "UID"));
+        let (name, value) = ("UID".to_owned(), format!("content-{digest}"));
+        self.properties.push(Property { name, parameters: Vec::new(), value });
+    }
+
+    /// Adds the start to the UID, for one of several events with the same UID.
+    pub fn tell_apart(&mut self) {
+        let start = self.text("DTSTART");
+        if let Some(uid) = self.properties.iter_mut().find(|one| one.name == "UID") {
+            uid.value = format!("{}~{start}", uid.value.trim());
+        }
+    }
+
     /// Finds the first property of a name.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|one| one.name == name)
+    }
+
+    /// Returns the rules of a series. Some programs write an empty one for an event that does not
+    /// repeat.
+    pub fn rules(&self) -> impl Iterator<Item = &Property> {
+        let rules = self.properties.iter().filter(|one| one.name == "RRULE");
+        rules.filter(|one| !one.value.trim().is_empty())
     }
 
     /// Returns the trimmed text of a property; empty if it is absent.
@@ -128,7 +169,7 @@ struct Unfolding {
 
 /// Reads components.
 pub struct Reader<R> {
-    lines: BoundedLines<R>,
+    lines: BoundedLines<Decoded<R>>,
     /// The line that is being unfolded.
     pending: Option<Unfolding>,
     /// Whether a part of the last line was dropped because it was too long.
@@ -136,7 +177,7 @@ pub struct Reader<R> {
     /// A property to read again.
     again: Option<(u64, Property)>,
     done: bool,
-    /// Whether a calendar has begun.
+    /// Whether a calendar or an event has begun.
     pub is_calendar: bool,
     /// Whether a calendar has begun and not ended.
     pub is_open: bool,
@@ -148,12 +189,14 @@ pub struct Reader<R> {
     pub zone_name: Option<String>,
     /// The product id of the calendar.
     pub product: Option<String>,
+    /// The identity of the calendar of this service that wrote the file.
+    pub calendar_id: Option<String>,
 }
 
 impl<R: BufRead> Reader<R> {
     /// Reads from the beginning of a file.
     pub fn new(input: R) -> Reader<R> {
-        let lines = BoundedLines::new(input, LONGEST_LINE);
+        let lines = BoundedLines::new(Decoded::new(input), LONGEST_LINE);
         Reader {
             lines,
             pending: None,
@@ -166,6 +209,7 @@ impl<R: BufRead> Reader<R> {
             line: 0,
             zone_name: None,
             product: None,
+            calendar_id: None,
         }
     }
 
@@ -188,6 +232,10 @@ impl<R: BufRead> Reader<R> {
                     self.product.get_or_insert_with(|| name.to_owned());
                     continue;
                 }
+                (IDENTITY, id) => {
+                    self.calendar_id.get_or_insert_with(|| id.to_owned());
+                    continue;
+                }
                 ("BEGIN", name) => name.to_ascii_uppercase(),
                 ("END", name) => {
                     self.is_open &= !name.eq_ignore_ascii_case("VCALENDAR");
@@ -196,7 +244,11 @@ impl<R: BufRead> Reader<R> {
                 _ => continue,
             };
             let kind = match kind.as_str() {
-                "VEVENT" => Kind::Event,
+                // A file may consist of events only.
+                "VEVENT" => {
+                    self.is_calendar = true;
+                    Kind::Event
+                }
                 "VTIMEZONE" => Kind::Zone,
                 "VCALENDAR" => {
                     (self.is_calendar, self.is_open) = (true, true);
@@ -244,6 +296,9 @@ impl<R: BufRead> Reader<R> {
             if kept && !component.is_cut && !self.is_line_cut {
                 component.properties.push(property);
             }
+        }
+        if kind == Kind::Event && component.is_whole() && component.text("UID").is_empty() {
+            component.name_by_content();
         }
         Ok(component)
     }

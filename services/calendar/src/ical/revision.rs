@@ -4,31 +4,21 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
-use jiff::civil::DateTime;
-
 use super::moment::reading;
 use super::reader::Component;
+use crate::model::revision::Revision;
+use crate::model::schedule::wall_seconds;
 
-/// The revision of an entry. The later one has the higher SEQUENCE, else the later LAST-MODIFIED or
-/// DTSTAMP (RFC 5546, 2.1.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Revision {
-    sequence: u64,
-    modified: Option<DateTime>,
-    stamped: Option<DateTime>,
-}
-
-impl Revision {
-    /// Reads the revision of an entry. Without SEQUENCE it is 0.
-    pub fn read(component: &Component) -> Revision {
-        let date = |name: &str| component.find(name).and_then(|date| reading(&date.value));
-        let stamped = date("DTSTAMP");
-        Revision {
-            sequence: component.text("SEQUENCE").parse().unwrap_or(0),
-            modified: date("LAST-MODIFIED").or(stamped),
-            stamped,
-        }
-    }
+/// Reads the revision of an entry; `None` if it names none.
+pub fn revision_of(component: &Component) -> Option<Revision> {
+    let date = |name: &str| {
+        let date = component.find(name).and_then(|date| reading(&date.value));
+        date.map(wall_seconds)
+    };
+    let sequence = component.find("SEQUENCE").and_then(|one| one.value.trim().parse().ok());
+    let (modified, stamped) = (date("LAST-MODIFIED"), date("DTSTAMP"));
+    let is_named = sequence.is_some() || modified.is_some() || stamped.is_some();
+    is_named.then(|| Revision { sequence: sequence.unwrap_or(0), modified, stamped })
 }
 
 /// The latest entry for each event of a file, with a fixed amount of memory per event.
@@ -36,33 +26,54 @@ impl Revision {
 pub struct Revisions {
     /// Two hashers, so the hashes of two events practically never collide.
     hashers: [RandomState; 2],
-    /// The revision and component number, by hashes of UID and occurrence.
-    latest: HashMap<[u64; 2], (Revision, usize)>,
+    /// The latest entry, by hashes of UID and occurrence.
+    latest: HashMap<[u64; 2], Latest>,
     superseded: HashSet<usize>,
+    repeated: HashSet<usize>,
+}
+
+struct Latest {
+    revision: Revision,
+    /// Number of the component.
+    number: usize,
+    /// Hash of the start.
+    start: u64,
 }
 
 impl Revisions {
-    /// Adds an entry. If two revisions are equal, the later entry wins.
+    /// Adds an entry. If two revisions are equal, the later entry wins, unless it has another start:
+    /// some programs give one UID to different events.
     pub fn take(
         &mut self,
         (uid, replaced): (&str, Option<&str>),
-        revision: Revision,
+        component: &Component,
         number: usize,
     ) {
+        let revision = revision_of(component).unwrap_or_default();
+        let name = component.text("DTSTART");
+        let start = self.hashers[0].hash_one(&name);
+        let latest = Latest { revision, number, start };
         let key = self.hashers.each_ref().map(|hasher| hasher.hash_one((uid, replaced)));
+        let known = self.latest.get(&key);
+        let is_other = |known: &Latest| known.revision == revision && known.start != start;
+        if replaced.is_none() && known.is_some_and(is_other) {
+            self.repeated.insert(number);
+            return self.take((uid, Some(&name)), component, number);
+        }
         let loser = match self.latest.entry(key) {
             Slot::Vacant(slot) => {
-                slot.insert((revision, number));
+                slot.insert(latest);
                 return;
             }
-            Slot::Occupied(slot) if revision < slot.get().0 => number,
-            Slot::Occupied(mut slot) => slot.insert((revision, number)).1,
+            Slot::Occupied(slot) if revision.is_older_than(&slot.get().revision) => number,
+            Slot::Occupied(mut slot) => slot.insert(latest).number,
         };
         self.superseded.insert(loser);
     }
 
-    /// Returns the numbers of the superseded components.
-    pub fn into_superseded(self) -> HashSet<usize> {
-        self.superseded
+    /// Returns the numbers of the superseded components, and of those that have the UID of another
+    /// event.
+    pub fn into_numbers(self) -> (HashSet<usize>, HashSet<usize>) {
+        (self.superseded, self.repeated)
     }
 }

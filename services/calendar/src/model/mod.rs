@@ -16,6 +16,7 @@ pub(crate) mod list;
 pub(crate) mod month;
 pub(crate) mod notice;
 pub(crate) mod recurrence;
+pub(crate) mod revision;
 pub(crate) mod role;
 pub(crate) mod schedule;
 pub(crate) mod search;

@@ -160,19 +160,38 @@ pub fn later_occurrences(
     later_than: i64,
 ) -> Result<Vec<(i64, String)>, DatabaseError> {
     let text = "select id, ical_uid as text from events where (ical_uid = ";
-    // Byte order, which the PostgreSQL index uses.
-    let (from, below) = match db.backend() {
-        Backend::Sqlite => (">= ", "< "),
-        Backend::Postgres => ("~>=~ ", "~<~ "),
-    };
     let mut sql = Sql::new(db, text);
+    sql.bind(uid.to_owned()).push(" or ");
     // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
-    sql.bind(uid.to_owned()).push(" or ical_uid ").push(from).bind(format!("{uid}#"));
-    sql.push(" and ical_uid ").push(below).bind(format!("{uid}$"));
+    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
     sql.push(") and status <> 'trash' and start_utc > ");
     sql.value(later_than).push(" order by id");
     let rows: Vec<TextRow> = sql.load(db)?;
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
+}
+
+/// Reads the events whose external ids are between two texts in byte order.
+pub fn in_range_of_external_ids(
+    db: &mut Db,
+    from: &str,
+    below: &str,
+) -> Result<Vec<Event>, DatabaseError> {
+    let mut sql = Sql::new(db, "select id, ical_uid as text from events where ");
+    within_external_ids(&mut sql, db.backend(), from.to_owned(), below.to_owned());
+    sql.push(" order by id limit 100");
+    let rows: Vec<TextRow> = sql.load(db)?;
+    let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+    by_ids(db, &ids)
+}
+
+/// Adds a range of external ids to a condition, in byte order, which the PostgreSQL index uses.
+fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: String) {
+    let (is_from, is_below) = match backend {
+        Backend::Sqlite => (">= ", "< "),
+        Backend::Postgres => ("~>=~ ", "~<~ "),
+    };
+    sql.push("ical_uid ").push(is_from).bind(from);
+    sql.push(" and ical_uid ").push(is_below).bind(below);
 }
 
 /// Length of the folded title prefix in the index of the migration `title_heads`, in characters.
@@ -203,11 +222,6 @@ pub fn find_by_title_and_start(
         Some(row) => find(db, row.id),
         None => Ok(None),
     }
-}
-
-/// Returns whether an event with this id exists.
-pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
-    Ok(events::table.find(id).count().get_result::<i64>(db)? > 0)
 }
 
 /// Reads events by id, in the order of the ids.

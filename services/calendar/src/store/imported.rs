@@ -3,8 +3,9 @@
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
-use super::schema::imported_events;
+use super::schema::{calendar_identity, imported_events, imported_revisions};
 use super::sql::Sql;
+use crate::model::revision::Revision;
 
 /// The state that the last import recorded for an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
@@ -56,4 +57,45 @@ pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));
     diesel::update(trashed).set(imported_events::is_trashed.eq(false)).execute(db)?;
     Ok(())
+}
+
+/// Returns the identity of this calendar, which its feeds contain.
+pub fn calendar_id(db: &mut Db) -> Result<String, DatabaseError> {
+    Ok(calendar_identity::table.select(calendar_identity::id).first(db)?)
+}
+
+/// Reads the latest imported revision of an entry, by UID or id of the overridden occurrence.
+pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseError> {
+    let columns =
+        (imported_revisions::sequence, imported_revisions::modified, imported_revisions::stamped);
+    let found = imported_revisions::table.find(name).select(columns);
+    let row: Option<(i64, Option<i64>, Option<i64>)> = found.first(db).optional()?;
+    Ok(row.map(|(sequence, modified, stamped)| Revision { sequence, modified, stamped }))
+}
+
+/// Reads the latest imported revisions of the overrides of a series, with their ids.
+pub fn override_revisions(
+    db: &mut Db,
+    uid: &str,
+) -> Result<Vec<(String, Revision)>, DatabaseError> {
+    // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
+    let rows: Vec<(String, i64, Option<i64>, Option<i64>)> = imported_revisions::table
+        .filter(imported_revisions::name.ge(format!("{uid}#")))
+        .filter(imported_revisions::name.lt(format!("{uid}$")))
+        .load(db)?;
+    let revision =
+        |(name, sequence, modified, stamped)| (name, Revision { sequence, modified, stamped });
+    Ok(rows.into_iter().map(revision).collect())
+}
+
+/// Records the revision of an entry.
+pub fn note_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), DatabaseError> {
+    let number = |number: Option<i64>| number.map_or("null".to_owned(), |n| n.to_string());
+    let text = "insert into imported_revisions (name, sequence, modified, stamped) values (";
+    let mut sql = Sql::new(db, text);
+    sql.bind(name.to_owned()).push(", ").value(revision.sequence).push(", ");
+    sql.push(&number(revision.modified)).push(", ").push(&number(revision.stamped));
+    sql.push(") on conflict (name) do update set sequence = excluded.sequence, ");
+    sql.push("modified = excluded.modified, stamped = excluded.stamped");
+    sql.execute(db).map(drop)
 }

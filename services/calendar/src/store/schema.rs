@@ -80,6 +80,29 @@ diesel::table! {
 }
 
 diesel::table! {
+    former_slugs (collection, slug) {
+        collection -> Text,
+        slug -> Text,
+        item_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    imported_revisions (name) {
+        name -> Text,
+        sequence -> BigInt,
+        modified -> Nullable<BigInt>,
+        stamped -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    calendar_identity (id) {
+        id -> Text,
+    }
+}
+
+diesel::table! {
     webhooks (id) {
         id -> BigInt,
         url -> Text,

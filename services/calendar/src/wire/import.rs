@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 /// The outcomes of an import.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[schema(as = Import, example = json!({"created": 2, "updated": 0, "unchanged": 40, "skipped": 1,
-    "failed": 1, "errors": [{"uid": "7@example.org", "line": 120, "message": "DTSTART is missing"}]}))]
+    "failed": 1, "errors": [{"uid": "7@example.org", "line": 120, "message": "DTSTART is missing"}],
+    "warnings": []}))]
 pub struct ImportJson {
     /// Created events.
     pub created: u64,
@@ -16,12 +17,14 @@ pub struct ImportJson {
     pub updated: u64,
     /// Events that already match the file.
     pub unchanged: u64,
-    /// Events that are cancelled or in the trash.
+    /// Events that are cancelled or in the trash, and older revisions.
     pub skipped: u64,
     /// Events that failed.
     pub failed: u64,
     /// The first of the failed events.
     pub errors: Vec<ImportErrorJson>,
+    /// The first of the events with replaced values, and of the older revisions.
+    pub warnings: Vec<ImportErrorJson>,
 }
 
 impl fmt::Display for ImportJson {
@@ -32,7 +35,7 @@ impl fmt::Display for ImportJson {
     }
 }
 
-/// An event that failed.
+/// A message about an event.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ImportError)]
 pub struct ImportErrorJson {
@@ -40,6 +43,6 @@ pub struct ImportErrorJson {
     pub uid: String,
     /// Its first line.
     pub line: u64,
-    /// The error.
+    /// The error or the warning.
     pub message: String,
 }

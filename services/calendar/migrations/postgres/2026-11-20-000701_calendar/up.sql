@@ -74,6 +74,8 @@ CREATE INDEX events_status ON events (status, start_local, id);
 CREATE INDEX events_due ON events (status, published_utc);
 CREATE INDEX events_author ON events (author_id, status);
 CREATE INDEX events_parent ON events (parent_id);
+-- Who may see an image.
+CREATE INDEX events_image ON events (image_id) WHERE image_id IS NOT NULL;
 
 -- State that imports keep for events that they wrote, if it differs from the default.
 CREATE TABLE imported_events (
@@ -85,6 +87,31 @@ CREATE TABLE imported_events (
     -- True if an import, rather than a user, moved it to the trash.
     is_trashed BOOLEAN NOT NULL
 );
+
+-- The latest imported revision of each entry, so that an older file changes nothing.
+CREATE TABLE imported_revisions (
+    -- The UID, or the external id of the overridden occurrence, in byte order.
+    name TEXT COLLATE "C" PRIMARY KEY NOT NULL,
+    sequence BIGINT NOT NULL,
+    -- LAST-MODIFIED and DTSTAMP.
+    modified BIGINT,
+    stamped BIGINT
+);
+
+-- Slugs that public rows had before, whose addresses redirect.
+CREATE TABLE former_slugs (
+    -- events, venues, organizers, categories or tags.
+    collection TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    item_id BIGINT NOT NULL,
+    PRIMARY KEY (collection, slug)
+);
+
+-- The identity of this calendar. Its feeds contain it, so that an import recognises its own events.
+CREATE TABLE calendar_identity (
+    id TEXT PRIMARY KEY NOT NULL
+);
+INSERT INTO calendar_identity (id) VALUES (replace(gen_random_uuid()::text, '-', ''));
 
 CREATE TABLE venues (
     id BIGINT PRIMARY KEY REFERENCES entities (id),
@@ -118,6 +145,7 @@ CREATE TABLE venues (
 CREATE UNIQUE INDEX venues_slug ON venues (slug);
 CREATE INDEX venues_list ON venues (status, published_utc, id);
 CREATE INDEX venues_name ON venues (name_ci);
+CREATE INDEX venues_image ON venues (image_id) WHERE image_id IS NOT NULL;
 CREATE INDEX venues_geo ON venues (geo_lat, geo_lng);
 
 CREATE TABLE organizers (
@@ -142,6 +170,7 @@ CREATE TABLE organizers (
 CREATE UNIQUE INDEX organizers_slug ON organizers (slug);
 CREATE INDEX organizers_list ON organizers (status, published_utc, id);
 CREATE INDEX organizers_name ON organizers (name_ci);
+CREATE INDEX organizers_image ON organizers (image_id) WHERE image_id IS NOT NULL;
 
 -- Taxonomy 1 has categories, 2 tags. parent_id is 0 at the root. count has published events only.
 CREATE TABLE terms (

@@ -26,6 +26,8 @@ pub struct Wanted {
     pub first: usize,
     /// The minimum number of latest moments before that day.
     pub latest: usize,
+    /// The minimum number of moments from that day on, if there are more.
+    pub most: usize,
 }
 
 impl Rule {
@@ -34,7 +36,10 @@ impl Rule {
     /// # Errors
     /// Returns [`TooLong`] if many centuries must be examined, or half a century matches nothing.
     pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, TooLong> {
-        self.expand_near(start, Wanted { until, near: start.date(), first: 0, latest: 0 })
+        self.expand_near(
+            start,
+            Wanted { until, near: start.date(), first: 0, latest: 0, most: usize::MAX },
+        )
     }
 
     /// Returns the requested moments, and perhaps others between them, in ascending order. The
@@ -54,8 +59,9 @@ impl Rule {
 
     /// Returns the moments of a period that are later than the start, in ascending order.
     fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
-        let days = self.days_of(period, start.date()).into_iter();
-        days.map(|day| day.to_datetime(start.time())).filter(|moment| *moment > start).collect()
+        let mut moments = self.moments_in(period, start);
+        moments.retain(|moment| *moment > start);
+        moments
     }
 }
 
@@ -93,6 +99,11 @@ impl<'r> Walk<'r> {
             to_come.extend(moments);
             if let Some(count) = count.filter(|count| to_come.len() + 1 >= *count) {
                 to_come.truncate(count.saturating_sub(1));
+                break;
+            }
+            let has_most =
+                || to_come.iter().filter(|at| at.date() >= wanted.near).count() >= wanted.most;
+            if count.is_none() && to_come.len() >= wanted.most && has_most() {
                 break;
             }
         }
@@ -166,7 +177,7 @@ impl<'r> Walk<'r> {
 mod tests {
     use super::*;
 
-    const RULES: [&str; 35] = [
+    const RULES: [&str; 44] = [
         "FREQ=DAILY",
         "FREQ=DAILY;INTERVAL=3",
         "FREQ=DAILY;INTERVAL=1000",
@@ -202,6 +213,15 @@ mod tests {
         "FREQ=YEARLY;INTERVAL=3;BYMONTH=2;BYMONTHDAY=29",
         "FREQ=YEARLY;BYMONTH=11;BYDAY=TU;BYMONTHDAY=2,3,4,5,6,7,8;BYSETPOS=1",
         "FREQ=YEARLY;BYMONTH=6;COUNT=30",
+        "FREQ=DAILY;BYHOUR=9,18;BYMINUTE=0,30;COUNT=1901",
+        "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=23,1;BYSETPOS=1,-1",
+        "FREQ=YEARLY;BYWEEKNO=1,20,-1;BYDAY=MO,SU",
+        "FREQ=YEARLY;BYWEEKNO=53",
+        "FREQ=YEARLY;BYYEARDAY=1,100,-1",
+        "FREQ=HOURLY;INTERVAL=36",
+        "FREQ=HOURLY;INTERVAL=8;BYDAY=MO,WE;BYMINUTE=5",
+        "FREQ=HOURLY;INTERVAL=36;COUNT=1200",
+        "FREQ=MINUTELY;INTERVAL=1000",
     ];
 
     const STARTS: [&str; 6] = [
@@ -247,7 +267,8 @@ mod tests {
                 assert_eq!(rule.expand(start, until).as_ref(), Ok(&all), "{text} from {start}");
                 let past = all.iter().filter(|moment| **moment < near).count();
                 for (first, latest) in [(1, 0), (1, 500), (7, 40), (1000, 3)] {
-                    let wanted = Wanted { until, near: near.date(), first, latest };
+                    let wanted =
+                        Wanted { until, near: near.date(), first, latest, most: usize::MAX };
                     let found = rule.expand_near(start, wanted).unwrap();
                     let case = format!("{text} from {start} to {until}, {first} and {latest}");
                     assert_eq!(found[0], start, "{case}");
@@ -267,7 +288,7 @@ mod tests {
         let rule = Rule::parse(rule).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
         let mut walk = Walk::new(&rule, at(start));
-        let found = walk.expand(Wanted { until, near, first: 1, latest: 500 });
+        let found = walk.expand(Wanted { until, near, first: 1, latest: 500, most: usize::MAX });
         (found.ok().map(|found| found.len()), walk.looked_at)
     }
 

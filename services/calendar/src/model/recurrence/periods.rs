@@ -1,41 +1,74 @@
-//! The periods of a rule and the days that match in them.
+//! The periods of a rule and the moments that match in them.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::{Span, ToSpan as _};
 
 use super::rule::{Frequency, Rule};
 
 impl Rule {
-    /// Returns the number of days that are examined in a period.
+    /// Returns the number of days, or of moments within a day, that are examined in a period.
     pub(super) fn effort(&self) -> usize {
+        let is_by_day = !self.by_day.is_empty() || !self.by_month_day.is_empty();
         match self.frequency {
+            Frequency::Minutely | Frequency::Hourly => {
+                usize::try_from(self.steps_of_block()).unwrap_or(usize::MAX)
+            }
             Frequency::Daily => 1,
             Frequency::Weekly => 7,
             Frequency::Monthly => 31,
-            Frequency::Yearly if self.by_day.is_empty() && self.by_month_day.is_empty() => 31,
+            Frequency::Yearly if !self.by_week.is_empty() || !self.by_year_day.is_empty() => 366,
+            Frequency::Yearly if !is_by_day => 31,
             Frequency::Yearly if self.by_month.is_empty() => 366,
             Frequency::Yearly => 31 * self.by_month.len(),
         }
     }
 
+    /// Returns the number of minutes between two steps within days.
+    fn step(&self) -> i64 {
+        match self.frequency {
+            Frequency::Hourly => 60 * self.interval,
+            _ => self.interval,
+        }
+    }
+
+    /// Returns the number of days after which steps within days are at the same times again.
+    fn days_of_block(&self) -> i64 {
+        self.step() / common_divisor(self.step(), MINUTES_OF_DAY)
+    }
+
+    /// Returns the number of steps in that time.
+    fn steps_of_block(&self) -> i64 {
+        MINUTES_OF_DAY / common_divisor(self.step(), MINUTES_OF_DAY)
+    }
+
+    pub(super) fn is_within_days(&self) -> bool {
+        matches!(self.frequency, Frequency::Hourly | Frequency::Minutely)
+    }
+
     /// Returns the first day of the period that contains the start.
     pub(super) fn first_period(&self, start: Date) -> Date {
         match self.frequency {
-            Frequency::Daily => start,
-            Frequency::Weekly => {
-                let back = i64::from(self.week_start.until(start.weekday()));
-                start.checked_sub(back.days()).unwrap_or(start)
-            }
+            Frequency::Minutely | Frequency::Hourly | Frequency::Daily => start,
+            Frequency::Weekly => self.week_of(start),
             Frequency::Monthly => start.first_of_month(),
             Frequency::Yearly => start.first_of_year(),
         }
     }
 
+    /// Returns the first day of the week of a day.
+    fn week_of(&self, day: Date) -> Date {
+        let back = i64::from(self.week_start.until(day.weekday()));
+        day.checked_sub(back.days()).unwrap_or(day)
+    }
+
     /// Returns the first day of a period, or `None` after the end of the calendar.
     pub(super) fn period(&self, first: Date, number: i64) -> Option<Date> {
-        let steps = number.checked_mul(self.interval)?;
+        let interval = if self.is_within_days() { self.days_of_block() } else { self.interval };
+        let steps = number.checked_mul(interval)?;
         let span = match self.frequency {
-            Frequency::Daily => Span::new().try_days(steps),
+            Frequency::Minutely | Frequency::Hourly | Frequency::Daily => {
+                Span::new().try_days(steps)
+            }
             Frequency::Weekly => Span::new().try_weeks(steps),
             Frequency::Monthly => Span::new().try_months(steps),
             Frequency::Yearly => Span::new().try_years(steps),
@@ -49,6 +82,10 @@ impl Rule {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());
         let units = match self.frequency {
+            // A block ends at the time of its start, on the day after its last one.
+            Frequency::Minutely | Frequency::Hourly => {
+                return (days() / self.days_of_block() - 1).max(0);
+            }
             Frequency::Daily => days(),
             Frequency::Weekly => days() / 7,
             Frequency::Monthly => 12 * years + i64::from(day.month() - first.month()),
@@ -57,43 +94,121 @@ impl Rule {
         units.max(0) / self.interval
     }
 
-    /// Returns whether all periods have equally many days.
+    /// Returns whether all periods have equally many moments.
     pub(super) fn is_regular(&self) -> bool {
-        let by_month = !self.by_month.is_empty();
+        let by_month = !self.by_month.is_empty() || !self.by_year_day.is_empty();
         let by_day = !self.by_day.is_empty() || !self.by_month_day.is_empty();
         match self.frequency {
-            Frequency::Daily => !by_month && !by_day && self.by_position.is_empty(),
+            Frequency::Minutely | Frequency::Hourly | Frequency::Daily => {
+                !by_month && !by_day && self.by_position.is_empty()
+            }
             Frequency::Weekly => !by_month,
             Frequency::Monthly | Frequency::Yearly => false,
         }
     }
 
-    /// Returns the matching days of a period in ascending order.
-    pub(super) fn days_of(&self, period: Date, start: Date) -> Vec<Date> {
-        let mut days = match self.frequency {
-            Frequency::Daily => vec![period],
-            Frequency::Weekly => self.days_of_week(period, start),
-            Frequency::Monthly => self.days_of_month(period, start),
-            Frequency::Yearly => self.days_of_year(period, start),
+    /// Returns the matching moments of a period in ascending order.
+    pub(super) fn moments_in(&self, period: Date, start: DateTime) -> Vec<DateTime> {
+        let mut moments: Vec<DateTime> = match self.is_within_days() {
+            true => self.moments_of_block(period, start),
+            false => {
+                let days = self.days_of(period, start.date());
+                // Most periods of a rare rule have none.
+                if days.is_empty() {
+                    return Vec::new();
+                }
+                let times = self.times(start.time());
+                let at_times = |day: Date| times.iter().map(move |time| day.to_datetime(*time));
+                days.into_iter().flat_map(at_times).collect()
+            }
         };
-        if self.frequency == Frequency::Daily {
-            days.retain(|day| self.fits_month_day(*day) && self.fits_weekday(*day));
-        }
-        if self.frequency != Frequency::Yearly {
-            days.retain(|day| self.by_month.is_empty() || self.by_month.contains(&day.month()));
-        }
-        days.sort_unstable();
-        days.dedup();
+        moments.sort_unstable();
+        moments.dedup();
         if self.by_position.is_empty() {
-            return days;
+            return moments;
         }
-        let len = i32::try_from(days.len()).unwrap_or(i32::MAX);
+        let len = i32::try_from(moments.len()).unwrap_or(i32::MAX);
         let place = |position: &i32| if *position > 0 { position - 1 } else { len + position };
         let mut places: Vec<usize> =
             self.by_position.iter().filter_map(|one| usize::try_from(place(one)).ok()).collect();
         places.sort_unstable();
         places.dedup();
-        places.into_iter().filter_map(|place| days.get(place).copied()).collect()
+        places.into_iter().filter_map(|place| moments.get(place).copied()).collect()
+    }
+
+    /// Returns the times of a matching day.
+    fn times(&self, start: Time) -> Vec<Time> {
+        let parts = |named: &[i8], own: i8| match named.is_empty() {
+            true => vec![own],
+            false => named.to_vec(),
+        };
+        let [hours, minutes, seconds] = [
+            parts(&self.by_hour, start.hour()),
+            parts(&self.by_minute, start.minute()),
+            parts(&self.by_second, start.second()),
+        ];
+        let mut times = Vec::with_capacity(hours.len() * minutes.len() * seconds.len());
+        for hour in hours {
+            for minute in &minutes {
+                let at = |second: &i8| Time::new(hour, *minute, *second, 0).ok();
+                times.extend(seconds.iter().filter_map(at));
+            }
+        }
+        times
+    }
+
+    /// Returns the matching moments of the steps within days that begin on a day.
+    fn moments_of_block(&self, first: Date, start: DateTime) -> Vec<DateTime> {
+        let mut moments = Vec::new();
+        for number in 0..self.steps_of_block() {
+            let span = Span::new().try_minutes(number * self.step());
+            let step = span.and_then(|span| first.to_datetime(start.time()).checked_add(span));
+            let Ok(step) = step else { break };
+            let is_hour = self.by_hour.is_empty() || self.by_hour.contains(&step.hour());
+            if !is_hour || !self.fits_limits(step.date()) {
+                continue;
+            }
+            if self.frequency == Frequency::Hourly {
+                let within = |time: &Time| time.hour() == step.hour();
+                let times = self.times(step.time());
+                moments.extend(
+                    times
+                        .iter()
+                        .filter(|time| within(time))
+                        .map(|time| step.date().to_datetime(*time)),
+                );
+            } else if self.by_minute.is_empty() || self.by_minute.contains(&step.minute()) {
+                let seconds =
+                    |time: &Time| time.hour() == step.hour() && time.minute() == step.minute();
+                let times = self.times(step.time());
+                moments.extend(
+                    times
+                        .iter()
+                        .filter(|time| seconds(time))
+                        .map(|time| step.date().to_datetime(*time)),
+                );
+            }
+        }
+        moments
+    }
+
+    fn fits_limits(&self, day: Date) -> bool {
+        let is_month = self.by_month.is_empty() || self.by_month.contains(&day.month());
+        is_month && self.fits_month_day(day) && self.fits_year_day(day) && self.fits_weekday(day)
+    }
+
+    /// Returns the matching days of a period.
+    fn days_of(&self, period: Date, start: Date) -> Vec<Date> {
+        match self.frequency {
+            Frequency::Minutely | Frequency::Hourly => Vec::new(),
+            Frequency::Daily => Vec::from_iter(self.fits_limits(period).then_some(period)),
+            Frequency::Weekly => self.days_of_week(period, start),
+            Frequency::Monthly => self.days_of_month(period, start),
+            Frequency::Yearly => return self.days_of_year(period, start),
+        }
+        .into_iter()
+        .filter(|day| self.by_month.is_empty() || self.by_month.contains(&day.month()))
+        .collect()
     }
 
     fn days_of_week(&self, week: Date, start: Date) -> Vec<Date> {
@@ -124,12 +239,22 @@ impl Rule {
         let month = |number: i8| year.with().month(number).build().ok();
         let named = !self.by_month.is_empty();
         let days_matter = !self.by_month_day.is_empty();
+        let all_days = || {
+            (0..i64::from(year.days_in_year())).filter_map(|day| year.checked_add(day.days()).ok())
+        };
+        if !self.by_week.is_empty() || !self.by_year_day.is_empty() {
+            // A week alone means its day on the weekday of the start.
+            let weekday = (self.by_day.is_empty() && self.by_year_day.is_empty() && !days_matter)
+                .then_some(start.weekday());
+            let fits = |day: &Date| self.fits_limits(*day) && self.fits_week(*day);
+            let is_weekday =
+                |day: &Date| weekday.is_none_or(|weekday: Weekday| day.weekday() == weekday);
+            return all_days().filter(|day| fits(day) && is_weekday(day)).collect();
+        }
         if !self.by_day.is_empty() && !named && !days_matter {
-            let days = (0..i64::from(year.days_in_year()))
-                .filter_map(|day| year.checked_add(day.days()).ok());
             let number = |day: Date| usize::try_from(day.day_of_year()).unwrap_or(1) - 1;
             let all = usize::try_from(year.days_in_year()).unwrap_or(365);
-            return days.filter(|day| self.is_nth(*day, number(*day), all)).collect();
+            return all_days().filter(|day| self.is_nth(*day, number(*day), all)).collect();
         }
         let months: Vec<i8> = match (named, days_matter) {
             (true, _) => self.by_month.clone(),
@@ -153,6 +278,38 @@ impl Rule {
             || self.by_month_day.iter().any(|wanted| *wanted == day.day() || *wanted == back)
     }
 
+    fn fits_year_day(&self, day: Date) -> bool {
+        let number = day.day_of_year();
+        let back = number - day.days_in_year() - 1;
+        self.by_year_day.is_empty()
+            || self.by_year_day.iter().any(|wanted| *wanted == number || *wanted == back)
+    }
+
+    /// Returns whether a day is in one of the weeks, counted from either end of the year that has
+    /// most of the week's days.
+    fn fits_week(&self, day: Date) -> bool {
+        if self.by_week.is_empty() {
+            return true;
+        }
+        let Some((number, weeks)) = self.week_number(day) else { return false };
+        let back = number - weeks - 1;
+        self.by_week.iter().any(|wanted| *wanted == number || *wanted == back)
+    }
+
+    /// Returns the number of the week of a day, and the number of weeks in its year.
+    fn week_number(&self, day: Date) -> Option<(i8, i8)> {
+        // The fourth day of a week is in the year of the week.
+        let fourth = self.week_of(day).checked_add(3.days()).ok()?;
+        let last = fourth.last_of_year();
+        let last_fourth = self.week_of(last).checked_add(3.days()).ok()?;
+        let last_fourth = match last_fourth.year() == fourth.year() {
+            true => last_fourth,
+            false => last_fourth.checked_sub(7.days()).ok()?,
+        };
+        let number = |day: Date| i8::try_from((day.day_of_year() - 1) / 7 + 1).ok();
+        Some((number(fourth)?, number(last_fourth)?))
+    }
+
     /// Returns whether a day matches the weekdays of the rule, given its number in a period of
     /// `days` days. A weekday with a number matches once in the period.
     fn is_nth(&self, day: Date, number: usize, days: usize) -> bool {
@@ -165,4 +322,11 @@ impl Rule {
             }
         })
     }
+}
+
+/// Number of minutes in a day.
+const MINUTES_OF_DAY: i64 = 1440;
+
+fn common_divisor(one: i64, other: i64) -> i64 {
+    if other == 0 { one } else { common_divisor(other, one % other) }
 }

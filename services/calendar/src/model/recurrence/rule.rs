@@ -1,8 +1,8 @@
 //! Parsing of iCalendar rules.
 
-use jiff::civil::{DateTime, Weekday};
+use jiff::civil::Weekday;
 
-/// A rule. Rules that repeat within a day, by week number or by day of the year are not supported.
+/// A rule. Rules that repeat every second are not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     pub(super) frequency: Frequency,
@@ -12,16 +12,24 @@ pub struct Rule {
     pub until: Option<String>,
     pub(super) by_month: Vec<i8>,
     pub(super) by_month_day: Vec<i8>,
+    pub(super) by_year_day: Vec<i16>,
+    pub(super) by_week: Vec<i8>,
     pub(super) by_day: Vec<(i8, Weekday)>,
     pub(super) by_position: Vec<i32>,
     pub(super) week_start: Weekday,
-    /// Hour, minute and second, if the rule repeats them from the start.
-    time: [Option<i8>; 3],
+    pub(super) by_hour: Vec<i8>,
+    pub(super) by_minute: Vec<i8>,
+    pub(super) by_second: Vec<i8>,
 }
+
+/// Maximum number of times in a day or an hour that a rule names.
+const MAX_TIMES: usize = 1440;
 
 /// The length of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frequency {
+    Minutely,
+    Hourly,
     Daily,
     Weekly,
     Monthly,
@@ -38,10 +46,14 @@ impl Rule {
             until: None,
             by_month: Vec::new(),
             by_month_day: Vec::new(),
+            by_year_day: Vec::new(),
+            by_week: Vec::new(),
             by_day: Vec::new(),
             by_position: Vec::new(),
             week_start: Weekday::Monday,
-            time: [None; 3],
+            by_hour: Vec::new(),
+            by_minute: Vec::new(),
+            by_second: Vec::new(),
         };
         let mut frequency = None;
         for part in text.split(';').filter(|part| !part.is_empty()) {
@@ -55,38 +67,42 @@ impl Rule {
                 "UNTIL" => rule.until = Some(value.to_owned()),
                 "BYMONTH" => rule.by_month = numbers(value, 1, 12)?,
                 "BYMONTHDAY" => rule.by_month_day = numbers(value, -31, 31)?,
+                "BYYEARDAY" => rule.by_year_day = numbers(value, -366, 366)?,
+                "BYWEEKNO" => rule.by_week = numbers(value, -53, 53)?,
                 "BYDAY" => rule.by_day = weekdays(value)?,
                 "BYSETPOS" => rule.by_position = numbers(value, -366, 366)?,
                 "WKST" => rule.week_start = weekday(value)?.1,
-                "BYHOUR" => rule.time[0] = Some(clock_part(value, 23)?),
-                "BYMINUTE" => rule.time[1] = Some(clock_part(value, 59)?),
-                "BYSECOND" => rule.time[2] = Some(clock_part(value, 59)?),
+                "BYHOUR" => rule.by_hour = clock_parts(value, 23)?,
+                "BYMINUTE" => rule.by_minute = clock_parts(value, 59)?,
+                "BYSECOND" => rule.by_second = clock_parts(value, 59)?,
                 _ => return None,
             }
         }
         rule.frequency = frequency?;
-        Some(rule)
+        let times = [&rule.by_hour, &rule.by_minute, &rule.by_second];
+        let times: usize = times.into_iter().map(|all| all.len().max(1)).product();
+        (times <= MAX_TIMES).then_some(rule)
     }
 
     /// Returns whether the rule repeats every year in a few named months, like those of time zones.
     pub fn is_yearly(&self, most_months: usize) -> bool {
         self.frequency == Frequency::Yearly && (1..=most_months).contains(&self.by_month.len())
     }
-
-    /// Returns whether the time of day in the rule, if any, is that of the start.
-    pub fn fits_time(&self, start: DateTime) -> bool {
-        let parts = [start.hour(), start.minute(), start.second()];
-        self.time.iter().zip(parts).all(|(named, part)| named.is_none_or(|named| named == part))
-    }
 }
 
-/// Parses an hour, minute or second.
-fn clock_part(text: &str, most: i8) -> Option<i8> {
-    text.trim().parse().ok().filter(|part| (0..=most).contains(part))
+/// Parses a list of distinct hours, minutes or seconds.
+fn clock_parts(text: &str, most: i8) -> Option<Vec<i8>> {
+    let part = |part: &str| part.trim().parse().ok().filter(|part| (0..=most).contains(part));
+    let mut all: Vec<i8> = text.split(',').map(part).collect::<Option<_>>()?;
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
 }
 
 fn frequency_of(text: &str) -> Option<Frequency> {
     Some(match text.to_ascii_uppercase().as_str() {
+        "MINUTELY" => Frequency::Minutely,
+        "HOURLY" => Frequency::Hourly,
         "DAILY" => Frequency::Daily,
         "WEEKLY" => Frequency::Weekly,
         "MONTHLY" => Frequency::Monthly,

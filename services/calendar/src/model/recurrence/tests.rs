@@ -51,10 +51,10 @@ fn rules_of_common_programs_are_expanded() {
 fn unsupported_rules_are_rejected_and_expansion_terminates() {
     for rule in [
         "",
-        "FREQ=HOURLY",
         "FREQ=SECONDLY",
-        "FREQ=DAILY;BYHOUR=9,12",
-        "FREQ=YEARLY;BYWEEKNO=20",
+        "FREQ=DAILY;BYHOUR=24",
+        "FREQ=YEARLY;BYWEEKNO=54",
+        "FREQ=YEARLY;BYYEARDAY=0",
         "FREQ",
         "FREQ=DAILY;INTERVAL=0",
         "FREQ=MONTHLY;BYMONTHDAY=0",
@@ -71,7 +71,68 @@ fn unsupported_rules_are_rejected_and_expansion_terminates() {
         "FREQ=MONTHLY;BYMONTH=3,3;BYMONTHDAY=-1,-1,-1;BYDAY=MO,2TU,MO,2TU;BYSETPOS=1,1",
     );
     assert!(once.is_some() && once == often);
-    let timed = Rule::parse("FREQ=DAILY;BYHOUR=9;BYMINUTE=0").unwrap();
-    assert!(timed.fits_time("2027-01-01T09:00".parse().unwrap()));
-    assert!(!timed.fits_time("2027-01-01T09:30".parse().unwrap()));
+}
+
+#[test]
+fn rules_within_days_by_week_and_by_day_of_the_year_are_expanded() {
+    // The expected days are those of RFC 5545, 3.8.5.3.
+    for (rule, start, expected) in [
+        (
+            "FREQ=YEARLY;BYWEEKNO=20;BYDAY=MO;COUNT=3",
+            "1997-05-12T09:00",
+            "1997-05-12T09:00 1998-05-11T09:00 1999-05-17T09:00",
+        ),
+        (
+            "FREQ=YEARLY;BYWEEKNO=20;COUNT=3",
+            "1997-05-12T09:00",
+            "1997-05-12T09:00 1998-05-11T09:00 1999-05-17T09:00",
+        ),
+        (
+            "FREQ=YEARLY;BYWEEKNO=-1;BYDAY=MO;COUNT=3",
+            "2024-12-23T09:00",
+            "2024-12-23T09:00 2025-12-22T09:00 2026-12-28T09:00",
+        ),
+        (
+            "FREQ=YEARLY;INTERVAL=3;COUNT=5;BYYEARDAY=1,100,200",
+            "1997-01-01T09:00",
+            "1997-01-01T09:00 1997-04-10T09:00 1997-07-19T09:00 2000-01-01T09:00 2000-04-09T09:00",
+        ),
+        (
+            "FREQ=HOURLY;INTERVAL=3;UNTIL=x",
+            "1997-09-02T09:00",
+            "1997-09-02T09:00 1997-09-02T12:00 1997-09-02T15:00",
+        ),
+        (
+            "FREQ=MINUTELY;INTERVAL=90;COUNT=4",
+            "1997-09-02T09:00",
+            "1997-09-02T09:00 1997-09-02T10:30 1997-09-02T12:00 1997-09-02T13:30",
+        ),
+        (
+            "FREQ=DAILY;BYHOUR=9,10;BYMINUTE=0,30;COUNT=5",
+            "1997-09-02T09:00",
+            "1997-09-02T09:00 1997-09-02T09:30 1997-09-02T10:00 1997-09-02T10:30 1997-09-03T09:00",
+        ),
+        (
+            "FREQ=MINUTELY;INTERVAL=20;BYHOUR=9;COUNT=4",
+            "1997-09-02T09:00",
+            "1997-09-02T09:00 1997-09-02T09:20 1997-09-02T09:40 1997-09-03T09:00",
+        ),
+        (
+            "FREQ=HOURLY;INTERVAL=7;COUNT=5",
+            "1997-09-02T20:00",
+            "1997-09-02T20:00 1997-09-03T03:00 1997-09-03T10:00 1997-09-03T17:00 1997-09-04T00:00",
+        ),
+        (
+            "FREQ=MONTHLY;BYDAY=MO;BYHOUR=8,20;BYSETPOS=-1;COUNT=3",
+            "2027-03-29T20:00",
+            "2027-03-29T20:00 2027-04-26T20:00 2027-05-31T20:00",
+        ),
+    ] {
+        let until = if rule.contains("UNTIL") { "1997-09-02T17:00" } else { "2040-01-01T00:00" };
+        let parsed = Rule::parse(rule).unwrap();
+        let moments = parsed.expand(start.parse().unwrap(), until.parse().unwrap()).unwrap();
+        let moments: Vec<String> =
+            moments.iter().map(|at| at.strftime("%Y-%m-%dT%H:%M").to_string()).collect();
+        assert_eq!(moments.join(" "), expected, "{rule}");
+    }
 }

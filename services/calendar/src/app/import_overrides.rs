@@ -1,0 +1,52 @@
+//! Overrides of occurrences that earlier files had, or that name an occurrence by its day.
+
+use std::collections::HashSet;
+
+use database::Db;
+
+use crate::error::Error;
+use crate::ical::Entry;
+use crate::model::event::Event;
+use crate::model::revision::Revision;
+use crate::store::{events, imported};
+
+/// Returns the ids of overrides from earlier files that are later than a series.
+pub fn later_overrides(
+    db: &mut Db,
+    entry: &Entry,
+    revision: Option<Revision>,
+) -> Result<HashSet<String>, Error> {
+    let Some(revision) = revision.filter(|_| entry.is_series) else {
+        return Ok(HashSet::new());
+    };
+    let known = imported::override_revisions(db, &entry.uid)?;
+    let later = known.into_iter().filter(|(_, other)| revision.is_before(other));
+    Ok(later.map(|(name, _)| name).collect())
+}
+
+/// Returns the name of the occurrence of a timed series on the day that an override names.
+pub fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
+    if events::find_by_external_id(db, name)?.is_some() {
+        return Ok(None);
+    }
+    let day = Entry::moment_of(uid, name).unwrap_or_default();
+    let is_of_day = |event: &Event, moment: &str| {
+        Entry::local_day(moment, &event.schedule.zone).as_deref() == Some(day)
+    };
+    if let Some(first) = events::find_by_external_id(db, uid)?
+        && let Some(moment) = imported::find(db, first.id)?.moment
+        && is_of_day(&first, &moment)
+    {
+        return Ok(Some(uid.to_owned()));
+    }
+    let Some((from, below)) = Entry::keys_around(day) else { return Ok(None) };
+    let names = [from, below].map(|key| Entry::occurrence_id(uid, &key));
+    for event in events::in_range_of_external_ids(db, &names[0], &names[1])? {
+        if let Some(known) = &event.external_id
+            && Entry::moment_of(uid, known).is_some_and(|moment| is_of_day(&event, moment))
+        {
+            return Ok(event.external_id);
+        }
+    }
+    Ok(None)
+}

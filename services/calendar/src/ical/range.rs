@@ -1,0 +1,94 @@
+//! Overrides of an occurrence and all later ones (`RANGE=THISANDFUTURE`).
+
+use std::sync::Arc;
+
+use super::details::Details;
+use super::entry::{Entry, times};
+use super::length::Length;
+use super::moment::{EntryContext, Moment};
+use super::reader::{Component, Method};
+use crate::model::zone::Zone;
+
+/// An override of an occurrence and all later ones.
+struct Range {
+    /// The start of the first of them in the series.
+    from: Moment,
+    /// Its new start.
+    start: Moment,
+    length: Length,
+    details: Arc<Details>,
+    is_cancelled: bool,
+}
+
+impl Component {
+    /// Returns whether it overrides an occurrence and all later ones.
+    pub fn is_range(&self) -> bool {
+        let range = self.find("RECURRENCE-ID").and_then(|one| one.parameter("RANGE"));
+        range.is_some_and(|range| range.eq_ignore_ascii_case("THISANDFUTURE"))
+    }
+}
+
+impl Range {
+    fn read(component: &Component, context: EntryContext<'_>) -> Result<Range, String> {
+        let property = component.find("RECURRENCE-ID").ok_or("RECURRENCE-ID is missing")?;
+        let from = Moment::read(property, context)?;
+        let (start, end) = times(component, context, &mut Vec::new())?;
+        let clock = match &start {
+            Moment::Time(_, zone) => zone.clone(),
+            Moment::Day(_) => Zone::utc(),
+        };
+        let length = Length::between(&start, &end, &clock);
+        let is_cancelled = component.method == Method::Cancel
+            || component.text("STATUS").eq_ignore_ascii_case("CANCELLED");
+        let details = Arc::new(Details::read(component));
+        Ok(Range { from, start, length, details, is_cancelled })
+    }
+
+    /// Returns the new start of an occurrence: as much later as that of the first one.
+    fn moved(&self, start: &Moment) -> Option<Moment> {
+        let from = match &self.start {
+            Moment::Time(_, zone) => self.from.clone().in_zone(zone),
+            Moment::Day(_) => self.from.clone(),
+        };
+        let delta = from.wall().until(self.start.wall()).ok()?;
+        let old = match &self.start {
+            Moment::Time(_, zone) => start.clone().in_zone(zone),
+            Moment::Day(_) => start.clone(),
+        };
+        Some(self.start.at(old.wall().checked_add(delta).ok()?))
+    }
+}
+
+impl Entry {
+    /// Applies overrides of ranges to the occurrences of a series. Faulty ones become warnings.
+    #[must_use]
+    pub fn with_ranges(mut self, ranges: &[Component], context: EntryContext<'_>) -> Entry {
+        let mut read = Vec::new();
+        for component in ranges {
+            match Range::read(component, context) {
+                Ok(range) => read.push(range),
+                Err(message) => self.warnings.push(message),
+            }
+        }
+        read.sort_by_key(|range| range.from.seconds());
+        let originals: Vec<i64> = self.occurrences.iter().map(|one| one.start.seconds()).collect();
+        let range_of = |original: i64| read.iter().rfind(|range| range.from.seconds() <= original);
+        for (occurrence, original) in self.occurrences.iter_mut().zip(&originals) {
+            if let Some(range) = range_of(*original)
+                && let Some(start) = range.moved(&occurrence.start)
+                && let Some(end) = range.length.end_of(&start)
+            {
+                (occurrence.start, occurrence.end) = (start, end);
+                occurrence.details = Arc::clone(&range.details);
+            }
+        }
+        let is_kept = |original: &i64| !range_of(*original).is_some_and(|one| one.is_cancelled);
+        // A series without occurrences is cancelled.
+        self.is_cancelled |= !originals.iter().any(is_kept);
+        if !self.is_cancelled {
+            let mut originals = originals.iter();
+            self.occurrences.retain(|_| originals.next().is_some_and(is_kept));
+        }
+        self
+    }
+}
