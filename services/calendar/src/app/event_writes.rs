@@ -68,7 +68,8 @@ fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<
     Ok(event)
 }
 
-/// Changes an event. The caller's permission has been checked.
+/// Changes an event. The caller's permission has been checked. If nothing differs, the event keeps its
+/// date of change, and no change is recorded.
 pub fn update(
     db: &mut Db,
     old: &Event,
@@ -82,6 +83,11 @@ pub fn update(
     let before = links::of_event(db, old.id)?;
     event.slug = slug(db, &event, change, old.status.is_trashed())?;
     let after = named.store(db, &mut event, before.clone(), write)?;
+    let (modified_utc, sequence) = (old.modified_utc, old.sequence);
+    if after == before && (Event { modified_utc, sequence, ..event.clone() }) == *old {
+        return Ok(old.clone());
+    }
+    slugs::remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
     events::update(db, (old, &before), (&event, &after))?;
     Ok(event)
 }

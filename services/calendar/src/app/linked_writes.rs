@@ -21,8 +21,8 @@ pub enum PlannedLinked<'a> {
     Known(Linked),
     /// A row to insert.
     New(LinkedDraft<'a>),
-    /// A row to update.
-    Changed(LinkedDraft<'a>),
+    /// A row to update, and its present state.
+    Changed(LinkedDraft<'a>, Linked),
 }
 
 /// A row without its new slug and image.
@@ -84,8 +84,13 @@ pub fn store(
             linked_posts::insert(db, &row)?;
             Ok(row)
         }
-        PlannedLinked::Changed(draft) => {
+        PlannedLinked::Changed(draft, old) => {
             let row = draft.finish(db, write)?;
+            if (Linked { modified_utc: old.modified_utc, ..row.clone() }) == old {
+                return Ok(old);
+            }
+            let collection = row.kind.collection();
+            slugs::remember(db, collection, row.id, (&old.slug, &old.status), &row.slug)?;
             linked_posts::update(db, &row)?;
             Ok(row)
         }
@@ -149,7 +154,8 @@ fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
     }
 }
 
-/// Changes a row. The caller's permission has been checked.
+/// Changes a row. The caller's permission has been checked. If nothing differs, the row keeps its
+/// date of change.
 pub fn update(
     db: &mut Db,
     row: Linked,
@@ -169,9 +175,9 @@ fn plan_update<'a>(
     if change.post.author != Some(row.author) {
         check_author(change, write.user)?;
     }
-    let was_trashed = row.status.is_trashed();
+    let (old, was_trashed) = (row.clone(), row.status.is_trashed());
     change.apply(&mut row, write.user, false, write.now);
-    draft(db, row, change, was_trashed, write).map(PlannedLinked::Changed)
+    Ok(PlannedLinked::Changed(draft(db, row, change, was_trashed, write)?, old))
 }
 
 /// Moves a row to the trash.

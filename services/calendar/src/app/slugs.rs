@@ -2,6 +2,7 @@
 
 use database::{DatabaseError, Db};
 
+use crate::model::status::{Stage, Status};
 use crate::model::{html, slug};
 use crate::store::slugs;
 
@@ -42,4 +43,18 @@ pub fn assign(
     let candidates = [chosen, slug::slugify(&html::decode(title)), id.to_string()];
     let base = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     slugs::free(db, table, &base, if is_trashed { slug::TRASHED } else { "" }, id)
+}
+
+/// Remembers the old slug of a published row, so its address redirects.
+pub fn remember(
+    db: &mut Db,
+    collection: &str,
+    id: i64,
+    (old, status): (&str, &Status),
+    new: &str,
+) -> Result<(), DatabaseError> {
+    match old != new && status.stage() == Stage::Publish && !new.ends_with(slug::TRASHED) {
+        true => slugs::note_former(db, collection, old, id),
+        false => Ok(()),
+    }
 }

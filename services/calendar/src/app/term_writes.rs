@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::role::{self, User};
 use crate::model::slug;
 use crate::model::term::{Taxonomy, Term, TermChange, TermRef};
-use crate::store::terms;
+use crate::store::{slugs, terms};
 use crate::wire::term_input::plain_name;
 
 /// Creates a term.
@@ -79,7 +79,11 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
         if !wanted.is_empty() && terms::slug_taken(db, term.taxonomy, &wanted, term.id)? {
             return Err(Error::DuplicateTermSlug);
         }
-        term.slug = free_slug(db, &term, Some(&wanted))?;
+        let new = free_slug(db, &term, Some(&wanted))?;
+        if new != term.slug {
+            slugs::note_former(db, term.taxonomy.collection(), &term.slug, term.id)?;
+            term.slug = new;
+        }
     }
     terms::update(db, &term)?;
     Ok(term)

@@ -92,7 +92,8 @@ async fn body(request: &HttpRequest, mut payload: Payload) -> Result<Params, Err
     }
     let headers = request.headers();
     let kind = essence(headers);
-    let is_json = headers.get(CONTENT_TYPE).is_some_and(media::is_json);
+    let is_json =
+        kind.starts_with("application/") && headers.get(CONTENT_TYPE).is_some_and(media::is_json);
     let is_form = kind == "application/x-www-form-urlencoded";
     if !is_json && !is_form && kind != "multipart/form-data" {
         return Err(Error::UnsupportedMediaType);

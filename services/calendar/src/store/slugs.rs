@@ -1,7 +1,9 @@
-//! Search for free slugs, per kind of resource.
+//! Search for free slugs, per kind of resource, and slugs that rows had before.
 
 use database::{DatabaseError, Db};
+use diesel::prelude::*;
 
+use super::schema::former_slugs;
 use super::sql::Sql;
 use crate::model::slug;
 
@@ -22,4 +24,27 @@ pub fn free(
         Ok::<bool, DatabaseError>(sql.number(db)? > 0)
     })?;
     Ok(slug::with_suffix(&free, suffix))
+}
+
+/// Records that a slug named a row until now.
+pub fn note_former(
+    db: &mut Db,
+    collection: &str,
+    slug: &str,
+    id: i64,
+) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "insert into former_slugs (collection, slug, item_id) values (");
+    sql.bind(collection.to_owned()).push(", ").bind(slug.to_owned()).push(", ").value(id);
+    sql.push(") on conflict (collection, slug) do update set item_id = excluded.item_id");
+    sql.execute(db).map(drop)
+}
+
+/// Returns the id of the row that a slug named most recently.
+pub fn owner_of_former(
+    db: &mut Db,
+    collection: &str,
+    slug: &str,
+) -> Result<Option<i64>, DatabaseError> {
+    let found = former_slugs::table.find((collection, slug)).select(former_slugs::item_id);
+    Ok(found.first(db).optional()?)
 }

@@ -5,6 +5,7 @@ use database::Db;
 use serde_json::{Value, json};
 
 use crate::app::{App, send};
+use crate::pages::page;
 use crate::plans::PostgresPlan;
 
 /// Returns a name of the longest permitted length, too long for an index key.
@@ -220,4 +221,55 @@ async fn control_characters_cause_no_error_in_any_field() {
         let answer = send(app.server.get(&format!("{path}{query}"))).await;
         assert!(answer.status < 500, "{path}: {}", answer.text);
     }
+}
+
+#[actix_web::test]
+async fn former_slugs_redirect_to_the_present_page() {
+    let app = App::new().await;
+    let event = format!("/events/{}", app.event(json!({"title": "Первый концерт"})).await);
+    let venue = format!("/venues/{}", app.make("/venues", json!({"venue": "Old hall"})).await);
+    let organizer =
+        format!("/organizers/{}", app.make("/organizers", json!({"organizer": "Ann"})).await);
+    let parent = app.make("/categories", json!({"name": "Music"})).await;
+    let category = app.make("/categories", json!({"name": "Jazz", "parent": parent})).await;
+    let tag = app.make("/tags", json!({"name": "Live"})).await;
+    let cases = [
+        (
+            event.as_str(),
+            "/event/%d0%bf%d0%b5%d1%80%d0%b2%d1%8b%d0%b9-%d0%ba%d0%be%d0%bd%d1%86%d0%b5%d1%80%d1%82/",
+            "/event/new/",
+        ),
+        (&venue, "/venue/old-hall/", "/venue/new/"),
+        (&organizer, "/organizer/ann/", "/organizer/new/"),
+        (
+            &format!("/categories/{category}"),
+            "/events/category/music/jazz/",
+            "/events/category/music/new/",
+        ),
+        (&format!("/tags/{tag}"), "/tag/live/", "/tag/new/"),
+    ];
+    for (item, old, new) in cases {
+        page(&app, old).await.expect(200);
+        app.patch(item, &json!({"slug": "second"})).await.expect(200);
+        app.patch(item, &json!({"slug": "new"})).await.expect(200);
+        for former in [old, &new.replace("new", "second")] {
+            for query in ["", "?ical=1"] {
+                let moved = page(&app, &format!("{former}{query}")).await.expect(301);
+                assert_eq!(moved.header("location"), format!("{new}{query}"), "{former}");
+            }
+        }
+        page(&app, new).await.expect(200);
+    }
+    // A new owner of the slug has its page. Hidden events do not redirect.
+    let other = app.event(json!({"title": "Second"})).await;
+    let shown = page(&app, "/event/second/").await.expect(200);
+    assert!(shown.text.contains("Second"));
+    app.patch(&format!("/events/{other}"), &json!({"slug": "third"})).await.expect(200);
+    app.patch(&format!("/events/{other}"), &json!({"status": "private"})).await.expect(200);
+    page(&app, "/event/second/").await.expect(404);
+    // A draft was never public.
+    let draft =
+        format!("/events/{}", app.event(json!({"title": "Draft", "status": "draft"})).await);
+    app.patch(&draft, &json!({"slug": "shown", "status": "publish"})).await.expect(200);
+    page(&app, "/event/draft/").await.expect(404);
 }

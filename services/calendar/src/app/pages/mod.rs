@@ -4,10 +4,12 @@ mod calendars;
 mod event;
 mod listing;
 mod month;
+mod moved;
 mod subjects;
 
 pub use calendars::{calendar, calendar_of_event, calendar_of_linked, calendar_of_term};
 pub use event::event_page;
 pub use listing::{Choices, ListView, PageRequest, list_page};
 pub use month::month_page;
+pub use moved::{Named, moved, path_of};
 pub use subjects::{TermView, linked_page, term_page};

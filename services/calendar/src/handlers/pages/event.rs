@@ -7,7 +7,8 @@ use askama::Template;
 
 use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
-use crate::app::pages;
+use crate::app::pages::{self, Named};
+use crate::error::Error;
 use crate::wire::pages::event::EventView;
 
 /// Maximum size of a form in bytes.
@@ -26,19 +27,24 @@ struct EventPage<'a> {
 /// Shows an event.
 pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
     visit
-        .answer(async |reader| {
-            if reader.query().as_calendar {
-                let feed = pages::calendar_of_event(&reader.state, &reader.request, &slug).await?;
-                return Ok(reader.calendar(feed));
-            }
-            let event = pages::event_page(&reader.state, &reader.request, &slug, None).await?;
-            let (head, page) = page(reader, &event, false);
-            Ok(match event.locked {
-                true => refused(reader.show_private(&head, &page)),
-                false => reader.show(&head, &page),
-            })
+        .answer(async |reader| match shown(reader, &slug).await {
+            Err(Error::NoRoute) => reader.moved(Named::Event, &slug).await,
+            outcome => outcome,
         })
         .await
+}
+
+async fn shown(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
+    if reader.query().as_calendar {
+        let feed = pages::calendar_of_event(&reader.state, &reader.request, slug).await?;
+        return Ok(reader.calendar(feed));
+    }
+    let event = pages::event_page(&reader.state, &reader.request, slug, None).await?;
+    let (head, page) = page(reader, &event, false);
+    Ok(match event.locked {
+        true => refused(reader.show_private(&head, &page)),
+        false => reader.show(&head, &page),
+    })
 }
 
 /// Shows a protected event if the password is right.

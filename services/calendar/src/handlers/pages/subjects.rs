@@ -7,7 +7,7 @@ use askama::Template;
 use super::head::Head;
 use super::list::EventList;
 use super::visit::{Reader, Subscription, Visit};
-use crate::app::pages::{self, TermView};
+use crate::app::pages::{self, Named, TermView};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
@@ -36,23 +36,40 @@ struct TermPage<'a> {
 
 /// Shows a venue.
 pub async fn venue(visit: Visit, slug: Path<String>) -> HttpResponse {
-    visit.answer(async |reader| linked(reader, Kind::Venue, &slug).await).await
+    show(visit, Named::Linked(Kind::Venue), &slug).await
 }
 
 /// Shows an organizer.
 pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
-    visit.answer(async |reader| linked(reader, Kind::Organizer, &slug).await).await
+    show(visit, Named::Linked(Kind::Organizer), &slug).await
 }
 
 /// Shows a category, given by the last slug of its path.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
-    visit.answer(async |reader| term(reader, Taxonomy::Category, slug).await).await
+    show(visit, Named::Term(Taxonomy::Category), slug).await
 }
 
 /// Shows a tag.
 pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
-    visit.answer(async |reader| term(reader, Taxonomy::Tag, &slug).await).await
+    show(visit, Named::Term(Taxonomy::Tag), &slug).await
+}
+
+/// Shows the page of a slug, or redirects from a former slug.
+async fn show(visit: Visit, named: Named, slug: &str) -> HttpResponse {
+    visit
+        .answer(async |reader| {
+            let shown = match named {
+                Named::Linked(kind) => linked(reader, kind, slug).await,
+                Named::Term(taxonomy) => term(reader, taxonomy, slug).await,
+                Named::Event => Err(Error::NoRoute),
+            };
+            match shown {
+                Err(Error::NoRoute) => reader.moved(named, slug).await,
+                outcome => outcome,
+            }
+        })
+        .await
 }
 
 async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse, Error> {

@@ -1,7 +1,7 @@
 //! The extractor of page requests, and their responses.
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::web::{self, Data};
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use askama::Template;
@@ -14,7 +14,7 @@ use super::failure::failure;
 use super::head::{Around, Head};
 use super::site::SITE;
 use crate::app::feeds::Feed;
-use crate::app::pages::PageRequest;
+use crate::app::pages::{self, Named, PageRequest};
 use crate::error::Error;
 use crate::model::urls::Urls;
 use crate::state::State;
@@ -154,6 +154,19 @@ impl Reader {
             }
         }
         response
+    }
+
+    /// Redirects from a former slug to the present page, with the query.
+    ///
+    /// # Errors
+    /// The slug never named a public page.
+    pub async fn moved(&self, named: Named, slug: &str) -> Result<HttpResponse, Error> {
+        let path = pages::moved(&self.state, &self.request, named, slug).await?;
+        let query = self.http.query_string();
+        let mark = if query.is_empty() { "" } else { "?" };
+        // The shell adds the path of PUBLIC_URL.
+        let location = (header::LOCATION, format!("{path}{mark}{query}"));
+        Ok(HttpResponse::MovedPermanently().insert_header(location).finish())
     }
 
     /// Responds with a calendar file.
