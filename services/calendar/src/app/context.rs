@@ -94,7 +94,7 @@ impl RequestContext<'_> {
         input: I,
         decode: impl FnOnce(I, &Known, WriteOptions<'_>) -> Result<T, ParameterErrors>,
     ) -> Result<T, Error> {
-        let known = look_up(self.db, &input.names(&self.urls))?;
+        let known = look_up(self.db, &input.names(&self.urls), &self.actor)?;
         let options = WriteOptions {
             user,
             zone: &self.site.settings.site_timezone,
@@ -113,7 +113,7 @@ impl RequestContext<'_> {
         input: I,
         decode: impl FnOnce(I, &Known, ListOptions<'_>) -> Result<T, ParameterErrors>,
     ) -> Result<T, Error> {
-        let known = look_up(self.db, &input.names(&self.urls))?;
+        let known = look_up(self.db, &input.names(&self.urls), &self.actor)?;
         Ok(decode(input, &known, self.list_options())?)
     }
 

@@ -1,25 +1,29 @@
 //! Looks up the rows that a request names.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use database::{DatabaseError, Db};
 
+use crate::model::event::Event;
 use crate::model::linked::Kind;
+use crate::model::role::{self, Actor};
 use crate::model::term::Taxonomy;
 use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
+use crate::wire::objects::{Labels, Objects, Row};
 
-/// Returns the named rows that exist.
-pub fn look_up(db: &mut Db, names: &Names) -> Result<Known, DatabaseError> {
-    let Names { users, events, images, venues, organizers, categories, tags } = names;
+/// Returns the named rows that exist. Events that the caller may not read are unknown.
+pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
+    let Names { users, events, images, venues, organizers, categories, tags, objects } = names;
     Ok(Known {
         users: existing(db, users, users::exists)?,
-        events: existing(db, events, events::exists)?,
+        events: readable_events(db, events, actor)?,
         images: existing(db, images, images::exists)?,
         venues: linked(db, Kind::Venue, venues)?,
         organizers: linked(db, Kind::Organizer, organizers)?,
         categories: known_terms(db, Taxonomy::Category, categories)?,
         tags: known_terms(db, Taxonomy::Tag, tags)?,
+        objects: Objects(labels(db, objects)?),
     })
 }
 
@@ -34,6 +38,46 @@ fn existing(
         if !found.contains(id) && exists(db, *id)? {
             found.insert(*id);
         }
+    }
+    Ok(found)
+}
+
+/// Looks up events. Links and terms of an event reveal as much as the event itself.
+fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i64>, DatabaseError> {
+    let mut found = HashSet::new();
+    for id in ids {
+        let Some(event) = events::find(db, *id)? else { continue };
+        let Event { status, previous, author, password, .. } = event;
+        let edits = actor
+            .as_ref()
+            .is_some_and(|user| role::may_edit(user, &status, previous.as_ref(), author));
+        if role::may_read(actor, &status, author) && (password.is_none() || edits) {
+            found.insert(*id);
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the texts of rows whose objects a write sends back.
+fn labels(
+    db: &mut Db,
+    objects: &[(Row, i64)],
+) -> Result<HashMap<(Row, i64), Labels>, DatabaseError> {
+    let mut found = HashMap::new();
+    for (row, id) in objects {
+        if found.contains_key(&(*row, *id)) {
+            continue;
+        }
+        let labels = match row {
+            Row::Linked(kind) => linked_posts::label(db, *kind, *id)?,
+            Row::Term(taxonomy) => {
+                terms::find(db, *taxonomy, *id)?.map(|term| (term.slug, term.name))
+            }
+            Row::Image => {
+                images::by_ids(db, &[*id])?.remove(id).map(|image| (String::new(), image.url))
+            }
+        };
+        found.extend(labels.map(|(slug, name)| ((*row, *id), Labels { slug, name })));
     }
     Ok(found)
 }

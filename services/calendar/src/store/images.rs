@@ -8,7 +8,9 @@ use diesel::prelude::*;
 use super::among_ids::among;
 use super::entities;
 use super::schema::images;
+use super::sql::Sql;
 use crate::model::image::{Image, ImageFile};
+use crate::model::role::{self, Actor};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images)]
@@ -39,6 +41,37 @@ impl From<Row> for Image {
 /// Returns whether an image with this id exists.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(images::table.find(id).count().get_result::<i64>(db)? > 0)
+}
+
+/// Returns whether the caller uploaded an image or may see a resource with it.
+pub fn is_shown(db: &mut Db, id: i64, actor: &Actor) -> Result<bool, DatabaseError> {
+    if role::sees_all(actor) {
+        return exists(db, id);
+    }
+    let own = role::sees_own(actor);
+    let mut sql = Sql::new(db, "select count(*) as n from images where id = ");
+    sql.value(id).push(" and (");
+    if let Some(user) = own {
+        sql.push("author_id = ").value(user).push(" or ");
+    }
+    for (position, (table, open)) in [
+        ("events", "status = 'publish' and password is null"),
+        ("venues", "status = 'publish'"),
+        ("organizers", "status = 'publish'"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        sql.push(if position == 0 { "exists" } else { " or exists" });
+        sql.push(" (select 1 from ").push(table).push(" where image_id = images.id and (");
+        sql.push(open);
+        if let Some(user) = own {
+            sql.push(" or author_id = ").value(user);
+        }
+        sql.push("))");
+    }
+    sql.push(")");
+    Ok(sql.number(db)? > 0)
 }
 
 /// Reads images by id.

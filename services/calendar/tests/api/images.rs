@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use crate::app::App;
 
 /// The header of a 7 × 5 pixel PNG image.
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
+pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
 
 /// A server on loopback that is called `pictures.example`.
 struct Peer {
@@ -322,7 +322,8 @@ async fn uploaded_image_can_be_read_and_linked() {
         json!({"url": url, "id": id, "extension": "png", "width": 7, "height": 5, "filesize": PNG.len()})
     );
     assert!(image.header("location").ends_with(&format!("/images/{id}")));
-    assert_eq!(app.get(&format!("/images/{id}")).await.expect(200).json, image.json);
+    let read = app.get_as("author", &format!("/images/{id}")).await.expect(200);
+    assert_eq!(read.json, image.json);
     let file = app.server.get(&format!("/media/{id}/{name}")).send().await.unwrap();
     let header = |name: &str| file.headers()[name].to_str().unwrap().to_owned();
     assert_eq!(header("content-type"), "image/png");

@@ -1,0 +1,84 @@
+//! Hidden events stay hidden in lists of terms, venues, organizers and images.
+
+use serde_json::json;
+
+use crate::app::{App, send};
+use crate::images::PNG;
+
+#[actix_web::test]
+async fn links_of_hidden_events_are_listed_for_their_readers_only() {
+    let app = App::new().await;
+    let fields = |more: serde_json::Value| {
+        let mut fields = json!({
+            "title": "Secret", "categories": ["Plans"], "tags": ["merger"],
+            "venue": {"venue": "Vault"}, "organizer": {"organizer": "Mole"},
+        });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+    };
+    let public = app.event(fields(json!({}))).await;
+    let mut hidden = Vec::new();
+    for more in [
+        json!({"status": "draft"}),
+        json!({"status": "private"}),
+        json!({"status": "pending"}),
+        json!({"status": "future", "date": "2028-01-01 00:00:00"}),
+        json!({"password": "hush"}),
+    ] {
+        hidden.push(app.event_as("author", fields(more)).await);
+    }
+    let trashed = app.event(fields(json!({}))).await;
+    app.delete(&format!("/events/{trashed}")).await.expect(200);
+    let lists = [
+        ("/categories?hide_empty=false&post", "categories"),
+        ("/tags?hide_empty=false&event", "tags"),
+        ("/venues?event", "venues"),
+        ("/organizers?event", "organizers"),
+    ];
+    for (list, name) in lists {
+        for id in &hidden {
+            let path = format!("{list}={id}");
+            for who in ["", "reader", "contributor", "author2"] {
+                let refused = app.get_as(who, &path).await.expect(400);
+                let unknown = app.get_as(who, &format!("{list}=99999")).await.expect(400);
+                assert_eq!(refused.json, unknown.json, "{who} {path}");
+            }
+            for who in ["author", "editor", "administrator"] {
+                let shown = app.get_as(who, &path).await.expect(200);
+                assert_eq!(shown.json[name].as_array().unwrap().len(), 1, "{who} {path}");
+            }
+        }
+        app.get(&format!("{list}={trashed}")).await.expect(400);
+        app.get_as("editor", &format!("{list}={trashed}")).await.expect(200);
+        app.get(&format!("{list}={public}")).await.expect(200);
+    }
+}
+
+#[actix_web::test]
+async fn images_are_described_to_those_who_may_see_them() {
+    let app = App::new().await;
+    let upload = app.request("author", "POST", "/images").header("Content-Type", "image/png");
+    let image = send(upload.body(PNG)).await.expect(201).id();
+    let path = format!("/images/{image}");
+    let seen = async |expected: [u16; 4]| {
+        for (who, status) in ["", "author2", "author", "editor"].into_iter().zip(expected) {
+            let answer = app.get_as(who, &path).await;
+            assert_eq!(answer.status, status, "{who}");
+            if status == 400 {
+                assert_eq!(answer.json, app.get_as(who, "/images/99999").await.json);
+            }
+        }
+    };
+    seen([400, 400, 200, 200]).await;
+    let event = app.event_as("author2", json!({"image": image, "status": "draft"})).await;
+    seen([400, 200, 200, 200]).await;
+    let event = format!("/events/{event}");
+    app.patch(&event, &json!({"status": "publish"})).await.expect(200);
+    seen([200, 200, 200, 200]).await;
+    app.patch(&event, &json!({"password": "hush"})).await.expect(200);
+    seen([400, 200, 200, 200]).await;
+    app.patch(&event, &json!({"image": false})).await.expect(200);
+    seen([400, 400, 200, 200]).await;
+    app.make("/venues", json!({"venue": "Hall", "image": image})).await;
+    seen([200, 200, 200, 200]).await;
+}
