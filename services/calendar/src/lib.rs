@@ -72,6 +72,7 @@ pub use wire::import::{ImportErrorJson, ImportJson};
 pub use wire::linked_input::LinkedInput;
 pub use wire::list_input::{EventListInput, LinkedListInput, ListOptions, TermListInput};
 pub use wire::names::{Input, Known, KnownTerms, Names, TermNames};
+pub use wire::objects::{Labels, Objects, Row};
 pub use wire::params::Params;
 pub use wire::sanitized::SanitizedTexts;
 pub use wire::term_input::TermInput;

@@ -2,9 +2,9 @@
 #![no_main]
 
 use calendar::{
-    Currency, EventInput, EventListInput, Input, Kind, Known, KnownTerms, LinkedInput,
-    LinkedListInput, ListOptions, Names, Params, Role, SanitizedTexts, Taxonomy, TermInput,
-    TermListInput, TermNames, Unit, Urls, User, WriteOptions, Zone,
+    Currency, EventInput, EventListInput, Input, Kind, Known, KnownTerms, Labels, LinkedInput,
+    LinkedListInput, ListOptions, Names, Objects, Params, Role, SanitizedTexts, Taxonomy,
+    TermInput, TermListInput, TermNames, Unit, Urls, User, WriteOptions, Zone,
 };
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
@@ -66,7 +66,8 @@ fn known(input: &impl Input, urls: &Urls, all: bool) -> Known {
     if !all {
         return Known::default();
     }
-    let Names { users, events, images, venues, organizers, categories, tags } = input.names(urls);
+    let Names { users, events, images, venues, organizers, categories, tags, objects } =
+        input.names(urls);
     let terms = |TermNames { ids, slugs }: TermNames| KnownTerms {
         ids: ids.into_iter().collect(),
         slugs: slugs.into_iter().map(|slug| (slug, 1)).collect(),
@@ -79,6 +80,7 @@ fn known(input: &impl Input, urls: &Urls, all: bool) -> Known {
         organizers: organizers.into_iter().collect(),
         categories: terms(categories),
         tags: terms(tags),
+        objects: Objects(objects.into_iter().map(|object| (object, Labels::default())).collect()),
     }
 }
 

@@ -54,6 +54,16 @@ impl PostChange {
     }
 }
 
+/// Replaces a text, unless it is shown the same: clients send back what they were shown.
+fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> String) {
+    if let Some(new) = new
+        && new != old
+        && show(new) != show(old)
+    {
+        old.clone_from(new);
+    }
+}
+
 /// Replaces a text. Returns whether it changed.
 fn replace(old: &mut String, new: Option<&String>) -> bool {
     let Some(new) = new else { return false };
@@ -111,9 +121,10 @@ impl EventChange {
         now: i64,
     ) -> Result<(), NotADate> {
         let flag = |slot: &mut bool, new: Option<bool>| *slot = new.unwrap_or(*slot);
-        replace(&mut event.title, self.title.as_ref());
-        replace(&mut event.description, self.post.description.as_ref());
-        replace(&mut event.excerpt, self.post.excerpt.as_ref());
+        replace_shown(&mut event.title, self.title.as_ref(), html::title);
+        let (description, excerpt) = (self.post.description.as_ref(), self.post.excerpt.as_ref());
+        replace_shown(&mut event.description, description, html::paragraphs);
+        replace_shown(&mut event.excerpt, excerpt, html::paragraphs);
         replace(&mut event.website, self.website.as_ref());
         flag(&mut event.show_map, self.show_map);
         flag(&mut event.show_map_link, self.show_map_link);
@@ -248,9 +259,10 @@ impl LinkedChange {
 
     /// Applies the write to a row. The store sets image and slug.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
-        replace(&mut row.name, self.name.as_ref());
-        replace(&mut row.description, self.post.description.as_ref());
-        replace(&mut row.excerpt, self.post.excerpt.as_ref());
+        replace_shown(&mut row.name, self.name.as_ref(), html::title);
+        let (description, excerpt) = (self.post.description.as_ref(), self.post.excerpt.as_ref());
+        replace_shown(&mut row.description, description, html::paragraphs);
+        replace_shown(&mut row.excerpt, excerpt, html::paragraphs);
         replace(&mut row.phone, self.phone.as_ref());
         replace(&mut row.website, self.website.as_ref());
         replace(&mut row.email, self.email.as_ref());

@@ -194,6 +194,19 @@ pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
+/// Reads slug and name of a row.
+pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)>, DatabaseError> {
+    Ok(match kind {
+        Kind::Venue => {
+            venues::table.find(id).select((venues::slug, venues::name)).first(db).optional()?
+        }
+        Kind::Organizer => {
+            let columns = (organizers::slug, organizers::name);
+            organizers::table.find(id).select(columns).first(db).optional()?
+        }
+    })
+}
+
 /// Maximum number of rows of one name that a write examines, since their texts may be long.
 const NAMESAKES: i64 = 20;
 

@@ -1,9 +1,10 @@
 //! Writes of events.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::linked_input::LinkedInput;
 use super::names::{Input, Known, Names};
+use super::objects::{Row, id_of_object};
 use super::parameter_errors::ParameterErrors;
 use super::parameters::EventFields;
 use super::params::Params;
@@ -34,6 +35,8 @@ pub struct EventInput {
 enum LinkItem {
     /// By its id; `None` where it is not an id.
     Existing(Option<i64>),
+    /// By an object of a response.
+    Object(Value),
     /// By its fields.
     New(LinkedInput),
 }
@@ -45,6 +48,8 @@ impl Input for EventInput {
         for (taxonomy, items) in
             [(Taxonomy::Category, &self.categories), (Taxonomy::Tag, &self.tags)]
         {
+            let objects = items.iter().flatten().filter_map(id_of_object);
+            names.objects.extend(objects.map(|id| (Row::Term(taxonomy), id)));
             let numbers = items.iter().flatten().filter_map(|item| Some((item, positive(item)?)));
             let names = names.terms(taxonomy);
             for (item, id) in numbers {
@@ -57,6 +62,10 @@ impl Input for EventInput {
             for item in items.iter().flatten() {
                 match item {
                     LinkItem::Existing(id) => names.linked(kind).extend(id),
+                    LinkItem::Object(object) => {
+                        let id = id_of_object(object);
+                        names.objects.extend(id.map(|id| (Row::Linked(kind), id)));
+                    }
                     LinkItem::New(input) => input.add_names(&mut names, urls),
                 }
             }
@@ -72,7 +81,7 @@ impl EventInput {
         if creating {
             errors.require(params);
         }
-        let terms = |items: Option<Items>| Some(items?.0.into_iter().map(term_of).collect());
+        let terms = |items: Option<Items>| Some(items?.0);
         let (categories, tags) = (terms(given.categories.take()), terms(given.tags.take()));
         let venues = link_items(&mut errors, Kind::Venue, given.venue.take());
         let organizers = link_items(&mut errors, Kind::Organizer, given.organizer.take());
@@ -124,8 +133,8 @@ fn decode(
         sticky: flag(given.sticky),
         featured: flag(given.featured),
         password: given.password.map(|text| text.0),
-        categories: terms(e, known, Taxonomy::Category, categories),
-        tags: terms(e, known, Taxonomy::Tag, tags),
+        categories: terms(e, known, Taxonomy::Category, categories, writer.urls),
+        tags: terms(e, known, Taxonomy::Tag, tags, writer.urls),
         venues: links(e, known, Kind::Venue, venues, writer),
         organizers: links(e, known, Kind::Organizer, organizers, writer),
         external_id: None,
@@ -187,18 +196,33 @@ fn website(
     Some(if own.as_ref() == Some(&website) { String::new() } else { website })
 }
 
-/// Decodes terms. Unknown ids are ignored, texts are resolved when the event is stored.
+/// Decodes terms. Unknown ids are ignored, texts are resolved when the event is stored. An object
+/// must agree with the term of its id.
 fn terms(
     errors: &mut Errors,
     known: &Known,
     taxonomy: Taxonomy,
     items: Option<Vec<Value>>,
+    urls: &Urls,
 ) -> Option<Vec<TermRef>> {
     let name = taxonomy.collection();
-    let known = known.terms(taxonomy);
+    let (all, known) = (known, known.terms(taxonomy));
     let mut refs = Vec::new();
     for item in &items? {
         match (item, positive(item)) {
+            (Value::Object(members), _) => match term_object(members, taxonomy) {
+                Some(TermRef::Id(id))
+                    if !all.objects.agrees(Row::Term(taxonomy), id, item, urls) =>
+                {
+                    errors.fail(name, "must have the id and the slug or name of the same term");
+                    return None;
+                }
+                Some(found) => refs.push(found),
+                None => {
+                    errors.fail(name, "must be a list of ids, slugs or names");
+                    return None;
+                }
+            },
             (Value::String(text), Some(id)) if !known.slugs.contains_key(text) => {
                 refs.extend(known.ids.contains(&id).then_some(TermRef::Id(id)));
             }
@@ -218,9 +242,14 @@ fn terms(
     Some(refs)
 }
 
-/// Returns the id of a term in a response, so it can be sent back unmodified.
-fn term_of(item: Value) -> Value {
-    item.get("id").and_then(positive).map_or(item, Value::from)
+/// Returns the term of an object: by its id, else by its slug or name.
+fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermRef> {
+    if let Some(id) = members.get("id").filter(|id| !id.is_null()) {
+        return positive(id).map(TermRef::Id);
+    }
+    let texts = ["slug", "name", taxonomy.word()].into_iter();
+    let text = texts.filter_map(|key| members.get(key)?.as_str()).find(|text| !text.is_empty());
+    text.filter(|text| text.chars().count() <= 1000).map(|text| TermRef::Text(text.to_owned()))
 }
 
 /// Reads linked venues or organizers: ids, objects, or a list of both.
@@ -235,9 +264,12 @@ fn link_items(errors: &mut Errors, kind: Kind, given: Option<Value>) -> Option<V
         errors.fail(kind.word(), TOO_MANY);
         return None;
     }
-    let link_item = |item: &Value| match id_of(item) {
-        Some(id) => LinkItem::Existing(positive(id)),
-        None => LinkItem::New(LinkedInput::read(&Params::from_json(item.clone()), kind, true)),
+    let link_item = |item: &Value| match item {
+        Value::Object(members) if members.get("id").is_some_and(|id| !id.is_null()) => {
+            LinkItem::Object(item.clone())
+        }
+        item if !item.is_object() => LinkItem::Existing(positive(item)),
+        _ => LinkItem::New(LinkedInput::read(&Params::from_json(item.clone()), kind, true)),
     };
     Some(items.into_iter().map(link_item).collect())
 }
@@ -257,14 +289,6 @@ fn names_nothing(item: &Value) -> bool {
     item.as_i64() == Some(0) || item.as_str().is_some_and(|text| matches!(text, "" | "0"))
 }
 
-/// Returns the id of an existing row, or `None` for an object that describes a new one.
-fn id_of(item: &Value) -> Option<&Value> {
-    match item {
-        Value::Object(members) => members.get("id").filter(|id| !id.is_null()),
-        other => Some(other),
-    }
-}
-
 fn link(
     item: LinkItem,
     known: &Known,
@@ -277,6 +301,15 @@ fn link(
             return found
                 .map(LinkRef::Id)
                 .ok_or_else(|| format!("must name existing {}s", kind.word()));
+        }
+        LinkItem::Object(object) => {
+            let id = id_of_object(&object);
+            let agrees =
+                |id: &i64| known.objects.agrees(Row::Linked(kind), *id, &object, writer.urls);
+            return id.filter(agrees).map(LinkRef::Id).ok_or_else(|| {
+                let word = kind.word();
+                format!("must have the id and the slug or name of the same existing {word}")
+            });
         }
         LinkItem::New(input) => input,
     };

@@ -17,6 +17,7 @@ pub(crate) mod linked;
 pub(crate) mod linked_input;
 pub(crate) mod list_input;
 pub(crate) mod names;
+pub(crate) mod objects;
 pub(crate) mod ordered_map;
 pub(crate) mod pages;
 pub(crate) mod parameter_errors;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::objects::{Objects, Row, id_of_object};
 use super::values::{Positive, positive};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
@@ -26,6 +27,8 @@ pub struct Names {
     pub organizers: Vec<i64>,
     pub categories: TermNames,
     pub tags: TermNames,
+    /// Rows whose objects the request sends back.
+    pub objects: Vec<(Row, i64)>,
 }
 
 /// The terms of one taxonomy that a request names.
@@ -45,6 +48,7 @@ pub struct Known {
     pub organizers: HashSet<i64>,
     pub categories: KnownTerms,
     pub tags: KnownTerms,
+    pub objects: Objects,
 }
 
 /// The named terms of one taxonomy that exist.
@@ -80,8 +84,14 @@ impl Names {
         urls: &Urls,
     ) {
         self.users.extend(author.map(|id| id.0));
-        let by_address = |image: &Value| urls.media_id(image.as_str()?.trim());
-        self.images.extend(image.and_then(|image| positive(image).or_else(|| by_address(image))));
+        let by_address = |image: &Value| {
+            let address = image.as_str().or_else(|| image.get("url")?.as_str());
+            urls.media_id(address?.trim())
+        };
+        let id = |image: &Value| positive(image).or_else(|| by_address(image));
+        self.images.extend(image.and_then(id));
+        let object = image.and_then(id_of_object);
+        self.objects.extend(object.map(|id| (Row::Image, id)));
     }
 }
 
@@ -122,10 +132,8 @@ mod tests {
         let names = EventInput::read(&params, true).names(&urls);
         assert_eq!((names.users, names.images), (vec![1, 8], vec![2, 9]));
         assert_eq!((names.venues, names.organizers), (vec![7], vec![10, 11]));
-        assert_eq!(
-            (names.categories.ids, names.categories.slugs),
-            (vec![3, 4, 5], vec!["4".into()])
-        );
+        assert_eq!((names.categories.ids, names.categories.slugs), (vec![3, 4], vec!["4".into()]));
         assert_eq!((names.tags.ids, names.events), (vec![6], vec![]));
+        assert_eq!(names.objects, [(Row::Term(Taxonomy::Category), 5)]);
     }
 }

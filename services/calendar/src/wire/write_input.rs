@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::names::Known;
+use super::objects::{Row, id_of_object};
 use super::reading::Errors;
 use super::sanitized::SanitizedTexts;
 use super::values::{DateInput, FilledText, Positive, Text, positive};
@@ -150,7 +151,18 @@ pub fn image(
     image: Option<&Value>,
     writer: WriteOptions<'_>,
 ) -> Option<ImageRef> {
-    let reference = match image_ref(image?, writer) {
+    let sent = image?;
+    if sent.is_object() && sent.get("id").is_some_and(|id| !id.is_null()) {
+        let id = id_of_object(sent);
+        let found = id.filter(|id| known.objects.agrees(Row::Image, *id, sent, writer.urls));
+        if found.is_none() {
+            errors.fail("image", "must have the id and the url of the same image");
+        }
+        return found.map(ImageRef::Id);
+    }
+    // An object without id names an address.
+    let sent = sent.get("url").unwrap_or(sent);
+    let reference = match image_ref(sent, writer) {
         Ok(reference) => reference,
         Err(text) => {
             errors.fail("image", text);
