@@ -57,10 +57,10 @@ pub fn register(routes: &mut Routes<'_>) {
 
 /// Adds the HTML pages, which are not in the document.
 fn add_pages(routes: &mut Routes<'_>) {
-    use pages::{event, list, month, subjects};
+    use pages::{event, list, month, recorded, subjects};
     let (get, post) = (web::get, web::post);
     for (path, route) in [
-        ("/", get().to(list::home)),
+        ("/", get().to(recorded::home)),
         ("/events", get().to(list::list)),
         ("/events/month", get().to(month::this_month)),
         ("/events/month/{month}", get().to(month::month)),
@@ -70,6 +70,12 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/venue/{slug}", get().to(subjects::venue)),
         ("/organizer/{slug}", get().to(subjects::organizer)),
         ("/tag/{slug}", get().to(subjects::tag)),
+        ("/events/list", get().to(recorded::list)),
+        ("/events/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
+        ("/events/list/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
+        ("/events/today", get().to(recorded::today)),
+        ("/events/{day}", get().to(recorded::day)),
+        ("/favicon.ico", get().to(recorded::icon)),
     ] {
         routes.page(path, route);
     }

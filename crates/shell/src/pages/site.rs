@@ -123,7 +123,8 @@ impl Site {
         asset.map_or_else(String::new, |asset| format!("{}{}", &FOLDER[1..], asset.file))
     }
 
-    pub(super) fn icon_href(&self) -> String {
+    /// Returns the address of the icon, relative to the root of the site.
+    pub fn icon_href(&self) -> String {
         self.href("icon.svg")
     }
 

@@ -12,7 +12,7 @@ use shell::{Next, base_url};
 use super::input::ByAlias;
 use super::{pages, reply};
 use crate::error::Error;
-use crate::model::urls::{ALIAS, NAMESPACE, Urls};
+use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
 /// Wraps the handlers of all API paths.
@@ -57,10 +57,17 @@ fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites a path below the alias prefix to the registered one.
+/// Rewrites a path below the alias prefix, or in the query of the root, to the registered one.
 fn rewrite_alias(request: &mut ServiceRequest) {
-    let Some(rest) = below(request.path(), ALIAS) else { return };
-    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    let given = request.uri().query().unwrap_or_default();
+    let (rest, query) = match below(request.path(), ALIAS) {
+        Some(rest) => (rest.to_owned(), given.to_owned()),
+        None => match by_query(request.path(), given) {
+            Some(rewritten) => rewritten,
+            None => return,
+        },
+    };
+    let query = if query.is_empty() { query } else { format!("?{query}") };
     let Ok(target) = PathAndQuery::try_from(format!("/{NAMESPACE}{rest}{query}")) else { return };
     let mut parts = request.uri().clone().into_parts();
     parts.path_and_query = Some(target);
@@ -69,6 +76,20 @@ fn rewrite_alias(request: &mut ServiceRequest) {
         request.head_mut().uri = uri;
         request.extensions_mut().insert(ByAlias);
     }
+}
+
+/// Splits the query `rest_route=/tribe/events/v1/events&page=2` of the root into the path below the
+/// API and the other parameters.
+fn by_query(path: &str, query: &str) -> Option<(String, String)> {
+    const NAME: &str = "rest_route=";
+    if !matches!(path, "/" | "/index.php") {
+        return None;
+    }
+    let (routes, others): (Vec<&str>, Vec<&str>) =
+        query.split('&').partition(|pair| pair.starts_with(NAME));
+    let (_, route) = url::form_urlencoded::parse(routes.last()?.as_bytes()).next()?;
+    let rest = below(&route, ALIAS_NAMESPACE)?.trim_end_matches('/').to_owned();
+    Some((rest, others.join("&")))
 }
 
 /// Answers OPTIONS below the API with the description of the route.

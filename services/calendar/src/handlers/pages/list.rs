@@ -1,7 +1,6 @@
 //! The list of upcoming events, and of the events of a day.
 
 use actix_web::HttpResponse;
-use actix_web::http::header;
 use askama::Template;
 
 use super::head::Head;
@@ -12,7 +11,7 @@ use crate::model::spoken;
 use crate::wire::pages::query::PageQuery;
 
 /// The path of the list.
-const PATH: &str = "/events/";
+pub const PATH: &str = "/events/";
 
 /// A slice of a list with links to the other pages.
 #[derive(Template)]
@@ -53,16 +52,6 @@ struct ListPage<'a> {
     total: i64,
     events: EventList<'a>,
     subscription: Subscription,
-}
-
-/// Redirects to the list.
-pub async fn home(visit: Visit) -> HttpResponse {
-    visit
-        .answer(async |_| {
-            // The shell adds the path of PUBLIC_URL.
-            Ok(HttpResponse::Found().insert_header((header::LOCATION, "/events/")).finish())
-        })
-        .await
 }
 
 /// Lists events.

@@ -3,6 +3,7 @@
 pub(crate) mod event;
 pub(crate) mod list;
 pub(crate) mod month;
+pub(crate) mod recorded;
 pub(crate) mod subjects;
 
 mod failure;

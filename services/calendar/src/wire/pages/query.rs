@@ -21,6 +21,10 @@ pub struct PageQuery {
     pub day: Option<Date>,
     /// Page number from 1; 0 if the parameter is invalid.
     pub page: i64,
+    /// Slug of an event, in an address of the recorded system.
+    pub event: String,
+    /// Id of an event, in an address of the recorded system.
+    pub post: Option<i64>,
     /// Whether the calendar file is requested.
     pub as_calendar: bool,
     /// Whether the calendar file is for Outlook.
@@ -34,23 +38,30 @@ impl PageQuery {
     /// The day is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
+        // The first name is our own, the second that of the recorded system.
+        let either = |names: [&str; 2]| match text(names[0]) {
+            own if own.is_empty() => text(names[1]),
+            own => own,
+        };
         let is_on = |name: &str| params.text(name) == Some("1");
-        let day = text("date");
+        let day = either(["date", "tribe-bar-date"]);
         let parsed = day.parse::<Date>().ok().filter(|date| date.to_string() == day);
         if !day.is_empty() && parsed.is_none() {
             return Err(ParameterErrors::one("date", "must be a day such as 2027-03-14"));
         }
-        let search = text("search");
+        let search = either(["search", "tribe-bar-search"]);
         if search.chars().count() > LONGEST {
             return Err(ParameterErrors::one("search", "must have at most 200 characters"));
         }
-        let page = text("page");
+        let page = either(["page", "paged"]);
         let outlook = is_on("outlook-ical");
         Ok(PageQuery {
             search,
-            category: text("category"),
+            category: either(["category", "tribe_events_cat"]),
             tag: text("tag"),
             day: parsed,
+            event: text("tribe_events"),
+            post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
             as_calendar: is_on("ical") || outlook,
             outlook,

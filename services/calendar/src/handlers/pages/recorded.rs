@@ -1,0 +1,89 @@
+//! Addresses of the recorded system, which redirect to the pages.
+
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use actix_web::web::Path;
+use jiff::civil::Date;
+
+use super::list::PATH;
+use super::site::SITE;
+use super::visit::{Reader, Visit};
+use crate::app::pages::{self, Named};
+use crate::error::Error;
+use crate::model::month::Month;
+use crate::model::slug::lookup_form;
+use crate::wire::pages::query::PageQuery;
+
+/// Redirects the root to the list, or to the page that a query of the recorded system names.
+pub async fn home(visit: Visit) -> HttpResponse {
+    visit
+        .answer(async |reader| {
+            let query = reader.query();
+            if !query.event.is_empty() {
+                return permanent(format!("/event/{}/", lookup_form(&query.event)));
+            }
+            if let Some(id) = query.post {
+                let path = pages::path_of(&reader.state, &reader.request, Named::Event, id).await?;
+                return permanent(path);
+            }
+            Ok(HttpResponse::Found().insert_header((header::LOCATION, list_of(query))).finish())
+        })
+        .await
+}
+
+/// Redirects to the list.
+pub async fn list(visit: Visit) -> HttpResponse {
+    visit.answer(async |reader| permanent(list_of(reader.query()))).await
+}
+
+/// Redirects to a page of the list.
+pub async fn page(visit: Visit, number: Path<i64>) -> HttpResponse {
+    visit.answer(async |reader| permanent(reader.query().href(PATH, *number))).await
+}
+
+/// Redirects to the list of the current day.
+pub async fn today(visit: Visit) -> HttpResponse {
+    let location = |reader: &Reader| {
+        let now = reader.state.clock.now();
+        let day = reader.state.site.settings.site_timezone.wall(now).date();
+        list_of(&PageQuery { day: Some(day), ..reader.query().clone() })
+    };
+    visit
+        .answer(async |reader| {
+            Ok(HttpResponse::Found().insert_header((header::LOCATION, location(reader))).finish())
+        })
+        .await
+}
+
+/// Redirects a day or a month to its page.
+pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
+    visit
+        .answer(async |reader| {
+            if let Some(month) = Month::parse(&text) {
+                return permanent(format!("/events/month/{}/", month.code()));
+            }
+            let day = text.parse::<Date>().ok().filter(|day| day.to_string() == *text);
+            let day = Some(day.ok_or(Error::NoRoute)?);
+            permanent(list_of(&PageQuery { day, ..reader.query().clone() }))
+        })
+        .await
+}
+
+/// Redirects to the icon of the pages.
+pub async fn icon() -> HttpResponse {
+    let location = format!("/{}", SITE.icon_href());
+    HttpResponse::Found().insert_header((header::LOCATION, location)).finish()
+}
+
+/// Returns the path of the list with a query, or of its calendar file.
+fn list_of(query: &PageQuery) -> String {
+    match query.as_calendar {
+        true => query.calendar(PATH),
+        false => query.href(PATH, query.page),
+    }
+}
+
+/// The shell adds the path of PUBLIC_URL.
+fn permanent(location: String) -> Result<HttpResponse, Error> {
+    Ok(HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish())
+}

@@ -1,0 +1,70 @@
+//! Addresses that links and subscribers of the recorded system use.
+
+use serde_json::json;
+
+use crate::app::{App, send};
+use crate::pages::page;
+
+#[actix_web::test]
+async fn addresses_of_the_recorded_system_redirect() {
+    let app = App::with(&["--site-timezone=Asia/Tokyo"]).await;
+    let id = app.event(json!({"title": "Show"})).await;
+    let post = format!("/?post_type=tribe_events&p={id}");
+    app.make("/categories", json!({"name": "Jazz"})).await;
+    let draft = app.event(json!({"title": "Draft", "status": "draft"})).await;
+    for (path, status, location) in [
+        ("/", 302, "/events/"),
+        ("/events/list/", 301, "/events/"),
+        ("/events/list/?ical=1", 301, "/events/?ical=1"),
+        ("/events/list/?tribe-bar-date=2027-03-05", 301, "/events/?date=2027-03-05"),
+        ("/events/list/page/3/", 301, "/events/?page=3"),
+        ("/events/page/2/?tribe-bar-search=show", 301, "/events/?search=show&page=2"),
+        ("/events/today/", 302, "/events/?date=2027-03-10"),
+        ("/events/2027-03-05/", 301, "/events/?date=2027-03-05"),
+        ("/events/2027-03/", 301, "/events/month/2027-03/"),
+        ("/?post_type=tribe_events", 302, "/events/"),
+        ("/?post_type=tribe_events&ical=1", 302, "/events/?ical=1"),
+        ("/?post_type=tribe_events&tribe_events_cat=jazz", 302, "/events/?category=jazz"),
+        ("/?tribe_events=show", 301, "/event/show/"),
+        (&post, 301, "/event/show/"),
+    ] {
+        let moved = page(&app, path).await.expect(status);
+        assert_eq!(moved.header("location"), location, "{path}");
+        let target = page(&app, location).await;
+        let is_beyond = location.contains("page=");
+        assert_eq!(target.status, if is_beyond { 404 } else { 200 }, "{location}");
+    }
+    let icon = page(&app, "/favicon.ico").await.expect(302);
+    let icon = page(&app, icon.header("location")).await.expect(200);
+    assert_eq!(icon.header("content-type"), "image/svg+xml");
+    for path in ["/events/tomorrow/", "/events/2027-13-05/", &format!("/?p={draft}"), "/?p=99999"] {
+        page(&app, path).await.expect(404);
+    }
+    let shown = page(&app, "/events/?tribe-bar-date=2027-03-05").await.expect(200);
+    assert!(shown.text.contains("2027-03-05"));
+}
+
+#[actix_web::test]
+async fn api_answers_by_the_query_of_the_root() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Show"})).await;
+    for (query, path) in [
+        (
+            format!("/?rest_route=/tribe/events/v1/events/{id}"),
+            format!("/wp-json/tribe/events/v1/events/{id}"),
+        ),
+        (
+            "/?rest_route=%2Ftribe%2Fevents%2Fv1%2Fevents%2F&per_page=1&page=1".to_owned(),
+            "/wp-json/tribe/events/v1/events?per_page=1&page=1".to_owned(),
+        ),
+        (
+            "/index.php?page=1&rest_route=/tribe/events/v1/venues".to_owned(),
+            "/wp-json/tribe/events/v1/venues?page=1".to_owned(),
+        ),
+    ] {
+        let one = send(app.server.get(&query)).await.expect(200);
+        let other = send(app.server.get(&path)).await.expect(200);
+        assert_eq!(one.text, other.text, "{query}");
+    }
+    send(app.server.get("/?rest_route=/wp/v2/posts")).await.expect(302);
+}
