@@ -1,14 +1,15 @@
-//! Converts relative dates of a list request to absolute ones, for the links to other pages.
+//! The dates of a list request as links to its pages repeat them.
 
 use jiff::Timestamp;
-use jiff::civil::Time;
+use jiff::civil::{DateTime, Time};
 
 use super::schedule::day_end;
-use super::when::{NotADate, When};
+use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Returns the absolute date that a bound means, so page links keep their meaning over time.
-/// Returns `None` if the text is absolute already.
+/// Returns the date that a bound means, so page links keep their meaning over time: a day with its
+/// edge, or if times count, a local time or an instant. Returns `None` for a text that is an instant
+/// already.
 ///
 /// # Errors
 /// The date is outside the supported years.
@@ -19,19 +20,23 @@ pub fn absolute(
     zone: &Zone,
     now: Timestamp,
 ) -> Result<Option<String>, NotADate> {
-    if !when.is_relative() {
-        return Ok(None);
-    }
     if strict {
-        let at = when.resolve(zone, now)?.instant(zone)?;
-        return Ok(Some(whole(at).to_string()));
+        return Ok(match when.resolve(zone, now)? {
+            point if when.is_relative() => Some(whole(point.instant(zone)?).to_string()),
+            PointInTime::Wall(wall) => Some(written(wall)),
+            PointInTime::Instant(_) => None,
+        });
     }
     let day = when.day(zone, now)?;
     let wall = match edge {
         DayEdge::Start => day.to_datetime(Time::midnight()),
         DayEdge::End => day_end(day),
     };
-    Ok(Some(wall.strftime("%Y-%m-%d %H:%M:%S").to_string()))
+    Ok(Some(written(wall)))
+}
+
+fn written(wall: DateTime) -> String {
+    wall.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// The end of the day that a bound without a time refers to.
@@ -52,15 +57,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn relative_words_become_absolute_dates() {
+    fn bounds_become_the_dates_that_they_mean() {
         let vienna = Zone::parse("Europe/Vienna").unwrap();
         let now = "2027-03-10T23:30:00Z".parse().unwrap();
         let written = |text: &str, strict| {
             absolute(&When::parse(text).unwrap(), DayEdge::Start, strict, &vienna, now).unwrap()
         };
+        let end = |text: &str| {
+            absolute(&When::parse(text).unwrap(), DayEdge::End, false, &vienna, now).unwrap()
+        };
+        assert_eq!(end("2027-05-05").as_deref(), Some("2027-05-05 23:59:59"));
+        assert_eq!(end("1804032000").as_deref(), Some("2027-03-03 23:59:59"));
         assert_eq!(written("now", false).as_deref(), Some("2027-03-11 00:00:00"));
         assert_eq!(written("now", true).as_deref(), Some("2027-03-10T23:30:00Z"));
-        assert_eq!(written("2027-05-05 12:00", false), None);
+        assert_eq!(written("2027-05-05 12:00", false).as_deref(), Some("2027-05-05 00:00:00"));
+        assert_eq!(written("May 5, 2027 noon", true).as_deref(), Some("2027-05-05 12:00:00"));
+        assert_eq!(written("2027-05-05T12:00:00Z", true), None);
         assert_eq!(written("1804032000", true), None);
     }
 }

@@ -349,3 +349,51 @@ async fn events_sort_by_local_start_then_publication_then_id() {
     let d = app.event(at("UTC", "2027-01-01")).await;
     assert_eq!(app.get("/events").await.ids(), [c, d, a, b]);
 }
+
+#[actix_web::test]
+async fn page_links_show_the_values_in_effect_in_recorded_order() {
+    let app = App::with(&["--site-timezone=Europe/Vienna"]).await;
+    app.make("/categories", json!({"name": "Jazz"})).await;
+    let end = "end_date=2029-03-10%2023%3A59%3A59";
+    let public = "status=publish";
+    for (query, expected) in [
+        ("start_date=2027-03-14", format!("start_date=2027-03-14%2000%3A00%3A00&{end}&{public}")),
+        (
+            "end_date=2027-03-20&start_date=1804032000",
+            format!(
+                "start_date=2027-03-03%2000%3A00%3A00&end_date=2027-03-20%2023%3A59%3A59&{public}"
+            ),
+        ),
+        (
+            "start_date=2027-03-14T23:30:00-05:00",
+            format!("start_date=2027-03-14%2000%3A00%3A00&{end}&{public}"),
+        ),
+        (
+            "starts_after=2027-03-14&per_page=5",
+            format!("starts_after=2027-03-14%2023%3A59%3A59&{public}"),
+        ),
+        (
+            "categories=jazz&end_date=2027-04-01&featured=true&start_date=2027-03-01",
+            format!(
+                "start_date=2027-03-01%2000%3A00%3A00&end_date=2027-04-01%2023%3A59%3A59&categories=jazz&featured=true&{public}"
+            ),
+        ),
+        (
+            "start_date=2027-03-14 18:30&strict_dates=true&end_date=2027-04-01T00:00:00Z",
+            format!(
+                "start_date=2027-03-14%2018%3A30%3A00&end_date=2027-04-01T00%3A00%3A00Z&strict_dates=true&{public}"
+            ),
+        ),
+    ] {
+        let list = app.get(&format!("/events?{query}")).await.expect(200);
+        let link = list.json["rest_url"].as_str().unwrap();
+        let (_, shown) = link.split_once("?page=1&per_page=").unwrap();
+        let (_, shown) = shown.split_once('&').unwrap();
+        assert_eq!(shown, expected, "{query}");
+    }
+    let list = app.get_as("editor", "/events?status=draft,%20publish").await.expect(200);
+    let link = list.json["rest_url"].as_str().unwrap();
+    assert!(link.ends_with("&status=draft%2Cpublish"), "{link}");
+    let refused = app.get("/categories?slug=").await.expect(400);
+    assert!(refused.json["data"]["params"]["slug"].is_string(), "{}", refused.text);
+}

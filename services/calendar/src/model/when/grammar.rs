@@ -1,5 +1,7 @@
 //! Parser of the date grammar: reads words from left to right and recognises each by its form.
 
+use std::borrow::Cow;
+
 use jiff::civil::{Date, Time, Weekday};
 
 use super::date_time::{Base, NotADate, Step, Unit, WeekdayChoice, When, rolling_date};
@@ -27,7 +29,7 @@ fn parse(text: &str) -> Result<When, NotADate> {
     if let Some(base) = number(text)? {
         return Ok(When { base, time: None, zone: None, steps: Vec::new() });
     }
-    let spaced = split_at_t(text);
+    let spaced = split_at_t(&with_separators(text));
     let words: Vec<&str> = spaced.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
     let mut parser = Parser { words: &words, at: 0, found: Found::default() };
     while parser.at < words.len() {
@@ -52,6 +54,23 @@ fn number(text: &str) -> Result<Option<Base>, NotADate> {
         }
     }
     Ok(Some(Base::Timestamp(digits.parse().map_err(|_| NotADate)?)))
+}
+
+/// Writes the basic form of ISO 8601, `20270301T190000Z`, with separators.
+fn with_separators(text: &str) -> Cow<'_, str> {
+    let digits = |range: std::ops::Range<usize>| {
+        text.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let is_basic = matches!(text.as_bytes().get(8), Some(b'T' | b't'));
+    let (Some(date), Some(time), true) = (digits(0..8), digits(9..13), is_basic) else {
+        return Cow::Borrowed(text);
+    };
+    let (seconds, rest) = match digits(13..15) {
+        Some(seconds) => (format!(":{seconds}"), &text[15..]),
+        None => (String::new(), &text[13..]),
+    };
+    let (year, month, day) = (&date[..4], &date[4..6], &date[6..]);
+    Cow::Owned(format!("{year}-{month}-{day} {}:{}{seconds}{rest}", &time[..2], &time[2..]))
 }
 
 /// Replaces the `T` between date and time in ISO 8601 by a space.
@@ -274,11 +293,18 @@ impl Parser<'_> {
             let (half, rest) = half_day(rest);
             let next = self.peek(1);
             let (half, used) = match (half, next.as_deref()) {
-                (None, Some("am")) if rest.is_empty() => (Some(false), 2),
-                (None, Some("pm")) if rest.is_empty() => (Some(true), 2),
+                (None, Some(next)) if rest.is_empty() => match half_day(next) {
+                    (Some(half), _) => (Some(half), 2),
+                    (None, _) => (None, 1),
+                },
                 (half, _) => (half, 1),
             };
-            self.found.time(clock_time(clock, half)?)?;
+            if half.is_none() && matches!(clock, "24:00" | "24:00:00") {
+                self.found.time(Time::midnight())?;
+                self.found.steps.push(Step::Add(1, Unit::Day));
+            } else {
+                self.found.time(clock_time(clock, half)?)?;
+            }
             if !rest.is_empty() {
                 self.found.zone(Zone::of_date(rest).ok_or(NotADate)?)?;
             }
@@ -340,8 +366,8 @@ fn split_clock(word: &str) -> (&str, &str) {
 
 fn half_day(rest: &str) -> (Option<bool>, &str) {
     match rest {
-        "am" => (Some(false), ""),
-        "pm" => (Some(true), ""),
+        "am" | "a.m." | "a.m" => (Some(false), ""),
+        "pm" | "p.m." | "p.m" => (Some(true), ""),
         _ => (None, rest),
     }
 }

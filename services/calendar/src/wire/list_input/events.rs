@@ -2,7 +2,7 @@
 
 use super::dates::dates;
 use super::query::{
-    ListOptions, ListRequest, default_status, existing_event, paging, repeated, scope,
+    ListOptions, ListRequest, default_status, existing_event, in_order, paging, repeated, scope,
 };
 use crate::model::geo::{Point, Unit};
 use crate::model::linked::Kind;
@@ -129,7 +129,10 @@ fn decode(
     let mut query = repeated::<EventListParameters>(params, paging);
     dates.repeat(&mut query, include.is_some());
     repeat_radius(&mut query, params, geo, options);
-    query.extend(default_status(params, options.actor));
+    let statuses = status.as_ref().map(|words| ("status".to_owned(), words.0.join(",")));
+    query.retain(|(name, _)| name != "status" || statuses.is_none());
+    query.extend(statuses.or_else(|| default_status(params, options.actor)));
+    in_order::<EventListParameters>(&mut query);
     let default_order = if include.is_some() { EventOrder::Date } else { EventOrder::Start };
     let filter = EventFilter {
         scope: scope(e, status, options.actor),

@@ -66,6 +66,12 @@ pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, St
     query
 }
 
+/// Sorts parameters of page links in declaration order.
+pub fn in_order<T: Declared>(query: &mut [(String, String)]) {
+    let declared = T::parameters();
+    query.sort_by_key(|(name, _)| declared.iter().position(|one| one.name == *name));
+}
+
 /// Returns the scope of `status`. Statuses that the caller may not request are invalid.
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);

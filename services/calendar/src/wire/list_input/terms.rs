@@ -90,6 +90,9 @@ fn decode(
         Taxonomy::Category => repeated::<CategoryListParameters>(params, paging),
         Taxonomy::Tag => repeated::<TagListParameters>(params, paging),
     };
+    if slug.as_ref().is_some_and(|texts| texts.0.is_empty()) {
+        errors.fail("slug", "must not be empty");
+    }
     let slugs = slug.map(|texts| texts.0.iter().map(|text| slug::slugify(text)).collect());
     let filter = TermFilter {
         search: search.map(|text| text.0),
