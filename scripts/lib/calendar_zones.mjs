@@ -9,13 +9,14 @@ const require = createRequire(`${modules}/`);
 const expected = JSON.parse(readFileSync(`${folder}/expected.json`, 'utf8'));
 const utc = (date) => date.toISOString().slice(0, 19).replace('T', ' ');
 
-// node-ical knows zones by name and uses its own rules for them.
-const OTHERWISE = new Set((process.env.OTHERWISE ?? '').split(' ').filter(Boolean));
+// node-ical ignores the rules of the file: its own table has other ones for these zones, and none after 2035.
+const OTHERWISE = new Set(['Africa/Casablanca', 'Asia/Gaza']);
+const LAST = '2036';
 
 function compare(parser, found, isLeftOut) {
   const titles = Object.keys(expected).filter((title) => !isLeftOut(title));
   const wrong = titles.filter((title) => String(found[title]) !== String(expected[title]));
-  for (const title of wrong.slice(0, Number(process.env.SHOW ?? 5))) {
+  for (const title of wrong.slice(0, 5)) {
     console.log(`${parser}: ${title} is ${found[title]} instead of ${expected[title]}`);
   }
   console.log(`${parser}: ${titles.length - wrong.length} of ${titles.length} events agree`);
@@ -43,4 +44,4 @@ const found = {};
 for (const entry of Object.values(parsed)) {
   if (entry.type === 'VEVENT') found[entry.summary] = [utc(entry.start), utc(entry.end)];
 }
-compare('node-ical', found, (title) => OTHERWISE.has(title.split(' ')[0]));
+compare('node-ical', found, (title) => OTHERWISE.has(title.split(' ')[0]) || expected[title][0] >= LAST);
