@@ -270,7 +270,8 @@ async function begin() {
   showOperation();
 }
 
-byId('operation').addEventListener('change', showOperation);
+// `input` reaches this listener before that of the form, which needs the fields of the operation.
+byId('operation').addEventListener('input', showOperation);
 byId('form').addEventListener('input', showCommand);
 byId('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
 byId('copy').addEventListener('click', copy);

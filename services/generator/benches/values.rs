@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use generator::model::names::Part;
-use generator::model::person::Maker;
+use generator::model::person::{Limits, Maker};
 use generator::model::text::{Lorem, Unit, Vocabulary};
 use generator::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
 
@@ -51,11 +51,13 @@ fn people(criterion: &mut Criterion) {
         nth += 1;
     });
     let day = jiff::civil::date(2030, 1, 1);
-    if let Ok(maker) = Maker::new(names::american(), day) {
+    if let Ok(maker) = Maker::new(names::american(), day, Limits::default()) {
         measure(criterion, "person", |random, out| out.push_str(&maker.make(0, random).email));
     }
-    let makers: Vec<_> =
-        cultures.iter().filter_map(|culture| Maker::new(culture, day).ok()).collect();
+    let makers: Vec<_> = cultures
+        .iter()
+        .filter_map(|culture| Maker::new(culture, day, Limits::default()).ok())
+        .collect();
     measure(criterion, "person of all cultures in turn", |random, out| {
         out.push_str(&makers[nth % makers.len()].make(0, random).email);
         nth += 1;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use generator::model::names::{self, Part};
 use generator::model::numbers::{FIRST_BIRTH, Kind, Sex, Wanted, find};
-use generator::model::person::Maker;
+use generator::model::person::{Limits, Maker};
 use generator::model::phone::{self, Validation};
 use generator::model::{Seed, card, crypto, iban, imei};
 use jiff::civil::{Date, date};
@@ -52,7 +52,7 @@ fuzz_target!(|data: (&str, u8, u16, Option<bool>)| {
 
     let sex = male.map(|male| if male { Sex::Male } else { Sex::Female });
     let born = FIRST_BIRTH.saturating_add(jiff::Span::new().days(days)).min(TODAY);
-    let wanted = Wanted { born: (days > 0).then_some(born), sex };
+    let wanted = Wanted { born: (days > 0).then_some(born), sex, ..Wanted::default() };
     let schemes = find(&COUNTRIES[choice % COUNTRIES.len()], Kind::Person).expect("it is listed");
     let number = schemes.make(&mut random, wanted).expect("a number is made for everybody");
     assert_eq!(schemes.check(&number, TODAY), Ok(()), "{} {number} {born}", schemes.country());
@@ -66,7 +66,7 @@ fuzz_target!(|data: (&str, u8, u16, Option<bool>)| {
     text.clear();
     culture.write(&mut random, Part::Last, &mut text);
     assert!(is_clean(&text), "{}: {text}", culture.code);
-    let maker = Maker::new(culture, TODAY).expect("patterns compile");
+    let maker = Maker::new(culture, TODAY, Limits::default()).expect("patterns compile");
     let person = maker.make(0, &mut random);
     assert!(person.email.is_ascii() && person.email.contains('@'), "{}", person.email);
 });

@@ -157,6 +157,5 @@ pub async fn validate_vat(
     After(input): After<Input<VatRequest>>,
     state: Data<State>,
 ) -> HttpResponse {
-    let verdict = input.0.schemes.check(&input.0.number, state.today());
-    reply::fresh(reply::json(&NumberAnswer::from(verdict)))
+    reply::fresh(reply::json(&NumberAnswer::new(&input.0, state.today())))
 }

@@ -3,6 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{Error, HttpResponse, get};
 use auth::After;
+use shell::Fault;
 
 use super::card::SEEDED_DAY;
 use super::input::Input;
@@ -23,7 +24,7 @@ use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
     params(PersonParameters),
     responses(
         (status = 200, body = OneOrSeveral<PersonAnswer>,
-            headers(("X-Ref-Date" = String, description = "Day that the expiry of cards was counted from")),
+            headers(("X-Ref-Date" = String, description = "Day that ages and the expiry of cards were counted from")),
             example = json!({
                 "culture": "sv",
                 "sex": "female",
@@ -65,7 +66,10 @@ pub async fn generate_persons(
     let seed = input.seed()?;
     let usual = || if input.seed.is_some() { SEEDED_DAY } else { state.today() };
     let day = input.reference_day.unwrap_or_else(usual);
-    let maker = Maker::new(input.culture, day).map_err(|cause| input.error(cause))?;
+    if let Some(violation) = input.birth_violation(day) {
+        return Err(input.error(Fault::InvalidQuery(vec![violation])));
+    }
+    let maker = Maker::new(input.culture, day, input.limits).map_err(|cause| input.error(cause))?;
     let mut random = seed.random("generatePersons", input.culture.code);
     let mut indexes = 0..;
     let make = move || {

@@ -59,6 +59,5 @@ pub async fn validate_social_number(
     After(BodyInput(request)): After<BodyInput<NumberRequest>>,
     state: Data<State>,
 ) -> HttpResponse {
-    let verdict = request.schemes.check(&request.number, state.today());
-    reply::fresh(reply::json(&NumberAnswer::from(verdict)))
+    reply::fresh(reply::json(&NumberAnswer::new(&request, state.today())))
 }

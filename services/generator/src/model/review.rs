@@ -120,6 +120,38 @@ const BAD_ENDS: [&str; 8] = [
 /// The percentage of reviews with a closing remark.
 const ENDED: u64 = 40;
 
+/// Openings that name the product, before templates that do not.
+const OPENINGS: [&str; 8] = [
+    "{p}: ",
+    "About the {p}: ",
+    "My verdict on the {p}: ",
+    "The {p} in one line: ",
+    "After {time} with the {p}: ",
+    "{Person} asked me about the {p}. ",
+    "So, the {p}. ",
+    "Review of the {p}: ",
+];
+/// The percentage of reviews with an opening, of those whose template does not name the product.
+const OPENED: u64 = 65;
+
+/// Neutral remarks between a review and its closing remark.
+const REMARKS: [&str; 12] = [
+    "I have had it for {time}.",
+    "It is in {place} now.",
+    "It came within two days.",
+    "Delivery took a week.",
+    "{Person} recommended it to me.",
+    "It was a present from {person}.",
+    "Ordered for {place}.",
+    "I waited {time} before writing this.",
+    "{Person} has the same one.",
+    "We mostly use it in {place}.",
+    "I had an older model for {time}.",
+    "The parcel was left in {place}.",
+];
+/// The percentage of reviews with a remark.
+const REMARKED: u64 = 60;
+
 /// The templates of one tone.
 struct Tones {
     good: Vec<&'static str>,
@@ -144,7 +176,33 @@ pub fn write(product: &str, random: &mut Random, out: &mut String) {
         _ => (&tones.bad, BAD_ENDS.as_slice()),
     };
     let (person, pronoun) = *random.pick(&PERSONS);
-    let mut rest = *random.pick(templates);
+    let template = *random.pick(templates);
+    let mut fill = |text: &str, random: &mut Random| {
+        fill(text, product, (person, pronoun), random, out);
+    };
+    if !template.contains("{p}") && random.percent(OPENED) {
+        fill(random.pick::<&str>(&OPENINGS), random);
+    }
+    fill(template, random);
+    if random.percent(REMARKED) {
+        fill(" ", random);
+        fill(random.pick::<&str>(&REMARKS), random);
+    }
+    if random.percent(ENDED) {
+        fill(" ", random);
+        fill(random.pick::<&str>(ends), random);
+    }
+}
+
+/// Appends a text with its slots filled.
+fn fill(
+    text: &str,
+    product: &str,
+    (person, pronoun): (&str, &str),
+    random: &mut Random,
+    out: &mut String,
+) {
+    let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
         let (slot, after) = after.split_once('}').unwrap_or((after, ""));
@@ -165,10 +223,6 @@ pub fn write(product: &str, random: &mut Random, out: &mut String) {
         rest = after;
     }
     out.push_str(rest);
-    if random.percent(ENDED) {
-        out.push(' ');
-        out.push_str(random.pick::<&str>(ends));
-    }
 }
 
 #[cfg(test)]

@@ -71,7 +71,8 @@ fn country<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
     limited(deserializer, 2).map(|text| Some(text.to_owned()))
 }
 
-fn birth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
+/// Deserializes a birth date.
+pub fn birth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
     let text = <&str>::deserialize(deserializer)?.trim();
     let day = text.parse::<Date>().ok().filter(|day| day.to_string() == text);
     day.map(Some).ok_or_else(|| reject(DATE, ""))
@@ -102,7 +103,11 @@ impl Request for IdentityRequest {
         Ok(Self {
             schemes,
             quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
-            wanted: Wanted { born: parameters.birth_date, sex: parameters.sex.map(Sex::from) },
+            wanted: Wanted {
+                born: parameters.birth_date,
+                sex: parameters.sex.map(Sex::from),
+                place: None,
+            },
             seed: parameters.seed,
         })
     }

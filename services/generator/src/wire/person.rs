@@ -9,15 +9,16 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::card::{CardAnswer, reference_day};
-use super::identity::SexName;
+use super::identity::{SexName, birth};
 use super::name::culture;
 use super::record::Record;
 use super::request::{Request, complete, seeded};
+use super::rules::BETWEEN;
 use super::spelling::Spelling;
 use crate::model::Seed;
 use crate::model::names::{self, Culture};
-use crate::model::numbers::Sex;
-use crate::model::person::Person;
+use crate::model::numbers::{FIRST_BIRTH, Sex};
+use crate::model::person::{Limits, Person};
 
 /// Parameters of `GET /api/Person`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -35,11 +36,28 @@ pub struct PersonParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Reference day for the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a seed,
+    /// Reference day for ages and the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a seed,
     /// otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
+    /// The lowest age in years on the reference day. Default: 18, or 0 if `maxAge` is lower.
+    #[serde(rename = "minAge", default)]
+    #[param(rename = "minAge", value_type = Option<i32>, minimum = 0, maximum = 99)]
+    #[validate(range(min = 0, max = 99))]
+    min_age: Option<i32>,
+    /// The highest age in years on the reference day. Default: 89, or `minAge` if it is higher.
+    #[serde(rename = "maxAge", default)]
+    #[param(rename = "maxAge", value_type = Option<i32>, minimum = 0, maximum = 99)]
+    #[validate(range(min = 0, max = 99))]
+    max_age: Option<i32>,
+    /// Sex. Default: both, equally often.
+    #[param(value_type = Option<SexName>, inline)]
+    sex: Option<SexName>,
+    /// Birth date, from 1900-01-01 to the reference day, instead of an age.
+    #[serde(rename = "birthDate", default, deserialize_with = "birth")]
+    #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
+    birth_date: Option<Date>,
 }
 
 /// A request for persons.
@@ -50,20 +68,43 @@ pub struct PersonRequest {
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
-    /// The reference day for the expiry of cards.
+    /// The reference day for ages and the expiry of cards.
     pub reference_day: Option<Date>,
+    /// The persons that are wanted.
+    pub limits: Limits,
 }
 
 impl Request for PersonRequest {
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |parameters: PersonParameters| {
+        let request = complete(query, |parameters: PersonParameters| {
+            let age = |years: Option<i32>| years.and_then(|years| years.try_into().ok());
             Some(Self {
+                limits: Limits {
+                    least: age(parameters.min_age),
+                    most: age(parameters.max_age),
+                    sex: parameters.sex.map(Sex::from),
+                    born: parameters.birth_date,
+                },
                 culture: parameters.culture.unwrap_or_else(names::american),
                 quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
                 seed: parameters.seed,
                 reference_day: parameters.reference_day,
             })
-        })
+        })?;
+        match request.limits {
+            Limits { least: Some(least), most: Some(most), .. } if least > most => {
+                Err(vec![Violation::new("minAge", BETWEEN, format!("0 and {most}"))])
+            }
+            _ => Ok(request),
+        }
+    }
+}
+
+impl PersonRequest {
+    /// Returns the violation of the birth date, as of the reference day.
+    pub fn birth_violation(&self, day: Date) -> Option<Violation> {
+        let born = self.limits.born.filter(|born| !(FIRST_BIRTH..=day).contains(born));
+        born.map(|_| Violation::new("birthDate", BETWEEN, format!("{FIRST_BIRTH} and {day}")))
     }
 }
 
@@ -88,7 +129,7 @@ pub struct PersonAnswer {
     name_latin: String,
     /// The reading of the full name in katakana, in Japanese, or null.
     name_kana: Option<String>,
-    /// Birth date, 18 to 90 years ago.
+    /// Birth date, consistent with the wanted age on the reference day.
     #[schema(example = "1984-02-29", format = Date)]
     birth_date: String,
     /// Home address.
@@ -102,8 +143,9 @@ pub struct PersonAnswer {
     /// User name, unique within a list.
     #[schema(example = "ellenbrandt")]
     username: String,
-    /// National identity number, consistent with birth date and sex if it encodes them, or null if
-    /// the country is not supported. It may exist.
+    /// National identity number, consistent with birth date, sex and address if it encodes them. It
+    /// may exist. Null in the countries without supported numbers: AM AZ BD DZ GE GH HK HU IR KE LU
+    /// MK NG NP PS RS SA SN TW UZ VN.
     national_number: Option<String>,
     /// Bank account in the country, or null if it has no IBANs. It may exist: do not pay to it.
     iban: Option<String>,

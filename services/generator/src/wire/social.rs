@@ -1,5 +1,6 @@
 //! Tax and identity numbers on the wire.
 
+use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
 use shell::params::{Input, read, reject};
@@ -10,7 +11,7 @@ use super::body::{BodyRequest, members, value_of};
 use super::request::{Request, complete};
 use super::rules::{BODY_RULES, MEMBER_LENGTH, RULES, UNSUPPORTED};
 use super::values::{filled, length, listed};
-use crate::model::numbers::{self, Kind, Schemes, Verdict};
+use crate::model::numbers::{self, Kind, Schemes};
 
 /// Parameters of `POST /api/Finance/Vat/Validator`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -164,11 +165,21 @@ pub struct NumberAnswer {
     is_valid: bool,
     /// The error, or null for a valid number.
     error_message: Option<String>,
+    /// The kind of a valid number that is not of the country's usual kind, such as `foreigner
+    /// number`. Otherwise absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
 }
 
-impl From<Verdict> for NumberAnswer {
-    fn from(verdict: Verdict) -> Self {
-        Self { is_valid: verdict.is_ok(), error_message: verdict.err().map(|why| why.to_string()) }
+impl NumberAnswer {
+    /// Checks a number.
+    pub fn new(request: &NumberRequest, today: Date) -> Self {
+        let verdict = request.schemes.check(&request.number, today);
+        Self {
+            is_valid: verdict.is_ok(),
+            error_message: verdict.err().map(|why| why.to_string()),
+            kind: request.schemes.other_kind(&request.number, today),
+        }
     }
 }
 

@@ -38,6 +38,10 @@ async fn every_culture_has_persons() {
         let people = app.ok(&format!("/api/Person?culture={code}&quantity=3")).await;
         assert_eq!(people.as_array().unwrap().len(), 3, "{code}");
         assert_eq!(people[0]["culture"], code);
+        let country = people[0]["address"]["countryCode"].as_str().unwrap();
+        let without = "AM AZ BD DZ GE GH HK HU IR KE LU MK NG NP PS RS SA SN TW UZ VN";
+        let without = without.split(' ').any(|known| known == country);
+        assert_eq!(people[0]["nationalNumber"].is_null(), without, "{code}");
     }
     assert_eq!(app.ok("/api/Person").await["address"]["countryCode"], "US");
 }
@@ -87,4 +91,34 @@ async fn addresses_and_user_names_fit_unique_columns_and_come_from_the_name() {
     }
     let russian = app.ok("/api/Person?culture=ru&seed=1").await;
     assert_eq!(russian["nameKana"], Value::Null);
+}
+
+#[actix_web::test]
+async fn persons_have_the_wanted_age_sex_and_birth_date() {
+    let app = App::start().await;
+    let path = "/api/Person?culture=pl&quantity=60&seed=1&refDate=2000-06-15";
+    let people = app.ok(&format!("{path}&minAge=20&maxAge=29&sex=female")).await;
+    for person in people.as_array().unwrap() {
+        let born = person["birthDate"].as_str().unwrap();
+        assert!(("1970-06-15".."1980-06-16").contains(&born), "{born}");
+        assert_eq!(person["sex"], "female");
+        assert!(person["nationalNumber"].as_str().unwrap().starts_with(&born[2..4]));
+    }
+    let person = app.ok("/api/Person?culture=pl&birthDate=1984-02-29").await;
+    assert_eq!(person["birthDate"], "1984-02-29");
+    assert_eq!(
+        app.errors("/api/Person?minAge=100&maxAge=-1").await,
+        json!({
+            "minAge": ["The field minAge must be between 0 and 99."],
+            "maxAge": ["The field maxAge must be between 0 and 99."],
+        })
+    );
+    assert_eq!(
+        app.errors("/api/Person?minAge=30&maxAge=20").await,
+        json!({ "minAge": ["The field minAge must be between 0 and 20."] })
+    );
+    assert_eq!(
+        app.errors("/api/Person?birthDate=2000-06-16&refDate=2000-06-15").await,
+        json!({ "birthDate": ["The field birthDate must be between 1900-01-01 and 2000-06-15."] })
+    );
 }

@@ -215,3 +215,16 @@ async fn faults_of_a_wanted_person_are_400() {
         assert_eq!(app.errors(&format!("/api/SocialNumber?{query}")).await, errors, "{query}");
     }
 }
+
+#[actix_web::test]
+async fn a_number_of_another_kind_is_named() {
+    let app = App::start().await;
+    for (number, kind) in [("8643010123", json!("foreigner number")), ("7523169263", json!(null))] {
+        let body = json!({ "number": number, "country": "BG" }).to_string();
+        let request = app.server.post("/api/SocialNumber?idType=SSN");
+        let request = request.header("content-type", "application/json").body(body);
+        let answer = request.answer().await.expect(200).json();
+        assert_eq!(answer["isValid"], true, "{number}");
+        assert_eq!(answer["kind"], kind, "{number}");
+    }
+}

@@ -60,10 +60,10 @@ fn push_word(word: &str, language: &str, out: &mut String) {
             Some((text, _)) => out.push_str(text),
             None => push_letter(letters[at], language, out),
         }
-        if capitals[at] {
-            if let Some(first) = out.get_mut(start..start + 1) {
-                first.make_ascii_uppercase();
-            }
+        if capitals[at]
+            && let Some(first) = out.get_mut(start..start + 1)
+        {
+            first.make_ascii_uppercase();
         }
         at += joined.map_or(1, |(_, length)| length);
     }

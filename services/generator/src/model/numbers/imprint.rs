@@ -41,6 +41,14 @@ fn day_first(text: &mut [u8], at: usize, person: &Person, shift: i8) {
     put(text, at + 4, i64::from(person.born.year() % 100), 2);
 }
 
+/// Writes the code of the place of birth, if it is given.
+fn place(text: &mut [u8], at: usize, person: &Person) {
+    if let Some(place) = &person.place {
+        let code = place.as_bytes();
+        text[at..at + code.len()].copy_from_slice(code);
+    }
+}
+
 /// Makes a digit odd or even.
 fn parity(text: &mut [u8], at: usize, odd: bool) {
     text[at] = (text[at] & !1) | u8::from(odd);
@@ -80,6 +88,7 @@ pub fn bulgaria(text: &mut Vec<u8>, person: &Person) {
 }
 
 pub fn china(text: &mut Vec<u8>, person: &Person) {
+    place(text, 0, person);
     put(text, 6, i64::from(person.born.year()), 4);
     year_first(text, 8, person, 0);
     parity(text, 16, person.is_male());
@@ -127,6 +136,7 @@ pub fn france(text: &mut Vec<u8>, person: &Person) {
     text[0] = if person.is_male() { b'1' } else { b'2' };
     put(text, 1, i64::from(person.born.year() % 100), 2);
     put(text, 3, i64::from(person.born.month()), 2);
+    place(text, 5, person);
     // The departments 2A and 2B of Corsica count as 19 and 18.
     let mut digits = text.clone();
     match digits[6] {
@@ -155,6 +165,7 @@ pub fn italy(text: &mut Vec<u8>, person: &Person) {
     put(text, 6, i64::from(person.born.year() % 100), 2);
     text[8] = ITALIAN_MONTHS[(person.born.month() as usize - 1) % 12];
     put(text, 9, i64::from(person.born.day()) + if person.is_male() { 0 } else { 40 }, 2);
+    place(text, 11, person);
     text[15] = italian_letter(&text[..15]);
 }
 

@@ -25,6 +25,27 @@ pub enum Sex {
     Male,
 }
 
+/// The code of a place, such as a county or department: up to six letters and digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlaceCode {
+    bytes: [u8; 6],
+    length: usize,
+}
+
+impl PlaceCode {
+    /// Returns a code, or `None` if it is longer than six bytes.
+    pub fn new(code: &str) -> Option<Self> {
+        let mut bytes = [0; 6];
+        bytes.get_mut(..code.len())?.copy_from_slice(code.as_bytes());
+        Some(Self { bytes, length: code.len() })
+    }
+
+    /// The letters and digits.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
 /// The data of a person that numbers encode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
@@ -32,6 +53,8 @@ pub struct Person {
     pub born: Date,
     /// Sex.
     pub sex: Sex,
+    /// The place of birth, or `None` for any.
+    pub place: Option<PlaceCode>,
 }
 
 /// The requested data. The rest is sampled.
@@ -41,6 +64,8 @@ pub struct Wanted {
     pub born: Option<Date>,
     /// Sex.
     pub sex: Option<Sex>,
+    /// The place of birth, in the code of the number.
+    pub place: Option<PlaceCode>,
 }
 
 impl Wanted {
@@ -50,7 +75,8 @@ impl Wanted {
         let female = random.percent(50);
         let born = REFERENCE_DAY.saturating_sub(age.years()).saturating_sub(days.days());
         let sex = if female { Sex::Female } else { Sex::Male };
-        Person { born: self.born.unwrap_or(born), sex: self.sex.unwrap_or(sex) }
+        let place = self.place;
+        Person { born: self.born.unwrap_or(born), sex: self.sex.unwrap_or(sex), place }
     }
 }
 
@@ -87,7 +113,7 @@ mod tests {
     fn what_is_asked_for_is_kept() {
         let mut random = Seed::parse("ages").unwrap().random("test", "");
         let (born, sex) = (date(1984, 2, 29), Sex::Female);
-        let wanted = Wanted { born: Some(born), sex: Some(sex) };
-        assert_eq!(wanted.person(&mut random), Person { born, sex });
+        let wanted = Wanted { born: Some(born), sex: Some(sex), place: None };
+        assert_eq!(wanted.person(&mut random), Person { born, sex, place: None });
     }
 }

@@ -93,6 +93,12 @@ impl Schemes {
         Err(closest.unwrap_or(Reject::Format("number")))
     }
 
+    /// Returns the name of the scheme that accepts a number, if it is not the first of the country.
+    pub fn other_kind(&self, text: &str, today: Date) -> Option<&'static str> {
+        let position = self.0.iter().position(|ready| ready.check(text, today).is_ok())?;
+        (position > 0).then(|| self.0[position].scheme.name)
+    }
+
     /// Generates a number of the main scheme, for a person if the number encodes one. Returns
     /// `None` if the form does not compile.
     ///

@@ -255,7 +255,7 @@ fn countries(kind: Kind) -> Vec<&'static str> {
 fn made_for(country: &str, born: Date, sex: Sex) -> String {
     let schemes = find(country, Kind::Person).unwrap();
     let mut random = Seed::parse("persons").unwrap().random(country, "");
-    schemes.make(&mut random, Wanted { born: Some(born), sex: Some(sex) }).unwrap()
+    schemes.make(&mut random, Wanted { born: Some(born), sex: Some(sex), place: None }).unwrap()
 }
 
 #[test]

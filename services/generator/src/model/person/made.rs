@@ -1,18 +1,15 @@
 //! A generated person with all data.
 
-use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::{email, national};
-use crate::model::card::Card;
+use super::age::Ages;
+use super::{email, national, place};
+use crate::model::card::{Card, CardType, issued};
 use crate::model::iban;
 use crate::model::names::{Address, Culture, Identity};
-use crate::model::numbers::{self, Kind, REFERENCE_DAY, Schemes, Sex, Wanted};
+use crate::model::numbers::{self, Kind, Schemes, Sex, Wanted};
 use crate::model::phone::{self, Format, Numbers, PatternError};
 use crate::model::random::Random;
-
-/// The minimum and maximum age. Children have neither cards nor accounts.
-const AGES: (u64, u64) = (18, 89);
 
 /// A person of a culture.
 pub struct Person {
@@ -40,13 +37,29 @@ pub struct Person {
     pub card: Card,
 }
 
+/// The persons that are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The lowest age in years.
+    pub least: Option<u8>,
+    /// The highest age in years.
+    pub most: Option<u8>,
+    /// The sex.
+    pub sex: Option<Sex>,
+    /// The birth date, whatever the ages are.
+    pub born: Option<Date>,
+}
+
 /// Generates persons of one culture.
 pub struct Maker {
     culture: &'static Culture,
     phone: Option<Numbers<'static>>,
     schemes: Option<Schemes>,
     iban: Option<&'static iban::Country>,
-    /// The reference day for the expiry of cards.
+    ages: Ages,
+    brands: Vec<(&'static CardType, u16)>,
+    limits: Limits,
+    /// The reference day for ages and the expiry of cards.
     day: Date,
 }
 
@@ -55,13 +68,16 @@ impl Maker {
     ///
     /// # Errors
     /// A telephone pattern does not compile. A test compiles all of them.
-    pub fn new(culture: &'static Culture, day: Date) -> Result<Self, PatternError> {
+    pub fn new(culture: &'static Culture, day: Date, limits: Limits) -> Result<Self, PatternError> {
         let country = culture.country;
         Ok(Self {
             culture,
             phone: phone::find(country).map(phone::Region::numbers).transpose()?,
             schemes: numbers::find(country, Kind::Person),
             iban: iban::find(country),
+            ages: Ages::new(country, limits.least, limits.most),
+            brands: issued(country),
+            limits,
             day,
         })
     }
@@ -69,9 +85,10 @@ impl Maker {
     /// Generates the person at `index` of a stream.
     pub fn make(&self, index: u64, random: &mut Random) -> Person {
         let female = random.percent(50);
-        let sex = if female { Sex::Female } else { Sex::Male };
-        let (age, days) = (random.between(AGES.0, AGES.1) as i64, random.below(365) as i64);
-        let born = REFERENCE_DAY.saturating_sub(age.years()).saturating_sub(days.days());
+        let sex = self.limits.sex.unwrap_or(if female { Sex::Female } else { Sex::Male });
+        let female = sex == Sex::Female;
+        let born = self.ages.birth(self.day, random);
+        let born = self.limits.born.unwrap_or(born);
         let name = self.culture.identity(female, random);
         let address = self.culture.address(random);
         let mut phone = String::with_capacity(16);
@@ -81,14 +98,17 @@ impl Maker {
         let language = self.culture.language();
         let email = email::address(&name, language, index, random);
         let username = email::username(&name, language, index, random);
-        let national_number =
-            self.national_number(&name, Wanted { born: Some(born), sex: Some(sex) }, random);
+        let place = place::code(self.culture.country, &address, born);
+        let wanted = Wanted { born: Some(born), sex: Some(sex), place };
+        let national_number = self.national_number(&name, &address, born, wanted, random);
         let iban = self.iban.map(|country| {
             let mut iban = String::with_capacity(34);
             country.write(random, &mut iban);
             iban
         });
-        let card = Card::issue(random, None, self.day, |_, holder| holder.push_str(&name.latin));
+        let brand = *random.pick_weighted(&self.brands);
+        let card =
+            Card::issue(random, Some(brand), self.day, |_, holder| holder.push_str(&name.latin));
         let culture = self.culture;
         Person {
             culture,
@@ -108,9 +128,14 @@ impl Maker {
     fn national_number(
         &self,
         name: &Identity,
+        address: &Address,
+        born: Date,
         wanted: Wanted,
         random: &mut Random,
     ) -> Option<String> {
+        if self.culture.country == "US" {
+            return Some(national::american(address.region.as_deref(), born, random));
+        }
         if let Some(number) = national::computed(self.culture.country, random) {
             return Some(number);
         }
@@ -123,6 +148,7 @@ impl Maker {
 mod tests {
     use super::*;
     use crate::model::names;
+    use crate::model::numbers::REFERENCE_DAY;
     use crate::model::phone::{Validation, validate};
     use crate::model::seed::Seed;
 
@@ -130,7 +156,7 @@ mod tests {
     fn everything_about_a_person_is_valid_in_every_culture() {
         let day = jiff::civil::date(2030, 1, 1);
         for culture in names::all() {
-            let maker = Maker::new(culture, day).unwrap();
+            let maker = Maker::new(culture, day, Limits::default()).unwrap();
             let mut random = Seed::parse("persons").unwrap().random("test", culture.code);
             for index in 0..25 {
                 let person = maker.make(index, &mut random);
@@ -151,7 +177,7 @@ mod tests {
                 );
                 assert!(!local.contains(char::is_whitespace), "{code} {}", person.email);
                 if let (Some(number), Some(schemes)) = (&person.national_number, &maker.schemes) {
-                    assert!(schemes.check(number, REFERENCE_DAY).is_ok(), "{code} {number}");
+                    assert!(schemes.check(number, day).is_ok(), "{code} {number}");
                 }
                 assert_eq!(person.iban.is_some(), iban::find(culture.country).is_some());
                 assert_eq!(person.card.holder, person.name.latin);
@@ -161,7 +187,8 @@ mod tests {
 
     #[test]
     fn swedish_numbers_tell_birth_and_sex() {
-        let maker = Maker::new(names::find("sv").unwrap(), REFERENCE_DAY).unwrap();
+        let maker =
+            Maker::new(names::find("sv").unwrap(), REFERENCE_DAY, Limits::default()).unwrap();
         let mut random = Seed::parse("persons").unwrap().random("test", "sv");
         for index in 0..200 {
             let person = maker.make(index, &mut random);
@@ -171,6 +198,52 @@ mod tests {
             let born = person.born.strftime("%y%m%d").to_string();
             assert_eq!(&last[..6], born.as_bytes());
             assert_eq!(last[8].is_multiple_of(2), person.sex == Sex::Female);
+        }
+    }
+
+    fn persons(code: &str, limits: Limits, count: u64) -> Vec<Person> {
+        let maker = Maker::new(names::find(code).unwrap(), REFERENCE_DAY, limits).unwrap();
+        let mut random = Seed::parse("persons").unwrap().random("test", code);
+        (0..count).map(|index| maker.make(index, &mut random)).collect()
+    }
+
+    #[test]
+    fn numbers_encode_the_place_of_the_address() {
+        let number = |person: &Person| person.national_number.clone().unwrap();
+        for person in persons("fr", Limits::default(), 300) {
+            let postcode = person.address.postcode.clone().unwrap();
+            let department = &number(&person)[5..7];
+            assert!(postcode.starts_with(&department[..1]), "{department} {postcode}");
+            assert!(department == &postcode[..2] || postcode.starts_with("20"), "{department}");
+        }
+        for person in persons("it", Limits::default(), 300) {
+            let rome = person.address.city == "Roma";
+            assert_eq!(&number(&person)[11..15] == "H501", rome, "{}", person.address.city);
+        }
+        for person in persons("zh_CN", Limits::default(), 300) {
+            let beijing = person.address.region.as_deref() == Some("北京市");
+            assert_eq!(number(&person).starts_with("1101"), beijing);
+        }
+        let limits = Limits { least: Some(40), ..Limits::default() };
+        for person in persons("en_US", limits, 300) {
+            let texan = person.address.region.as_deref() == Some("TX");
+            let area: u32 = number(&person)[..3].parse().unwrap();
+            assert_eq!((449..=467).contains(&area), texan, "{area}");
+        }
+    }
+
+    #[test]
+    fn limits_are_kept_and_cards_are_issued_in_the_country() {
+        let born = jiff::civil::date(1984, 2, 29);
+        let limits = Limits { sex: Some(Sex::Female), born: Some(born), ..Limits::default() };
+        for person in persons("de", limits, 100) {
+            assert_eq!((person.sex, person.born), (Sex::Female, born));
+            let brands = ["Visa", "Mastercard", "AmericanExpress"];
+            assert!(brands.contains(&person.card.kind.name), "{}", person.card.kind.name);
+        }
+        let limits = Limits { least: Some(3), most: Some(5), ..Limits::default() };
+        for person in persons("ja", limits, 100) {
+            assert!((2020..=2022).contains(&person.born.year()), "{}", person.born);
         }
     }
 }

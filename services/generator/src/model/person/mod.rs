@@ -1,7 +1,10 @@
 //! Persons with consistent data.
 
+mod age;
 mod email;
 mod made;
 mod national;
+mod place;
 
-pub use made::{Maker, Person};
+pub use age::{OLDEST, range};
+pub use made::{Limits, Maker, Person};

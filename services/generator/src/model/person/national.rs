@@ -1,11 +1,15 @@
 //! Identity numbers with letters of the name, and numbers that are faster to compute than to
 //! sample.
 
+use jiff::civil::Date;
+
+use super::place::areas;
 use crate::model::check::{ascii, digit, mod_11_10, weighted};
 use crate::model::iban::italian_letter;
 use crate::model::names::{Identity, plain};
 use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
+use crate::model::ssn;
 
 /// Computes a number that encodes nothing about the person, if sampling would be slow.
 pub fn computed(country: &str, random: &mut Random) -> Option<String> {
@@ -17,6 +21,17 @@ pub fn computed(country: &str, random: &mut Random) -> Option<String> {
         _ => return None,
     };
     String::from_utf8(digits).ok()
+}
+
+/// Social security number: until 2011, the first three digits named the state where a person
+/// applied, usually soon after birth.
+pub fn american(state: Option<&str>, born: Date, random: &mut Random) -> String {
+    let mut number = String::with_capacity(11);
+    ssn::write(random, &mut number);
+    if let Some((first, last)) = areas(state, born) {
+        number.replace_range(..3, &format!("{:03}", random.between(first, last)));
+    }
+    number
 }
 
 fn digits(count: usize, random: &mut Random) -> Vec<u8> {

@@ -1,0 +1,97 @@
+//! The ages of persons, as frequent as in their country.
+
+use jiff::ToSpan;
+use jiff::civil::{Date, date};
+
+use crate::model::numbers::FIRST_BIRTH;
+use crate::model::random::Random;
+
+/// The shares of each ten years of age, and the countries whose population is about like this.
+const PYRAMIDS: &str = include_str!("../../../data/ages.tsv");
+
+/// The last birth date of generated persons, because some numbers do not support later centuries.
+const LAST_BIRTH: Date = date(2099, 12, 31);
+/// The highest age.
+pub const OLDEST: u8 = 99;
+/// The default range of ages. Children have neither cards nor accounts.
+const USUAL: (u8, u8) = (18, 89);
+
+/// A range of ages with the weight of each.
+pub struct Ages(Vec<(u8, u16)>);
+
+impl Ages {
+    /// The ages of a country from `least` to `most`, 18 to 89 by default.
+    pub fn new(country: &str, least: Option<u8>, most: Option<u8>) -> Self {
+        let (least, most) = range(least, most);
+        let shares = pyramid(country);
+        let weight = |age: u8| shares.get(usize::from(age / 10)).map_or(1, |share| (*share).max(1));
+        Self((least..=most).map(|age| (age, weight(age))).collect())
+    }
+
+    /// Samples the birth date of a person who has one of the ages on `day`.
+    pub fn birth(&self, day: Date, random: &mut Random) -> Date {
+        let age = i64::from(*random.pick_weighted(&self.0));
+        let days = random.below(365) as i64;
+        let born = day.saturating_sub(age.years()).saturating_sub(days.days());
+        born.clamp(FIRST_BIRTH, LAST_BIRTH)
+    }
+}
+
+/// Completes a range of ages.
+pub fn range(least: Option<u8>, most: Option<u8>) -> (u8, u8) {
+    let least =
+        least.unwrap_or_else(|| if most.is_some_and(|most| most < USUAL.0) { 0 } else { USUAL.0 });
+    (least, most.unwrap_or_else(|| USUAL.1.max(least)))
+}
+
+/// The shares of each ten years of age in a country, in tenths of a percent.
+fn pyramid(country: &str) -> Vec<u16> {
+    let rows = PYRAMIDS.lines().filter_map(|row| row.split_once('\t'));
+    let mut rows = rows.filter(|row| row.1.split(' ').any(|code| code == country));
+    let shares = rows.next().map_or("", |row| row.0).split(' ');
+    shares.filter_map(|share| share.replace('.', "").parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Seed, names};
+
+    #[test]
+    fn every_country_has_a_pyramid() {
+        for culture in names::all() {
+            let shares = pyramid(culture.country);
+            let sum: u16 = shares.iter().sum();
+            assert_eq!((shares.len(), sum), (10, 1_000), "{}", culture.country);
+        }
+    }
+
+    #[test]
+    fn ages_are_those_on_the_day_and_as_frequent_as_in_the_country() {
+        let mut random = Seed::parse("ages").unwrap().random("test", "");
+        let day = date(2010, 6, 15);
+        let old = |country: &str, random: &mut Random| {
+            let ages = Ages::new(country, None, None);
+            let born = (0..4_000).map(|_| ages.birth(day, random));
+            let years = born.map(|born| (day - born).get_days() / 365);
+            years
+                .inspect(|age| assert!((18..=90).contains(age), "{age}"))
+                .filter(|a| *a >= 65)
+                .count()
+        };
+        let (japanese, kenyan) = (old("JP", &mut random), old("KE", &mut random));
+        assert!(japanese > 1_100 && kenyan < 400, "{japanese} {kenyan}");
+        let ages = Ages::new("FR", Some(30), Some(30));
+        for _ in 0..500 {
+            let born = ages.birth(day, &mut random);
+            assert!(born > date(1979, 6, 15) && born <= date(1980, 6, 15), "{born}");
+        }
+    }
+
+    #[test]
+    fn a_missing_end_of_the_range_fits_the_other() {
+        assert_eq!(range(None, None), (18, 89));
+        assert_eq!(range(None, Some(10)), (0, 10));
+        assert_eq!(range(Some(95), None), (95, 95));
+    }
+}

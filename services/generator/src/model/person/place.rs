@@ -1,0 +1,127 @@
+//! The codes of places in identity numbers, for persons born where they live.
+
+use jiff::civil::{Date, date};
+
+use crate::model::names::Address;
+use crate::model::numbers::PlaceCode;
+
+/// Country, town and code: counties of China, municipalities of Italy.
+const PLACES: &str = include_str!("../../../data/places.tsv");
+
+/// The area numbers that the states of the United States issued until 2011, first and last.
+const AREAS: [(&str, u16, u16); 51] = [
+    ("NH", 1, 3),
+    ("ME", 4, 7),
+    ("VT", 8, 9),
+    ("MA", 10, 34),
+    ("RI", 35, 39),
+    ("CT", 40, 49),
+    ("NY", 50, 134),
+    ("NJ", 135, 158),
+    ("PA", 159, 211),
+    ("MD", 212, 220),
+    ("DE", 221, 222),
+    ("VA", 223, 231),
+    ("WV", 233, 236),
+    ("NC", 237, 246),
+    ("SC", 247, 251),
+    ("GA", 252, 260),
+    ("FL", 261, 267),
+    ("OH", 268, 302),
+    ("IN", 303, 317),
+    ("IL", 318, 361),
+    ("MI", 362, 386),
+    ("WI", 387, 399),
+    ("KY", 400, 407),
+    ("TN", 408, 415),
+    ("AL", 416, 424),
+    ("MS", 425, 428),
+    ("AR", 429, 432),
+    ("LA", 433, 439),
+    ("OK", 440, 448),
+    ("TX", 449, 467),
+    ("MN", 468, 477),
+    ("IA", 478, 485),
+    ("MO", 486, 500),
+    ("ND", 501, 502),
+    ("SD", 503, 504),
+    ("NE", 505, 508),
+    ("KS", 509, 515),
+    ("MT", 516, 517),
+    ("ID", 518, 519),
+    ("WY", 520, 520),
+    ("CO", 521, 524),
+    ("NM", 525, 525),
+    ("AZ", 526, 527),
+    ("UT", 528, 529),
+    ("NV", 530, 530),
+    ("WA", 531, 539),
+    ("OR", 540, 544),
+    ("CA", 545, 573),
+    ("AK", 574, 574),
+    ("HI", 575, 576),
+    ("DC", 577, 579),
+];
+
+/// The day since which the United States assign areas at random.
+const RANDOMISED: Date = date(2011, 6, 25);
+/// The day since which the two departments of Corsica have codes of their own.
+const CORSICA_DIVIDED: Date = date(1976, 1, 1);
+
+/// The code of the place of an address, for a person born there.
+pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
+    let listed = || {
+        let rows = PLACES.lines().filter_map(|row| row.split_once('\t'));
+        let mut towns =
+            rows.filter(|row| row.0 == country).filter_map(|row| row.1.split_once('\t'));
+        towns.find(|(town, _)| *town == address.city).map(|(_, code)| code)
+    };
+    match country {
+        "CN" | "IT" => PlaceCode::new(listed()?),
+        "FR" => PlaceCode::new(department(address.postcode.as_deref()?, born)),
+        _ => None,
+    }
+}
+
+/// The French department of a postcode.
+fn department(postcode: &str, born: Date) -> &str {
+    match postcode.get(..3).unwrap_or_default() {
+        "200" | "201" if born >= CORSICA_DIVIDED => "2A",
+        "202" | "206" if born >= CORSICA_DIVIDED => "2B",
+        _ => postcode.get(..2).unwrap_or_default(),
+    }
+}
+
+/// The areas of social security numbers for a person born in a state, first and last.
+pub fn areas(state: Option<&str>, born: Date) -> Option<(u64, u64)> {
+    let state = state.filter(|_| born < RANDOMISED)?;
+    let (_, first, last) = AREAS.iter().find(|(own, ..)| *own == state)?;
+    Some(((*first).into(), (*last).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::names;
+
+    #[test]
+    fn every_town_of_listed_countries_has_a_code() {
+        for code in ["it", "zh_CN"] {
+            let culture = names::find(code).unwrap();
+            let mut random = crate::model::Seed::parse("places").unwrap().random("test", code);
+            for _ in 0..2_000 {
+                let address = culture.address(&mut random);
+                let place = super::code(culture.country, &address, date(1980, 1, 1));
+                assert!(place.is_some(), "{}", address.city);
+            }
+        }
+    }
+
+    #[test]
+    fn corsica_was_divided_in_1976() {
+        assert_eq!(department("20000", date(1980, 1, 1)), "2A");
+        assert_eq!(department("20200", date(1980, 1, 1)), "2B");
+        assert_eq!(department("20200", date(1975, 1, 1)), "20");
+        assert_eq!(department("75011", date(1980, 1, 1)), "75");
+    }
+}
