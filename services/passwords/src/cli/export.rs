@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use anyhow::bail;
 use batch::{Output, until_closed};
 
-use crate::jobs;
+use crate::jobs::{self, Changes};
 use crate::store::Corpus;
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ExportFormat {
     /// `HASH:COUNT` lines in order
     Hashes,
-    /// For each non-empty prefix, `PREFIX.txt` with the response of the service
+    /// For each non-empty prefix, `PREFIX.txt` with the response of the service, and a manifest. Ranges
+    /// that have not changed since the last export to the folder are kept
     Folder,
 }
 
@@ -25,6 +26,9 @@ pub struct Export {
     /// File or folder to write [default: standard output; required for folders]
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
+    /// Also write `PREFIX.txt.gz` with the compressed response [folder only]
+    #[arg(long)]
+    compress: bool,
     /// Print the report as one JSON object
     #[arg(long, requires = "output")]
     json: bool,
@@ -40,16 +44,25 @@ impl Export {
     }
 
     fn write(&self) -> anyhow::Result<()> {
+        if self.compress && self.format != ExportFormat::Folder {
+            bail!("--compress needs --format folder");
+        }
         let corpus = Corpus::open(&self.file, 0)?;
         let exported = match (self.format, &self.output) {
             (ExportFormat::Hashes, None) => return jobs::export_to_stdout(&corpus),
             (ExportFormat::Hashes, Some(path)) => jobs::export_hashes(&corpus, path)?,
-            (ExportFormat::Folder, Some(folder)) => jobs::export_folder(&corpus, folder)?,
+            (ExportFormat::Folder, Some(folder)) => {
+                jobs::export_folder(&corpus, folder, self.compress)?
+            }
             (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),
         };
         let output = Output::from_json_flag(self.json);
         let (kind, entries, prefixes) = (exported.kind, exported.entries, exported.prefixes);
-        output.note(format_args!("{kind}: {entries} digests in {prefixes} prefixes"));
+        let changes = exported.changes.as_ref().map_or(String::new(), |changes| {
+            let Changes { written, unchanged, removed } = changes;
+            format!("; {written} ranges written, {unchanged} unchanged, {removed} removed")
+        });
+        output.note(format_args!("{kind}: {entries} digests in {prefixes} prefixes{changes}"));
         Ok(output.print(&exported, exported.path.display())?)
     }
 }

@@ -1,6 +1,6 @@
-//! Exports a corpus to lists from which it can be built again.
+//! Exports a corpus to a list from which it can be built again.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::Path;
 
@@ -49,15 +49,6 @@ pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
     write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
-/// Writes `PREFIX.txt` with the response of the service for each non-empty prefix.
-///
-/// # Errors
-/// The corpus is damaged, or the folder is not writable.
-pub fn export_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<Exported> {
-    let prefixes = write_folder(corpus, folder)?;
-    Ok(Exported::new(folder.to_owned(), corpus.header(), prefixes))
-}
-
 /// Writes the text of each non-empty prefix. Returns the number of these prefixes.
 fn each_text(
     corpus: &Corpus,
@@ -96,21 +87,4 @@ fn write_hashes(corpus: &Corpus, out: &mut impl Write, name: &str) -> anyhow::Re
     })?;
     out.flush().with_context(unwritable)?;
     Ok(prefixes)
-}
-
-fn write_folder(corpus: &Corpus, folder: &Path) -> anyhow::Result<u32> {
-    let unwritable = |path: &Path| format!("cannot write {}", path.display());
-    if !folder.exists() {
-        let made = fs::create_dir_all(folder).and_then(|()| shell::folder_follows_umask(folder));
-        made.with_context(|| unwritable(folder))?;
-    }
-    each_text(corpus, |prefix, text| {
-        let path = folder.join(format!("{prefix}.txt"));
-        batch::refuse_overwriting(&[&path], [corpus.path()])?;
-        let written = File::create(&path).and_then(|mut file| {
-            shell::follow_umask(&file)?;
-            file.write_all(text)
-        });
-        written.with_context(|| unwritable(&path))
-    })
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use batch::ProgressReporter;
 use domain::HashPrefix;
 
+use super::export_folder::{JOURNAL, MANIFEST};
 use super::first_bytes;
 use super::reading::{BadLine, Reading};
 use super::tally::Tally;
@@ -18,8 +19,8 @@ use crate::model::{Entry, Kind, sort_and_add_up};
 
 /// The number of files that a thread reads at once.
 const BATCH: usize = 32;
-/// Files that the official downloader writes next to the ranges. They contain entity tags.
-const SIDE_FILES: [&str; 2] = ["sha1.index", "ntlm.index"];
+/// Files that the official downloader and `export` write next to the ranges. They contain entity tags.
+const SIDE_FILES: [&str; 4] = ["sha1.index", "ntlm.index", MANIFEST, JOURNAL];
 /// Longer than any response of the service.
 const FILE_LIMIT: u64 = 64 << 20;
 
@@ -108,7 +109,7 @@ fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Returns all files by prefix: `PREFIX` or `PREFIX.txt`, optionally with `.gz`, up to one folder
-/// deep. Also returns the side files of downloaders.
+/// deep. Plain files take precedence over their compressed copies. Also returns the side files of downloaders.
 fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
     let (mut files, mut side_files) = (BTreeMap::new(), Vec::new());
     for path in listing(folder)? {
@@ -145,6 +146,10 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     let Ok(prefix) = HashPrefix::parse(stem) else {
         bail!("{} is not named PREFIX or PREFIX.txt", path.display());
     };
+    // A compressed copy next to its plain file.
+    if name.ends_with(".gz") && path.with_extension("").is_file() {
+        return Ok(());
+    }
     if let Some(other) = files.insert(prefix, path.clone()) {
         bail!("{} and {} hold the same prefix", other.display(), path.display());
     }

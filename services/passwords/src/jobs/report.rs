@@ -80,13 +80,28 @@ pub struct Exported {
     pub entries: u64,
     /// The number of non-empty prefixes.
     pub prefixes: u32,
+    /// The changes in the folder, if it was exported to one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+}
+
+/// The changes in an exported folder, in ranges.
+#[derive(Debug, Default, Serialize)]
+pub struct Changes {
+    /// The number of ranges that were written.
+    pub written: u32,
+    /// The number of ranges that were kept.
+    pub unchanged: u32,
+    /// The number of ranges that were removed because they are empty now.
+    pub removed: u32,
 }
 
 impl Exported {
     /// Describes a finished export.
     pub fn new(path: PathBuf, header: &Header, prefixes: u32) -> Self {
         let corpus_id = lower_hex(&header.corpus_id);
-        Self { kind: header.kind.name(), corpus_id, path, entries: header.entries, prefixes }
+        let (kind, entries) = (header.kind.name(), header.entries);
+        Self { kind, corpus_id, path, entries, prefixes, changes: None }
     }
 }
 

@@ -11,6 +11,7 @@ mod crash;
 mod damage;
 mod empty;
 mod errors;
+mod export_folder;
 mod log;
 mod memory;
 mod mirror;

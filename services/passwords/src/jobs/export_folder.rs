@@ -1,0 +1,313 @@
+//! Exports a corpus to a folder that a static web server can serve.
+//!
+//! The manifest lists each range with the lengths of its files and its entity tag, so the next export writes
+//! only the ranges that changed. A journal next to it lists the ranges of an unfinished export. Before a
+//! listed range is replaced, the journal marks it, so an interrupted export never leaves a wrong entry.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use batch::{AtomicFile, ProgressReporter, Unit};
+use domain::HashPrefix;
+
+use super::report::{Changes, Exported};
+use crate::app::{Body, Padding, RangeReader};
+use crate::model::{BucketDigest, EMPTY_DIGEST, Kind, PREFIXES, gzip, lower_hex};
+use crate::store::Corpus;
+
+/// The list of the exported ranges.
+pub(super) const MANIFEST: &str = "manifest.tsv";
+/// The changes of an unfinished export.
+pub(super) const JOURNAL: &str = "manifest.journal";
+/// Marks a range in the journal whose files are being replaced.
+const REPLACED: &str = "-";
+/// A file that is being written. It replaces that of a range.
+const DRAFT: &str = ".draft";
+/// The journal is written in pieces of this length.
+const PIECE: usize = 32 << 10;
+
+/// Writes `PREFIX.txt` with the response of the service for each non-empty prefix and, if `gzip` is
+/// true, `PREFIX.txt.gz` with the compressed response. Files of ranges that have not changed since the
+/// last export to the folder are kept.
+///
+/// # Errors
+/// The corpus is damaged, the folder has ranges of the other kind, is not writable, or another export
+/// writes to it.
+pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Result<Exported> {
+    let unwritable = || format!("cannot write {}", folder.display());
+    if !folder.exists() {
+        let made = fs::create_dir_all(folder).and_then(|()| shell::folder_follows_umask(folder));
+        made.with_context(unwritable)?;
+    }
+    let kind = corpus.kind();
+    let _lock = lock(folder)?;
+    remove(&folder.join(DRAFT)).with_context(unwritable)?;
+    let mut ranges = known_ranges(kind, folder)?;
+    let mut journal = Journal::open(kind, folder).with_context(unwritable)?;
+    let progress = ProgressReporter::new("exporting", Unit::Items("ranges"), Some(PREFIXES as u64));
+    let mut export = Export { corpus, folder, gzip, reader: RangeReader::new(true) };
+    let (mut prefixes, mut changes) = (0, Changes::default());
+    for (value, known) in (0..).zip(&mut ranges) {
+        let Some(prefix) = HashPrefix::from_value(value) else { continue };
+        progress.add(1);
+        let digest = corpus.digest(prefix);
+        prefixes += u32::from(digest != EMPTY_DIGEST);
+        if known.is_some_and(|range| range.digest == digest && export.has(prefix, range)) {
+            changes.unchanged += 1;
+            continue;
+        }
+        if digest == EMPTY_DIGEST && known.is_none() {
+            continue;
+        }
+        if known.take().is_some() {
+            journal.mark(prefix).with_context(unwritable)?;
+        }
+        if digest == EMPTY_DIGEST {
+            export.remove(prefix).with_context(unwritable)?;
+            changes.removed += 1;
+        } else {
+            let range = export.write(prefix, digest)?;
+            journal.note(prefix, range).with_context(unwritable)?;
+            *known = Some(range);
+            changes.written += 1;
+        }
+    }
+    progress.finish();
+    write_manifest(kind, folder, &ranges).with_context(unwritable)?;
+    journal.finish().with_context(unwritable)?;
+    let exported = Exported::new(folder.to_owned(), corpus.header(), prefixes);
+    Ok(Exported { changes: Some(changes), ..exported })
+}
+
+/// Locks the folder until the returned file is closed.
+fn lock(folder: &Path) -> anyhow::Result<File> {
+    let name = folder.display();
+    let file = File::open(folder).with_context(|| format!("cannot read {name}"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!("another export writes to {name}"),
+        Err(TryLockError::Error(error)) => Err(error).context(format!("cannot lock {name}")),
+    }
+}
+
+/// The files of an exported range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    digest: BucketDigest,
+    /// Length of the text.
+    plain: u32,
+    /// Length of the compressed text; 0 if there is none.
+    packed: u32,
+}
+
+impl Range {
+    fn line(self, prefix: HashPrefix) -> String {
+        let Self { digest, plain, packed } = self;
+        format!("{prefix}\t{plain}\t{packed}\t{}\n", lower_hex(&digest))
+    }
+
+    /// Parses a line of a manifest or journal. The range is `None` if its files are being replaced. Returns
+    /// `None` for an incomplete line.
+    fn parse(line: &str) -> Option<(HashPrefix, Option<Self>)> {
+        let mut cells = line.split('\t');
+        let prefix = HashPrefix::parse(cells.next()?).ok()?;
+        let plain = cells.next()?;
+        if plain == REPLACED {
+            return Some((prefix, None));
+        }
+        let (plain, packed) = (plain.parse().ok()?, cells.next()?.parse().ok()?);
+        let tag = cells.next().filter(|tag| tag.len() == 16)?;
+        let digest = u64::from_str_radix(tag, 16).ok()?.to_be_bytes();
+        Some((prefix, Some(Self { digest, plain, packed })))
+    }
+}
+
+/// Reads the exported ranges of a folder, by prefix, from manifest and journal.
+fn known_ranges(kind: Kind, folder: &Path) -> anyhow::Result<Vec<Option<Range>>> {
+    let mut ranges = vec![None; PREFIXES];
+    for name in [MANIFEST, JOURNAL] {
+        let path = folder.join(name);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        for line in text.lines() {
+            if let Some(found) = line.strip_prefix("# ") {
+                if found != kind.name() {
+                    let folder = folder.display();
+                    bail!("{folder} has {found} ranges: export {} to another folder", kind.name());
+                }
+            } else if let Some((prefix, range)) = Range::parse(line) {
+                ranges[prefix.value() as usize] = range;
+            }
+        }
+    }
+    Ok(ranges)
+}
+
+fn write_manifest(kind: Kind, folder: &Path, ranges: &[Option<Range>]) -> io::Result<()> {
+    let mut file = AtomicFile::create_in(folder)?;
+    shell::follow_umask(file.file())?;
+    let mut text = format!("# {}\n", kind.name());
+    for (value, range) in (0..).zip(ranges) {
+        if let (Some(prefix), Some(range)) = (HashPrefix::from_value(value), range) {
+            text.push_str(&range.line(prefix));
+        }
+        if text.len() >= PIECE {
+            file.write_all(text.as_bytes())?;
+            text.clear();
+        }
+    }
+    file.write_all(text.as_bytes())?;
+    file.commit(&folder.join(MANIFEST))
+}
+
+/// The journal of an export.
+struct Journal {
+    file: File,
+    path: PathBuf,
+    unwritten: String,
+}
+
+impl Journal {
+    /// Creates the journal, or continues that of an interrupted export.
+    fn open(kind: Kind, folder: &Path) -> io::Result<Self> {
+        let path = folder.join(JOURNAL);
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(&path)?;
+        shell::follow_umask(&file)?;
+        let unwritten = match file.seek(SeekFrom::End(0))? {
+            0 => format!("# {}\n", kind.name()),
+            length => {
+                let mut last = [0];
+                file.seek(SeekFrom::Start(length - 1))?;
+                file.read_exact(&mut last)?;
+                // The last line may be incomplete.
+                if last == *b"\n" { String::new() } else { "\n".to_owned() }
+            }
+        };
+        Ok(Self { file, path, unwritten })
+    }
+
+    /// Records that the files of a range are about to be replaced.
+    fn mark(&mut self, prefix: HashPrefix) -> io::Result<()> {
+        self.unwritten.push_str(&format!("{prefix}\t{REPLACED}\n"));
+        self.write()
+    }
+
+    /// Records a written range.
+    fn note(&mut self, prefix: HashPrefix, range: Range) -> io::Result<()> {
+        self.unwritten.push_str(&range.line(prefix));
+        if self.unwritten.len() < PIECE { Ok(()) } else { self.write() }
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.file.write_all(self.unwritten.as_bytes())?;
+        self.unwritten.clear();
+        Ok(())
+    }
+
+    /// Removes the journal of a finished export.
+    fn finish(self) -> io::Result<()> {
+        fs::remove_file(self.path)
+    }
+}
+
+/// Writes the files of ranges.
+struct Export<'a> {
+    corpus: &'a Corpus,
+    folder: &'a Path,
+    gzip: bool,
+    reader: RangeReader,
+}
+
+impl Export<'_> {
+    /// The paths of the plain and the compressed file of a range.
+    fn paths(&self, prefix: HashPrefix) -> [PathBuf; 2] {
+        [".txt", ".txt.gz"].map(|ending| self.folder.join(format!("{prefix}{ending}")))
+    }
+
+    /// Returns true if the folder has the files of a listed range, and in the wanted formats.
+    fn has(&self, prefix: HashPrefix, range: Range) -> bool {
+        let wants_packed = self.gzip && range.plain as usize >= gzip::SHORTEST;
+        let is = |path: &Path, length: u32| {
+            fs::metadata(path).is_ok_and(|found| found.len() == u64::from(length))
+        };
+        let [plain, packed] = self.paths(prefix);
+        (range.packed > 0) == wants_packed
+            && is(&plain, range.plain)
+            && (!wants_packed || is(&packed, range.packed))
+    }
+
+    /// Writes the files of a range.
+    fn write(&mut self, prefix: HashPrefix, digest: BucketDigest) -> anyhow::Result<Range> {
+        let text = self.read(prefix, false)?;
+        let [plain, packed] = self.paths(prefix);
+        batch::refuse_overwriting(&[&plain, &packed], [self.corpus.path()])?;
+        let mut range = Range { digest, plain: self.replace(&plain, &text)?, packed: 0 };
+        if self.gzip {
+            let body = self.read(prefix, true)?;
+            if body.compressed {
+                range.packed = self.replace(&packed, &body)?;
+            }
+        }
+        if range.packed == 0 {
+            remove(&packed).with_context(|| format!("cannot remove {}", packed.display()))?;
+        }
+        Ok(range)
+    }
+
+    fn read(&mut self, prefix: HashPrefix, gzip: bool) -> anyhow::Result<Body> {
+        let body = self.reader.read(self.corpus, prefix, Padding::NotMentioned, gzip);
+        Ok(body.map_err(|cause| self.corpus.problem(prefix.value(), cause))?)
+    }
+
+    /// Replaces a file as a whole. Returns its length.
+    fn replace(&self, path: &Path, body: &Body) -> anyhow::Result<u32> {
+        let (draft, bytes) = (self.folder.join(DRAFT), body.bytes.as_ref());
+        let write = || {
+            let mut file = File::create(&draft)?;
+            shell::follow_umask(&file)?;
+            file.write_all(bytes)?;
+            fs::rename(&draft, path)
+        };
+        write().with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(u32::try_from(bytes.len())?)
+    }
+
+    /// Removes the files of a range that has become empty.
+    fn remove(&self, prefix: HashPrefix) -> io::Result<()> {
+        self.paths(prefix).iter().try_for_each(|path| remove(path))
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_parsed_and_incomplete_ones_ignored() {
+        let prefix = HashPrefix::from_value(0x5BAA6).unwrap();
+        let range = Range { digest: [0, 1, 2, 3, 4, 5, 6, 0xFF], plain: 32_000, packed: 19_000 };
+        let line = range.line(prefix);
+        assert_eq!(line, "5BAA6\t32000\t19000\t00010203040506ff\n");
+        let line = line.trim_end();
+        assert_eq!(Range::parse(line), Some((prefix, Some(range))));
+        assert_eq!(Range::parse("5BAA6\t-"), Some((prefix, None)));
+        for length in 0..line.len() {
+            assert_eq!(Range::parse(&line[..length]), None, "{length}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Exports for static web servers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use passwords::model::{Entry, Kind};
+use serde_json::Value;
+
+use crate::app::{App, Data, Numbers, hash_list};
+
+const MANIFEST: &str = "manifest.tsv";
+
+fn export(data: &Data, corpus: &Path, folder: &Path, extra: &[&str]) -> [u64; 3] {
+    let (corpus, folder) = (corpus.to_str().unwrap(), folder.to_str().unwrap());
+    let export = ["export", "--format", "folder", "--json", "-o", folder, corpus];
+    let report: Value = serde_json::from_str(&data.done(&[&export, extra].concat())).unwrap();
+    ["written", "unchanged", "removed"].map(|name| report[name].as_u64().unwrap())
+}
+
+/// The content and the time of each file of a folder.
+fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let file = |entry: std::fs::DirEntry| {
+        let changed = entry.metadata().unwrap().modified().unwrap();
+        let content = std::fs::read(entry.path()).unwrap();
+        (entry.file_name().into_string().unwrap(), (content, changed))
+    };
+    entries.map(file).collect()
+}
+
+/// One small range, and others that the service compresses.
+fn lists() -> [Vec<Entry>; 2] {
+    let mut numbers = Numbers::new(1);
+    let sizes: Vec<(u32, usize)> = (0..40).map(|at| (at * 26_000, 30)).collect();
+    let mut old = numbers.entries(Kind::Sha1, &[&[(7, 2)][..], &sizes].concat());
+    old.sort_by(Entry::compare);
+    let mut new = old.clone();
+    // A changed range, an emptied one and an added one.
+    new.iter_mut().find(|entry| entry.prefix() == 26_000).unwrap().count ^= 1;
+    new.retain(|entry| entry.prefix() != 52_000);
+    new.extend(numbers.entries(Kind::Sha1, &[(9, 40)]));
+    new.sort_by(Entry::compare);
+    [old, new]
+}
+
+fn built(data: &Data, entries: &[Entry]) -> std::path::PathBuf {
+    let list = data.write("list.txt", hash_list(Kind::Sha1, entries));
+    data.path_of(&["build", list.to_str().unwrap()])
+}
+
+#[actix_web::test]
+async fn an_exported_folder_has_the_responses_and_tags_of_the_service() {
+    let data = Data::new();
+    let corpus = data.activate(Kind::Sha1, &lists()[0]);
+    let folder = data.path().join("ranges");
+    assert_eq!(export(&data, &corpus, &folder, &["--compress"]), [41, 0, 0]);
+    let server = App::start(&data).await;
+    let files = files(&folder);
+    let manifest = String::from_utf8(files[MANIFEST].0.clone()).unwrap();
+    assert!(manifest.starts_with("# sha1\n"), "{manifest}");
+    let mut compressed = 0;
+    for line in manifest.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [prefix, plain, packed, tag] = cells[..] else { panic!("{line}") };
+        for (ending, coding, length) in [(".txt", "identity", plain), (".txt.gz", "gzip", packed)] {
+            let request = server.get(&format!("/range/{prefix}"));
+            let answer = request.header("accept-encoding", coding).send().await.unwrap();
+            let sent =
+                answer.headers()["etag"].to_str().unwrap().trim_start_matches("W/").to_owned();
+            assert_eq!(sent, format!("\"{tag}\""));
+            let is_coded = answer.headers().contains_key("content-encoding");
+            let body = answer.bytes().await.unwrap();
+            if ending == ".txt" || is_coded {
+                let (file, _) = &files[&format!("{prefix}{ending}")];
+                assert!(*file == body, "{prefix}{ending}");
+                assert_eq!(length.parse::<usize>().unwrap(), body.len());
+                compressed += usize::from(is_coded);
+            } else {
+                assert!(length == "0" && !files.contains_key(&format!("{prefix}{ending}")));
+            }
+        }
+    }
+    assert_eq!((compressed, files.len()), (40, 41 + 40 + 1));
+}
+
+#[test]
+fn an_export_writes_only_the_ranges_that_changed() {
+    let data = Data::new();
+    let [old, new] = lists().map(|list| built(&data, &list));
+    let (folder, fresh) = (data.path().join("ranges"), data.path().join("fresh"));
+    export(&data, &old, &folder, &["--compress"]);
+    let before = files(&folder);
+    assert_eq!(export(&data, &old, &folder, &["--compress"]), [0, 41, 0]);
+    assert_eq!(export(&data, &new, &folder, &["--compress"]), [2, 39, 1]);
+    assert_eq!(export(&data, &new, &fresh, &["--compress"]), [41, 0, 0]);
+    let after = files(&folder);
+    let contents = |files: &BTreeMap<String, (Vec<u8>, SystemTime)>| -> Vec<(String, Vec<u8>)> {
+        files.iter().map(|(name, (content, _))| (name.clone(), content.clone())).collect()
+    };
+    assert!(contents(&after) == contents(&files(&fresh)));
+    let rewritten: Vec<&str> = after
+        .iter()
+        .filter(|(name, file)| before.get(*name) != Some(file))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let expected = ["00009.txt", "00009.txt.gz", "06590.txt", "06590.txt.gz", MANIFEST];
+    assert_eq!(rewritten, expected);
+    // Without --compress, no compressed file remains that could become outdated.
+    assert_eq!(export(&data, &new, &folder, &[]), [40, 1, 0]);
+    assert!(files(&folder).keys().all(|name| !name.ends_with(".gz")));
+    // A file that is missing or cut is written again.
+    std::fs::remove_file(folder.join("00007.txt")).unwrap();
+    std::fs::write(folder.join("00009.txt"), "").unwrap();
+    assert_eq!(export(&data, &new, &folder, &[]), [2, 39, 0]);
+    let other = data.activate(Kind::Ntlm, &Numbers::new(2).entries(Kind::Ntlm, &[(5, 2)]));
+    let [other, path] = [&other, &folder].map(|path| path.to_str().unwrap());
+    let refused = data.run(&["export", "--format", "folder", "-o", path, other]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("has sha1 ranges"), "{}", refused.errors);
+}
+
+#[test]
+fn an_exported_folder_with_compressed_files_can_be_built() {
+    let data = Data::new();
+    let corpus = built(&data, &lists()[0]);
+    let folder = data.path().join("ranges");
+    export(&data, &corpus, &folder, &["--compress"]);
+    assert_eq!(data.path_of(&["build", folder.to_str().unwrap()]), corpus);
+}
+
+#[test]
+fn a_killed_export_resumes_and_never_keeps_a_wrong_range() {
+    const RANGES: u32 = 6_000;
+    let data = Data::new();
+    let sizes: Vec<(u32, usize)> = (0..RANGES).map(|at| (at, 1)).collect();
+    let old = Numbers::new(3).entries(Kind::Sha1, &sizes);
+    let new: Vec<Entry> =
+        old.iter().map(|entry| Entry { count: entry.count ^ 1, ..*entry }).collect();
+    let [old, new] = [old, new].map(|list| {
+        let list: Vec<Entry> =
+            list.into_iter().map(|entry| Entry { count: entry.count.max(2), ..entry }).collect();
+        built(&data, &list)
+    });
+    let (folder, fresh) = (data.path().join("ranges"), data.path().join("fresh"));
+    let to = folder.to_str().unwrap();
+    let killed = |corpus: &Path| {
+        let journal = folder.join("manifest.journal");
+        let export = ["export", "--format", "folder", "-o", to, corpus.to_str().unwrap()];
+        let mut process = data.program().start(&export);
+        let length = || std::fs::metadata(&journal).map_or(0, |journal| journal.len());
+        assert!(process.kill_when(|| length() > 10_000), "it was killed in the middle");
+    };
+    killed(&old);
+    let [written, unchanged, _] = export(&data, &old, &folder, &[]);
+    assert!(written > 0 && unchanged > 0, "{written} {unchanged}");
+    // A part of the ranges is new when the old corpus is exported again.
+    killed(&new);
+    export(&data, &old, &folder, &[]);
+    export(&data, &old, &fresh, &[]);
+    let contents = |folder: &Path| -> Vec<(String, Vec<u8>)> {
+        files(folder).into_iter().map(|(name, (content, _))| (name, content)).collect()
+    };
+    assert!(contents(&folder) == contents(&fresh));
+}
