@@ -4,8 +4,8 @@
 
 use std::io::BufRead;
 
-use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 
 use super::unpack::Meter;
 
@@ -128,7 +128,7 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     for attribute in start.attributes().take(32) {
         let attribute = attribute.map_err(|error| format!("broken XML: {error}"))?;
         let value = attribute
-            .unescape_value()
+            .normalized_value(XmlVersion::default())
             .map_err(|error| format!("broken XML: {error}"))?
             .into_owned();
         attributes.push((local_name(attribute.key.local_name().as_ref())?, value));
