@@ -55,7 +55,7 @@ pub enum KeyError {
     /// Too many keys were created for the owner.
     #[error("too many keys were issued for this owner: try again in {retry_after} s")]
     TooManyKeys {
-        /// The number of seconds until another key may be created.
+        /// The number of seconds until another key can be created.
         retry_after: i64,
     },
     /// The text is not a key.

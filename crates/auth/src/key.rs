@@ -100,7 +100,7 @@ pub(crate) fn new_key() -> Result<String, KeyError> {
     Ok(hex::encode(bits))
 }
 
-/// Returns the part of a key that may be shown.
+/// Returns the part of a key that can be shown.
 pub(crate) fn hint(text: &str) -> String {
     text.chars().take(HINT).collect::<String>().to_ascii_lowercase()
 }

@@ -9,7 +9,6 @@ use crate::schema::{api_key, plan};
 use crate::turn::take_turn;
 use crate::{Key, KeyError, KeyState, Plan, digest, is_well_formed};
 
-/// A joined row of a key and its plan.
 type Row = (i64, String, String, i64, Option<i64>, Option<i64>, Option<i64>, Option<Plan>);
 
 fn key((id, owner, hint, created_at, expires_at, revoked_at, last_used_at, plan): Row) -> Key {
@@ -91,7 +90,7 @@ pub fn issue_only(
     Ok((key, text, revoked))
 }
 
-/// The number of keys that may be created for one owner within a period.
+/// The maximum number of new keys for one owner within a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
     /// The number of keys, at least 1.

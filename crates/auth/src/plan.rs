@@ -79,7 +79,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     let mut inserted = 0;
     for (place, seed) in (1_u32..).zip(plans) {
         let row = row(&Plan { position: place, ..seed.clone() });
-        // Another process may seed at the same time.
+        // Another process can seed at the same time.
         inserted += on_backend!(db, conn => diesel::insert_into(plan::table)
             .values(&row)
             .on_conflict_do_nothing()

@@ -6,7 +6,7 @@ use crate::{AuthError, Charge, Credential, Key, Quota};
 
 /// Finds keys in requests and sets the charges.
 ///
-/// All methods get the request, so rate, cost and bucket may differ by operation. The
+/// All methods get the request, so rate, cost and bucket can differ by operation. The
 /// [`Gate`](crate::Gate) defines the order of the calls.
 pub trait Policy: Send + Sync + 'static {
     /// Reads the key of the request; `None` if there is no key.

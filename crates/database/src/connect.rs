@@ -27,7 +27,6 @@ const LONGEST_IDLE_WAL: u64 = 64 << 20;
 /// journal mode would deadlock, so SQLite refuses one immediately, regardless of `busy_timeout`.
 const LOCKED_RETRY: Duration = Duration::from_millis(10);
 
-/// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Pooled and read-only.

@@ -22,7 +22,7 @@ pub enum DatabaseError {
     /// Too many requests wait, another process holds the lock, or the server is unavailable. Retry later.
     #[error("the database is busy or not reachable")]
     Busy,
-    /// The disk of the database, or of files stored with it, is full, read-only or failing. Reads may still
+    /// The disk of the database, or of files stored with it, is full, read-only or failing. Reads can still
     /// work. The cause is logged when this error is created.
     #[error("storage failed: {0}")]
     Storage(String),
@@ -64,7 +64,7 @@ impl DatabaseError {
         }
     }
 
-    /// Returns whether the same request may succeed later. The status is then 503 instead of 500.
+    /// Returns whether the same request can succeed later. The status is then 503 instead of 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Busy | Self::Storage(_))
     }

@@ -8,7 +8,6 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Histogram, HistogramOpts, HistogramVec, IntCounter, IntGauge, IntGaugeVec, Opts};
 
-/// The state of a pool.
 pub(crate) struct PoolState {
     pub name: &'static str,
     pub size: u32,
@@ -24,7 +23,6 @@ pub(crate) trait Observed: Send + Sync {
 
 type Observer = Weak<dyn Observed>;
 
-/// The label with the name of the pool.
 const POOL: &str = "pool";
 
 static WAIT: LazyLock<HistogramVec> = LazyLock::new(|| {
@@ -76,7 +74,6 @@ pub(crate) fn watch(pools: Observer) {
     watched.push(pools);
 }
 
-/// The handles of one pool.
 pub(crate) struct PoolMetrics {
     pub(crate) name: &'static str,
     waiting: IntGauge,
@@ -105,7 +102,6 @@ impl PoolMetrics {
     }
 }
 
-/// A waiting request.
 pub(crate) struct Waiting<'a> {
     metrics: &'a PoolMetrics,
     since: Instant,

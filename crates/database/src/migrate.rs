@@ -22,7 +22,7 @@ const LOCK: i64 = 0x5175_696e_7465_7401;
 
 /// Applies the pending migrations of all sources in their order. Returns the applied versions.
 ///
-/// Several processes may call it concurrently: one migrates, the others wait and find nothing pending. In
+/// Several processes can call it concurrently: one migrates, the others wait and find nothing pending. In
 /// SQLite all migrations commit together, in PostgreSQL one by one.
 ///
 /// # Errors

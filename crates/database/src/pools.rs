@@ -349,7 +349,7 @@ impl std::fmt::Debug for Pools {
 }
 
 impl Inner {
-    /// Gives later requests new connections, because the present ones may wait for the server forever.
+    /// Gives later requests new connections, because the present ones can wait for the server forever.
     fn abandon_connections(&self) {
         if self.pulse.note_hang() {
             log::error!("the database is not responding: requests fail until it recovers");

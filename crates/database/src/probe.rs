@@ -18,10 +18,9 @@ use pq_sys::PostgresPollingStatusType::{
 /// Queries whether the server is a standby. The answer is `t` or `f`.
 const QUESTION: &CStr = c"SELECT pg_is_in_recovery()";
 
-/// A connection for questions.
 pub(crate) struct Probe(NonNull<ffi::PGconn>);
 
-// SAFETY: a connection of libpq may be used from any thread, by one at a time, which `&mut self` ensures.
+// SAFETY: a connection of libpq can be used from any thread, by one at a time, which `&mut self` ensures.
 unsafe impl Send for Probe {}
 
 impl Drop for Probe {

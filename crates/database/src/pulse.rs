@@ -22,7 +22,6 @@ use crate::{DatabaseError, Db};
 
 /// How long a request waits for PostgreSQL before it checks whether the server answers at all.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// The longest time to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 /// PostgreSQL: A query without an answer after this time is abandoned with its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
@@ -110,7 +109,7 @@ impl Pulse {
     pub async fn lost(self: &Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
-            // A server that refuses connections may still finish running statements.
+            // A server that refuses connections can still finish running statements.
             if matches!(self.ask(FRESH).await, Err(NoAnswer::Hangs)) {
                 return;
             }
@@ -183,7 +182,7 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // A thread of its own, because it may wait long and is never joined.
+        // A thread of its own, because it can wait long and is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);
@@ -226,7 +225,6 @@ impl Pulse {
         Ok((Connection::File(db), is_standby))
     }
 
-    /// Queries whether the server is a standby.
     fn ask_server(
         &self,
         url: &str,

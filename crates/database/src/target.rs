@@ -59,7 +59,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Returns whether a text may be printed as a scheme. Anything else could be part of a password.
+/// Returns whether a text can be printed as a scheme. Anything else could be part of a password.
 fn is_scheme(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (2..=16).contains(&text.len()) && text.chars().all(plain)

@@ -42,7 +42,6 @@ struct Inner<S> {
     shared: S,
 }
 
-/// The connection of a worker thread.
 struct Connection {
     /// The reader that opened it.
     reader: u64,

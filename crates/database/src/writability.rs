@@ -1,4 +1,4 @@
-//! Checks whether the disks can be written, which may become full or read-only while a server runs.
+//! Checks whether the disks can be written, which can become full or read-only while a server runs.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -20,7 +20,7 @@ const VALID: Duration = Duration::from_secs(5);
 /// The content of a trial, a block of most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
-/// The writability of a database and of the folders of a service.
+/// Whether a database and the folders of a service can be written.
 #[derive(Debug)]
 pub(crate) struct Writability {
     folders: Mutex<Vec<FolderTrial>>,
@@ -173,7 +173,6 @@ mod tests {
         }
     }
 
-    /// Error numbers of Linux.
     mod libc_errno {
         pub const EACCES: i32 = 13;
         pub const ENOSPC: i32 = 28;

@@ -9,7 +9,6 @@ use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 /// particular order.
 const SLICE: Duration = Duration::from_millis(400);
 
-/// Time between two attempts.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 /// Time between two log lines.
 const LOG_EVERY: Duration = Duration::from_secs(60);

@@ -18,7 +18,7 @@ pub trait Clock: Send + Sync {
 
     /// Returns a monotonic time for measuring spans. Its origin is arbitrary.
     ///
-    /// The wall clock may be set back while a service runs. A quota that used it would block its callers
+    /// The wall clock can be set back while a service runs. A quota that used it would block its callers
     /// until the old time was reached again.
     fn steady(&self) -> Duration {
         Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)

@@ -21,7 +21,7 @@ pub(crate) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.has_host() && anonymous
 }
 
-/// Returns whether a URL has a host that may be public. The addresses of a name are only known after its
+/// Returns whether a URL has a host that can be public. The addresses of a name are only known after its
 /// look-up.
 ///
 /// ```

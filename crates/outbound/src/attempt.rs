@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
 use crate::failures::Failed;
 
-/// Times of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     /// The timeout of an attempt, which is then retried later.
@@ -36,7 +35,6 @@ impl Times {
     };
 }
 
-/// A finished attempt.
 pub(crate) struct Ended<R> {
     pub(crate) receiver: R,
     pub(crate) failed: Option<Failed>,

@@ -9,7 +9,6 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::reach::{GuardedResolver, Reach};
 
-/// The longest time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Builds a client without proxies, persistent connections, cookies and referrers.

@@ -5,7 +5,6 @@ use std::future::Future;
 use std::hash::Hash;
 use std::time::Duration;
 
-/// The waits between attempts.
 const WAITS: [Duration; 5] = {
     const MINUTE: u64 = 60;
     [
@@ -94,7 +93,7 @@ pub struct Due<R, M> {
     pub failed: u32,
 }
 
-/// The longest reason of a failure, in characters.
+/// In characters.
 const LONGEST_REASON: usize = 200;
 
 /// The outcome of a failed attempt, which an outbox stores.

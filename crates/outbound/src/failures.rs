@@ -9,7 +9,6 @@ use log::Level;
 /// The shortest time between two lines of a destination.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// A failed attempt.
 #[derive(Debug)]
 pub(crate) struct Failed {
     /// The destination, in a form for the log.
@@ -32,14 +31,12 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Counts an attempt.
     pub(crate) fn note(&mut self, failed: Failed) {
         let Failed { destination, attempt, is_given_up, why } = failed;
         let same = self.unlogged.entry((destination, is_given_up)).or_default();
         *same = (same.0 + 1, attempt, why);
     }
 
-    /// Logs all failures.
     pub(crate) fn log(&mut self) {
         for (level, line) in self.take_lines() {
             log::log!(level, "{line}");

@@ -44,7 +44,6 @@ pub(crate) struct Lanes<R> {
     served: u64,
 }
 
-/// Free slots.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Room {
     new: usize,
@@ -73,7 +72,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         Self { limits, receivers: HashMap::new(), new: 0, quick: 0, slow: 0, served: 0 }
     }
 
-    /// Returns the number of messages that each receiver may get now. Receivers get one message each in
+    /// Returns the number of messages that each receiver can get now. Receivers get one message each in
     /// turn, the one served longest ago first, until there is no room.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
         let Limits { each, each_slow, .. } = self.limits;
@@ -146,7 +145,6 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         Lane::Slow
     }
 
-    /// Records the end of an attempt.
     pub(crate) fn end(&mut self, receiver: &R, lane: Lane, was_slow: bool) {
         self.mark(receiver, if was_slow { Lane::Slow } else { Lane::Quick });
         *self.count(lane) -= 1;

@@ -26,9 +26,9 @@ pub enum Names {
 pub struct Reach {
     /// The source of host addresses.
     pub names: Names,
-    /// Returns whether an IP address may be connected to.
+    /// Returns whether the service connects to an IP address.
     pub permitted: fn(IpAddr) -> bool,
-    /// Returns whether a URL may be named.
+    /// Returns whether a user can name a URL.
     pub nameable: fn(&Url) -> bool,
 }
 
@@ -50,7 +50,7 @@ impl Reach {
         Self { names, ..self }
     }
 
-    /// Returns whether a URL may be named: `http` or `https`, on a host that is not known to be private.
+    /// Returns whether a user can name a URL: `http` or `https`, on a host that is not known to be private.
     pub fn may_name(&self, url: &Url) -> bool {
         is_web(url) && (self.nameable)(url)
     }

@@ -6,7 +6,6 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-/// The prefix of secrets.
 const PREFIX: &str = "whsec_";
 /// The length of a new secret in bytes; the convention requires 24 to 64.
 const BYTES: usize = 32;

@@ -13,7 +13,6 @@ use crate::delivery::DeliveryError;
 use crate::reach::Reach;
 use crate::webhook::WebhookSecret;
 
-/// The timeout of a whole attempt.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A message to a webhook.
@@ -47,7 +46,7 @@ impl WebhookSender {
         Ok(Self { client: client::build(&reach, user_agent, Policy::none())?, reach })
     }
 
-    /// Returns whether webhooks may be sent to a URL, as far as its text shows.
+    /// Returns whether webhooks can be sent to a URL, as far as its text shows.
     pub fn may_name(&self, url: &str) -> bool {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }

@@ -24,12 +24,12 @@ use crate::{LogClient, RequestId};
 
 /// The log target of these lines.
 const TARGET: &str = "access";
-/// Lines for unreadable requests that may be written at once.
+/// Lines for unreadable requests that are written at once.
 const BURST: u32 = 20;
 /// Longest part of a user agent that is shown, in bytes.
 const LONGEST_AGENT: usize = 200;
 
-/// The number of the key of a request, for the access log.
+/// The number of a request's key, for the access log.
 ///
 /// No part of the key itself is ever logged.
 ///
@@ -46,7 +46,7 @@ const LONGEST_AGENT: usize = 200;
 pub struct KeyNumber(Arc<OnceLock<i64>>);
 
 impl KeyNumber {
-    /// Returns the cell for the number of the request's key. It may be set on another thread.
+    /// Returns the cell for the number of the request's key. It can be set on another thread.
     pub fn of(request: &HttpRequest) -> Self {
         let mut extensions = request.extensions_mut();
         if let Some(number) = extensions.get::<Self>() {
@@ -79,7 +79,6 @@ impl Client {
         Self { address: shown_part(address, shown), agent: headers.get(USER_AGENT).cloned() }
     }
 
-    /// Creates a client without a user agent.
     pub(crate) fn without_agent(address: Option<IpAddr>, shown: LogClient) -> Self {
         Self { address: address.and_then(|address| shown_part(address, shown)), agent: None }
     }

@@ -231,7 +231,7 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    // A client may send any word as a method. Only known ones are shown.
+    // A client can send any word as a method. Only known ones are shown.
     let method = metrics::method_label(&method);
     metrics::count(&response, method, elapsed);
     let Some(client) = client else { return response };

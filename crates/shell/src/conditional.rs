@@ -164,7 +164,7 @@ impl Validators {
         Self { sent: Some(seconds), asked: Some(seconds), ..self }
     }
 
-    /// Adds the time of the last change for `Last-Modified` only: for answers that may change without a newer
+    /// Adds the time of the last change for `Last-Modified` only: for answers that can change without a newer
     /// date.
     ///
     /// ```
@@ -228,7 +228,7 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
     since.zip(modified).is_some_and(|(since, modified)| since >= modified)
 }
 
-/// Returns whether a resource with this tag may be changed: there is no `If-Match`, or it is `*` or contains the
+/// Returns whether the request can change a resource with this tag: there is no `If-Match`, or it is `*` or contains the
 /// strong tag.
 ///
 /// ```

@@ -32,7 +32,6 @@ impl CorsRule {
             && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
     }
 
-    /// Answers a preflight.
     pub(crate) fn answer_preflight(&self, request: ServiceRequest) -> ServiceResponse {
         let status = StatusCode::from_u16(self.preflight).unwrap_or(StatusCode::NO_CONTENT);
         let mut response = HttpResponse::build(status).finish();

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::RequestId;
 
-/// The fault of the credentials of a request.
+/// The fault of a request's credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials {
     /// Credentials are required, but were not sent.
@@ -118,7 +118,7 @@ pub enum Fault {
     Internal(String),
 }
 
-/// The parts of a failed request that an error format may use.
+/// The parts of a failed request that an error format can use.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
     /// Method as sent.

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Length of the queue of connections that wait to be accepted.
+/// The number of connections that can wait to be accepted.
 const BACKLOG: i32 = 1024;
 /// Permissions of a Unix socket: the user and the group of the service may connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
@@ -80,7 +80,6 @@ impl ListenAddress {
     }
 }
 
-/// A listening socket.
 #[derive(Debug)]
 pub(crate) enum Listener {
     Tcp(TcpListener),

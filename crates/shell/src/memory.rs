@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use crate::connection::{self, Load};
 
-/// The interval of the checks.
 const PAUSE: Duration = Duration::from_secs(2);
 /// A peak has at least this number of connections, or this number of bytes held for their clients.
 const PEAK: Load = Load { connections: 64, bytes: 8 << 20 };

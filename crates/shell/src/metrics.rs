@@ -124,7 +124,6 @@ thread_local! {
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
-/// Counts one response.
 pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: Duration) {
     let request = response.request();
     let label = request.extensions().get::<RouteLabel>().copied();
@@ -186,7 +185,6 @@ pub(crate) fn count_parser_fault(status: StatusCode) {
     METRICS.requests.with_label_values(&["other", "unreadable", status.as_str()]).inc();
 }
 
-/// Sets the metric with name and version of the service.
 pub(crate) fn set_build(service: &str, version: &str) {
     static BUILD: LazyLock<IntGaugeVec> = LazyLock::new(|| {
         let options = Opts::new("quintet_build_info", "Service and version; always 1");

@@ -36,7 +36,7 @@ fn add_common_parts(document: &mut OpenApi) {
     }
 }
 
-/// Adds the statuses that every operation may answer, and those of operations with a request body.
+/// Adds the statuses that every operation can answer, and those of operations with a request body.
 fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
     let body_statuses = [StatusCode::PAYLOAD_TOO_LARGE];
     let body_statuses = body_statuses.iter().filter(|_| operation.request_body.is_some());

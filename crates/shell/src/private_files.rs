@@ -20,7 +20,6 @@ const STICKY: u32 = 0o1000;
 
 /// Files in the data folder of any service, next to its database.
 const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
-/// Files in a TLS folder.
 const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
 
 /// The umask at the start of the process.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 
-/// The header of requests and responses that carries the id.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that is accepted from clients, in bytes.
 const LONGEST: usize = 128;
@@ -62,7 +61,6 @@ impl RequestId {
         self.number
     }
 
-    /// Sets the header of a response.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         let value = match &self.sent {
             Some(sent) => HeaderValue::from_str(sent),

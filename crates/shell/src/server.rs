@@ -48,7 +48,7 @@ const SPARE_DESCRIPTORS: u64 = 256;
 const FEWEST_DESCRIPTORS: u64 = 64;
 /// File descriptors of the event loop of one thread.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
-/// Most file descriptors of the runtime of the main thread.
+/// Most file descriptors of the main thread's runtime.
 const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
 /// Most connections of the admin port. Their descriptors are among the reserved ones.
 const ADMIN_CONNECTIONS: usize = 64;
@@ -83,7 +83,7 @@ impl Server {
     /// Binds the listeners and starts to serve. Must be called inside an actix system.
     ///
     /// # Errors
-    /// An address cannot be bound, a certificate cannot be used, or too few files may be open.
+    /// An address cannot be bound, a certificate cannot be used, or the limit of open files is too low.
     pub async fn start<S: Service>(
         settings: &ShellSettings,
         service: S,
@@ -254,7 +254,7 @@ impl Running {
         self.side.stop(false).await;
     }
 
-    /// Removes the Unix sockets while the server still listens on them: later, the files may belong to the
+    /// Removes the Unix sockets while the server still listens on them: later, the files can belong to the
     /// next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
@@ -358,7 +358,7 @@ fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     Ok(limit)
 }
 
-/// Returns the number of connections that may be open: `MAX_CONNECTIONS`, reduced to what `limit` files allow.
+/// Returns the maximum number of connections: `MAX_CONNECTIONS`, reduced to what `limit` files allow.
 fn connections(settings: &ShellSettings, limit: u64) -> usize {
     let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);

@@ -25,7 +25,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// server.
     fn document() -> OpenApi;
 
-    /// Returns the statuses that every operation may answer in addition to those that it declares. The shell adds
+    /// Returns the statuses that every operation can answer in addition to those that it declares. The shell adds
     /// 413 to operations with a request body.
     fn shared_statuses() -> &'static [StatusCode] {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]

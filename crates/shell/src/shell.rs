@@ -6,7 +6,7 @@ use actix_web::dev::ServiceRequest;
 use crate::params::Rules;
 use crate::{CorsRule, PathRules};
 
-/// The layers that a service may configure or turn off.
+/// The layers that a service can configure or turn off.
 #[derive(Clone, Copy)]
 pub struct Shell {
     /// Whether answers of 1 KiB or more are compressed (gzip, brotli) if the client accepts it.

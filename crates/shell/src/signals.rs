@@ -20,7 +20,6 @@ use crate::logs;
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
 /// The number of received SIGHUP.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
-/// Whether the server handles a stop itself.
 static HANDLES_STOP: AtomicBool = AtomicBool::new(false);
 
 /// Blocks the signals in this thread and in those that it creates.

@@ -25,7 +25,6 @@ use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
 use crate::{ListenAddress, ShellSettings, metrics};
 
-/// The common name of the local CA.
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
@@ -151,7 +150,7 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
 /// Returns the certificate in the TLS folder. It is made if it is missing, will end soon, lacks a
 /// name, does not match its key, or was not signed by the CA of the folder.
 ///
-/// Several servers may share the folder and start at once. One of them creates the certificate
+/// Several servers can share the folder and start at once. One of them creates the certificate
 /// under a lock, and the others read it.
 fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
@@ -170,7 +169,7 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    // A server with other names may share the folder. The new certificate is valid for both.
+    // A server with other names can share the folder. The new certificate is valid for both.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
@@ -371,7 +370,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
     parameters.not_after = day(days * DAY);
 }
 
-/// Returns the names and addresses under which clients on this machine or network may connect.
+/// Returns the names and addresses under which clients on this machine or network can connect.
 fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
     for address in &settings.tls_bind {

@@ -44,7 +44,6 @@ struct Shared {
     sockets: Mutex<Vec<TcpStream>>,
 }
 
-/// The state of forwarding.
 #[derive(Debug, Default)]
 struct Gate {
     frozen: bool,
@@ -139,7 +138,7 @@ impl Shared {
         let _ = to.shutdown(Shutdown::Both);
     }
 
-    /// Waits until a connection may forward.
+    /// Waits until a connection can forward.
     fn pass(&self, number: u64) {
         let mut gate = self.gate.lock();
         while gate.frozen || number < gate.stranded {

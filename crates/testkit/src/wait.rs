@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-/// The longest wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The pause between two checks, which leaves the processor to others.
 const PAUSE: Duration = Duration::from_millis(2);

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use database::Db;
 
-/// The owners of the keys of a service.
+/// The owners of a service's keys.
 pub trait Owners {
     /// Returns the owner in the form of the key's row.
     ///

@@ -45,7 +45,6 @@ pub struct Merge<S: Source> {
     begun: bool,
 }
 
-/// A source with its next record.
 struct Head<S: Source> {
     record: S::Record,
     number: usize,

@@ -11,10 +11,10 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Maximum number of bytes that may be held for one connection: answers that its client has not
+/// Maximum number of bytes held for one connection: answers that its client has not
 /// read, and request bodies.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// Maximum number of bytes that may be held for all connections of the process.
+/// Maximum number of bytes held for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
 /// Above this sum, connections that hold much memory must keep the minimum rate, in bytes.
 const PRESSURE: usize = 32 << 20;
@@ -196,7 +196,6 @@ impl Held {
         held
     }
 
-    /// Counts more bytes.
     pub(super) fn grow(&self, bytes: usize) {
         HELD.fetch_add(bytes, Ordering::Relaxed);
         self.connection.fetch_add(bytes, Ordering::Relaxed);

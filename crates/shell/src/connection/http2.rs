@@ -29,17 +29,17 @@ use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
 use super::minimum_rate::MinimumRate;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
-/// Bytes of a request body that a client may send before the application reads it.
+/// Bytes of a request body that a client can send before the application reads it.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// Bytes of all request bodies of a connection that may be unread.
+/// Bytes of all request bodies of a connection that can be unread.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 /// Bytes of a response that are handed to the connection at a time.
 const CHUNK: usize = 16 << 10;
-/// Bytes of a response that the connection may queue.
+/// Bytes of a response that the connection can queue.
 const SEND_BUFFER: usize = 64 << 10;
 /// Largest header list of a request, in bytes as HTTP/2 counts them.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// Frames that a request may have in addition to those of its body: head, priority, end of stream.
+/// Frames of a request in addition to those of its body: head, priority, end of stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
 /// Shorter parts of responses do not count as held, in bytes.
 const COUNTED: usize = 4 << 10;
@@ -129,7 +129,6 @@ pub(super) async fn serve<A>(
     }
 }
 
-/// A request from the connection.
 struct Incoming {
     request: http::Request<RecvStream>,
     connection: Rc<Connection>,
@@ -250,7 +249,7 @@ impl Sending {
         self.stream.send_data(part, last).map_err(|_| Reason::INTERNAL_ERROR)
     }
 
-    /// Waits until the client reads more, and returns the number of bytes that may be sent.
+    /// Waits until the client reads more, and returns the number of bytes that can be sent.
     ///
     /// # Errors
     /// The response must be cut: the client does not read, reads too slowly, or has left.

@@ -21,7 +21,6 @@ pub(super) const USUAL_HEAD: usize = 8 << 10;
 /// Flow control does not bound them, and each takes memory until its stream is read.
 pub(super) const MOST_IDLE_FRAMES: usize = 4096;
 
-/// The bounds of connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(super) head: Duration,

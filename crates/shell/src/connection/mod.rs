@@ -1,4 +1,4 @@
-//! Limits of connections: their number, their deadlines, and the memory that they may occupy.
+//! Limits of connections: their number, their deadlines, and the memory that they occupy.
 //!
 //! actix serves HTTP/1.1 and HTTP/2, but its only deadline is that of the first request head. This module
 //! sits between its listener and its dispatchers and bounds every connection:

@@ -56,7 +56,7 @@ impl Peers {
     }
 }
 
-/// Returns the address for IPv4 and the /64 network for IPv6, whose lower half a client may choose.
+/// Returns the address for IPv4 and the /64 network for IPv6, whose lower half a client can choose.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

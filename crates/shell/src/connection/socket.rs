@@ -101,14 +101,12 @@ impl AsyncWrite for Stream {
     }
 }
 
-/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
     Http2,
 }
 
-/// A socket with or without TLS.
 pub(super) enum Socket {
     /// Without TLS. `first` was read to find out the protocol and is delivered again.
     Plain { io: Stream, first: Bytes },

@@ -192,7 +192,6 @@ mod tests {
         Box::leak(Box::new(Lines::new(room)))
     }
 
-    /// The lines of a server.
     fn never_waiting(room: usize) -> &'static Lines {
         let lines = lines(room);
         lines.never_wait();

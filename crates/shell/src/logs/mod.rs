@@ -129,7 +129,6 @@ pub(crate) fn flush() {
     LINES.flush(LAST_LINES);
 }
 
-/// Prints a usage error.
 pub(crate) fn refuse(format: LogFormat, fault: &str) {
     fail(format, "usage", fault);
 }

@@ -14,7 +14,6 @@ use crate::{EntityTag, Validators};
 /// The media type of pages.
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The whole document.
 #[derive(Template)]
 #[template(path = "frame.html")]
 pub(super) struct Frame<'a, T: Template> {
@@ -51,7 +50,7 @@ impl Site {
         }))
     }
 
-    /// Renders a page for one request. The caller may change status and caching.
+    /// Renders a page for one request. The caller can change status and caching.
     ///
     /// The response is `no-store` by default, because it may contain data of one reader.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {

@@ -40,7 +40,7 @@
 //! [`Site::respond`] renders a page with values for each request. [`Site::respond_shared`] is for pages that are the
 //! same for all readers, and lets clients cache them.
 //!
-//! A proxy may serve the site below a path, that of `PUBLIC_URL`. Pages get the path by [`Page::root`], and
+//! A proxy can serve the site below a path, that of `PUBLIC_URL`. Pages get the path by [`Page::root`], and
 //! templates use the filter [`struct@link`] for every link and form of the site:
 //! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
 //!

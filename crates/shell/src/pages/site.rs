@@ -13,7 +13,6 @@ pub(super) const STYLE: &str = concat!(
     include_str!("style/components.css"),
 );
 
-/// The path prefix of assets.
 const FOLDER: &str = "/assets/";
 
 /// The accent colour of a service.
@@ -55,7 +54,6 @@ impl Accent {
     }
 }
 
-/// A link of the navigation.
 pub(super) struct Link {
     pub(super) text: &'static str,
     pub(super) href: &'static str,
@@ -143,7 +141,6 @@ impl Site {
         self.assets.iter().find(|asset| asset.file == file)
     }
 
-    /// Serves the assets.
     pub(crate) fn serve(&'static self, config: &mut web::ServiceConfig) {
         let answer = move |file: web::Path<String>, request: HttpRequest| async move {
             match self.find(&file) {

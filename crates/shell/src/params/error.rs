@@ -9,7 +9,6 @@ use serde_json::Value;
 /// Delimits the code in the text of an error from [`reject`].
 const MARK: char = '\u{1f}';
 
-/// The error of a deserialiser.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) field: String,

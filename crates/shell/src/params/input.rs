@@ -17,7 +17,6 @@ pub struct Input<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
 }
 
-/// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Given<'a> {
     Text(Cow<'a, str>),
@@ -52,7 +51,7 @@ impl<'a> Input<'a> {
         input
     }
 
-    /// Decodes the variable parts of the path of a routed request.
+    /// Decodes the variable parts of a routed path.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -83,7 +82,7 @@ impl<'a> Input<'a> {
         Self::members(members.iter())
     }
 
-    /// Takes names and JSON values. Names may repeat.
+    /// Takes names and JSON values. Names can repeat.
     ///
     /// ```
     /// use serde_json::json;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Violation;
 
-/// Reads the members of a JSON object in the order sent. Names may repeat.
+/// Reads the members of a JSON object in the order sent. Names can repeat.
 ///
 /// A byte order mark is skipped. The code of the violation is `empty` (no body or `null`), `encoding`, `depth` (more
 /// than `deepest` levels), `syntax` or `object` (another kind of value). All except `empty` and `object` have the

@@ -11,7 +11,6 @@ use super::error::Failure;
 use super::input::{Given, Input};
 use super::rules::{Lists, Numbers, Rules, Words};
 
-/// One value of a request.
 #[derive(Clone, Copy)]
 pub(super) struct OneValue<'de> {
     kind: Kind<'de>,
@@ -219,7 +218,6 @@ impl<'de> Deserializer<'de> for OneValue<'de> {
     }
 }
 
-/// The members of an object.
 pub(super) struct Members<'de, I> {
     members: I,
     value: Option<Member<'de>>,
@@ -255,7 +253,6 @@ impl<'de, I: Iterator<Item = Member<'de>>> MapAccess<'de> for Members<'de, I> {
     }
 }
 
-/// The items of a list.
 struct Items<'de> {
     items: std::vec::IntoIter<OneValue<'de>>,
     at: usize,
@@ -279,7 +276,6 @@ impl<'de> SeqAccess<'de> for Items<'de> {
     }
 }
 
-/// A unit variant.
 struct Word(&'static str);
 
 impl<'de> EnumAccess<'de> for Word {

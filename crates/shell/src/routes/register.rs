@@ -68,7 +68,6 @@ enum Pass {
     Others,
 }
 
-/// The description of the routes.
 #[derive(Default)]
 pub(super) struct Described {
     pub(super) operations: Vec<Operation>,
@@ -244,7 +243,6 @@ pub(crate) fn serve(config: &mut ServiceConfig, add: fn(&mut Routes<'_>)) {
     }
 }
 
-/// Adds the operations that a function adds to a document.
 pub(crate) fn document(document: &mut OpenApi, add: fn(&mut Routes<'_>)) {
     let described = describe(add);
     document.paths.merge(described.paths);

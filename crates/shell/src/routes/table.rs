@@ -10,7 +10,6 @@ use super::operation::{Operation, Segment};
 use super::register::{Routes, describe};
 use super::tree::Tree;
 
-/// The path of the OpenAPI document.
 const DOCUMENT: &str = "/openapi.json";
 /// The path prefix of Swagger UI.
 const DOCS: &str = "/docs/";

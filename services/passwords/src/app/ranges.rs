@@ -10,7 +10,7 @@ use crate::store::{BucketProblem, Corpus};
 /// The padding requested by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// The header is absent, so the response may be cached.
+    /// The header is absent, so caches can store the response.
     NotMentioned,
     /// Any value other than `true`.
     NotWanted,

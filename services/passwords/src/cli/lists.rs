@@ -11,7 +11,6 @@ use crate::jobs::{self, Built, InputFormat};
 use crate::model::CountMerge;
 use crate::model::plaintext::Encoding;
 
-/// The minimum memory for sorting.
 const LEAST_MEMORY: ByteSize = ByteSize::mib(1);
 
 /// The inputs and their formats.

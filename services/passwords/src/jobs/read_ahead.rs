@@ -61,7 +61,6 @@ impl ReadAhead {
         Ok(self.batch.get(self.at).map(Entry::prefix))
     }
 
-    /// Takes the entries of the next prefix.
     fn take(&mut self, prefix: u32) -> &[Entry] {
         let begin = self.at;
         let length =

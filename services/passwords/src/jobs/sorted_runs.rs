@@ -14,7 +14,6 @@ use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_
 /// The number of entries passed on at once by a merge. A batch is extended to the end of its
 /// prefix.
 const BATCH: usize = 1 << 16;
-/// Buffer size for files.
 const READ_BUFFER: usize = 128 << 10;
 const WRITE_BUFFER: usize = 256 << 10;
 const UNREADABLE_RUN: &str = "cannot read a sorted run";
@@ -97,7 +96,6 @@ impl Partition {
     }
 }
 
-/// An entry of a sorted run.
 #[derive(Clone, Copy)]
 struct Sorted(Entry);
 
@@ -185,7 +183,6 @@ fn next_merged(
     Ok(Some(Entry { hash: first.hash, count }))
 }
 
-/// Reads a file of records.
 struct Records {
     reader: BufReader<File>,
     left: usize,

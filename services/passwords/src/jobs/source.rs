@@ -33,7 +33,7 @@ pub fn remove_temporary_files(tmp: &Path) -> anyhow::Result<()> {
 pub struct Lists {
     /// Format of the inputs. If `None`: `folder` for folders, `hashes` for files.
     pub input_format: Option<InputFormat>,
-    /// True if hash lists may be in any order.
+    /// True if hash lists can be in any order.
     pub unordered: bool,
     /// True if invalid lines are counted and skipped.
     pub lenient: bool,

@@ -76,7 +76,6 @@ impl Findings {
     }
 }
 
-/// The totals of a block of buckets.
 struct Totals {
     entries: u64,
     smallest: u32,

@@ -12,9 +12,8 @@ use crate::model::{Kind, lower_hex};
 pub(super) const CURRENT: &str = "CURRENT";
 pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
-/// Extension of corpus files.
 const EXTENSION: &str = "pwr";
-/// Extension of the tags of mirrored corpora, without the dot.
+/// Extension of tag files, without the dot.
 const TAGS: &str = "tags";
 
 /// The folder of one kind.

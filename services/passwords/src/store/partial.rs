@@ -266,7 +266,7 @@ pub fn remove_partial(folder: &KindFolder, _lock: &FolderLock) -> anyhow::Result
     Ok(removed)
 }
 
-/// The path of the tags of a mirrored corpus.
+/// The tag file of a mirrored corpus.
 pub fn tags_path(corpus: &Path) -> PathBuf {
     corpus.with_extension("tags")
 }

@@ -25,7 +25,7 @@ impl Pace {
         Self { next: Mutex::new(Instant::now()), between, longest_pause }
     }
 
-    /// Waits until a request may be sent.
+    /// Waits until a request can be sent.
     pub async fn turn(&self) {
         sleep_until(self.claim(Instant::now())).await;
     }
@@ -59,7 +59,8 @@ impl fmt::Display for Length {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.as_secs();
         let units = [(86_400, "d"), (3600, "h"), (60, "min")];
-        let whole = units.into_iter().find(|(unit, _)| seconds >= *unit && seconds % unit == 0);
+        let whole =
+            units.into_iter().find(|(unit, _)| seconds >= *unit && seconds.is_multiple_of(*unit));
         let (unit, name) = whole.unwrap_or((1, "s"));
         write!(formatter, "{} {name}", seconds / unit)
     }

@@ -16,7 +16,7 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// For each concurrent request, the number of ranges that may wait for an earlier one.
+/// For each concurrent request, the number of ranges that can wait for an earlier one.
 const AHEAD: usize = 16;
 /// The maximum number of waiting ranges.
 const MOST_AHEAD: usize = 1024;
@@ -133,7 +133,6 @@ impl Mirror {
     }
 }
 
-/// Describes the requested ranges.
 fn asked(ranges: u32) -> String {
     if ranges as usize >= PREFIXES {
         return "any range".to_owned();
