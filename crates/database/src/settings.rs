@@ -1,9 +1,11 @@
 //! Settings of the database.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, TypedValueParser};
+use clap::error::ErrorKind;
 
 use crate::connect::{Connector, Role};
 use crate::migrate::{migrate, pending};
@@ -27,7 +29,7 @@ use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 #[command(next_help_heading = "Database", about = None, long_about = None)]
 pub struct DatabaseSettings {
     /// Database, `sqlite://PATH` or `postgres://…` [default: sqlite://DATA_DIR/NAME.db]
-    #[arg(long, env, hide_env_values = true, value_name = "URL", global = true)]
+    #[arg(long, env, hide_env_values = true, value_name = "URL", value_parser = UrlParser, global = true)]
     pub database_url: Option<String>,
 
     /// Connections for reading, 1 to 1000; PostgreSQL has as many for writing
@@ -146,10 +148,7 @@ impl DatabaseSettings {
 
     /// Returns the database of these settings.
     fn target(&self, data_dir: &Path, name: &str) -> Result<Target, DatabaseError> {
-        match self.database_url.as_deref().map(str::trim) {
-            Some("") => Err(DatabaseError::Setup(
-                "DATABASE_URL is empty: set a URL, or unset it for a SQLite file".into(),
-            )),
+        match &self.database_url {
             Some(url) => Target::parse(url),
             None => Ok(Target::file_in(data_dir, name)),
         }
@@ -174,6 +173,27 @@ fn refuse_pending(
         lacking.len(),
         if lacking.len() == 1 { "" } else { "s" },
     )))
+}
+
+/// Checks a database URL on the command line, so a wrong one is a usage error. Errors of clap would quote the
+/// URL, which may contain a password.
+#[derive(Clone, Copy)]
+struct UrlParser;
+
+impl TypedValueParser for UrlParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let refuse = |why: &str| clap::Error::raw(ErrorKind::ValueValidation, format!("{why}\n"));
+        let url = value.to_str().ok_or_else(|| refuse("DATABASE_URL is not UTF-8"))?;
+        Target::parse(url).map_err(|error| refuse(&error.to_string()))?;
+        Ok(url.to_owned())
+    }
 }
 
 fn pool_size(text: &str) -> Result<usize, String> {

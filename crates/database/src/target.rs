@@ -16,13 +16,18 @@ pub(crate) enum Target {
 impl Target {
     /// Parses a URL with the scheme `sqlite`, `postgres` or `postgresql`.
     pub fn parse(url: &str) -> Result<Self, DatabaseError> {
+        let url = url.trim();
+        if url.is_empty() {
+            return Err(DatabaseError::Setup(
+                "DATABASE_URL is empty: set a URL, or unset it for a SQLite file".to_owned(),
+            ));
+        }
         let refuse = |what: &str| {
             DatabaseError::Setup(format!(
                 "DATABASE_URL must begin with sqlite:// or postgres://, {what}"
             ))
         };
-        let (scheme, rest) =
-            url.trim().split_once(':').ok_or_else(|| refuse("it has no scheme"))?;
+        let (scheme, rest) = url.split_once(':').ok_or_else(|| refuse("it has no scheme"))?;
         match (scheme.to_ascii_lowercase().as_str(), rest.strip_prefix("//")) {
             ("sqlite", Some("" | "/")) => Err(DatabaseError::Setup(
                 "DATABASE_URL names no file: write sqlite://PATH".to_owned(),

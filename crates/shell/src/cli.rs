@@ -45,6 +45,19 @@ impl CommonCommand {
     }
 }
 
+/// A setting that the command line accepts but the service cannot use, such as one that another setting requires.
+/// It ends the process with exit code 2, like a usage error. The text must not quote secrets.
+#[derive(Debug)]
+pub struct SettingError(pub String);
+
+impl std::fmt::Display for SettingError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SettingError {}
+
 /// The command line of one service.
 pub trait Cli: clap::Parser {
     /// The constants of the service.
@@ -56,13 +69,13 @@ pub trait Cli: clap::Parser {
     /// Runs the chosen command.
     ///
     /// # Errors
-    /// Printed as one line on stderr, exit code 1.
+    /// Printed as one line on stderr, exit code 1, or 2 for a [`SettingError`].
     fn run(self) -> anyhow::Result<ExitCode>;
 }
 
 /// The `main` function of a service: parses the command line, starts logging, runs the command.
 ///
-/// The exit code is 2 for a usage error, 1 for another error, otherwise that of the command.
+/// The exit code is 2 for a usage error or a wrong setting, 1 for another error, otherwise that of the command.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();
@@ -97,7 +110,10 @@ pub fn main<C: Cli>() -> ExitCode {
     keep_private(&C::INFO, &cli.shell().data_dir, &cli.shell().tls_folder());
     let code = cli.run().unwrap_or_else(|error| {
         logs::fail(format, "fatal", &format!("{error:#}"));
-        ExitCode::FAILURE
+        match error.downcast_ref::<SettingError>() {
+            Some(_) => ExitCode::from(2),
+            None => ExitCode::FAILURE,
+        }
     });
     logs::flush();
     code

@@ -38,7 +38,7 @@ mod tls;
 pub use access_log::KeyNumber;
 pub use app::is_head;
 pub use body::read_body;
-pub use cli::{Cli, CommonCommand, defaults, main, parse};
+pub use cli::{Cli, CommonCommand, SettingError, defaults, main, parse};
 pub use conditional::{EntityTag, Validators, http_date, is_known, may_change, parse_http_date};
 pub use cors::CorsRule;
 pub use edge::{base_path, base_url, client_ip, is_https};

@@ -17,6 +17,9 @@ const BACKLOG: i32 = 1024;
 /// Permissions of a Unix socket: the user and the group of the service may connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
 
+/// Maximum length of the path of a Unix socket, without its final NUL byte.
+const MAX_UNIX_PATH: usize = 107;
+
 /// One address of `BIND`, `TLS_BIND` or `ADMIN_BIND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
@@ -33,6 +36,9 @@ impl FromStr for ListenAddress {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         if let Some(path) = text.strip_prefix("unix:") {
+            if path.len() > MAX_UNIX_PATH {
+                return Err(format!("the path of a Unix socket has at most {MAX_UNIX_PATH} bytes"));
+            }
             return match Path::new(path).is_absolute() {
                 true => Ok(Self::Unix(path.into())),
                 false => Err(format!("{text} is not unix: and an absolute path")),
@@ -191,6 +197,9 @@ mod tests {
         for text in ["", "8081", ":8081", "localhost", "a b:1", "a:99999", "unix:x", "::1:80x"] {
             assert!(text.parse::<ListenAddress>().is_err(), "{text}");
         }
+        let socket = |length: usize| format!("unix:/{}", "x".repeat(length - 1));
+        assert!(socket(MAX_UNIX_PATH).parse::<ListenAddress>().is_ok());
+        assert!(socket(MAX_UNIX_PATH + 1).parse::<ListenAddress>().unwrap_err().contains("107"));
     }
 
     #[test]

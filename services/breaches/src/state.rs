@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use auth::{Gate, KeyStore, Quotas};
 use database::{DatabaseError, Db, Pools, WorkerReader};
 use domain::SharedClock;
+use shell::SettingError;
 use tokio::sync::Mutex;
 
 use crate::config::Settings;
@@ -100,8 +100,9 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
 /// The configured deny list, or the built-in one.
 fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
-    let text = std::fs::read_to_string(path);
-    Ok(DenyList::parse(&text.with_context(|| format!("VERIFY_DENY {}", path.display()))?))
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| SettingError(format!("VERIFY_DENY {}: {error}", path.display())))?;
+    Ok(DenyList::parse(&text))
 }
 
 impl State {

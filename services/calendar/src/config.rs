@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use outbound::Reach;
-use shell::Switch;
+use shell::{SettingError, Switch};
 
 use crate::model::cost::{Currency, is_code};
 use crate::model::geo::{LONGEST_RADIUS, Unit};
@@ -117,14 +117,19 @@ impl Settings {
     ///
     /// # Errors
     /// A message for the operator.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> Result<(), SettingError> {
         let (rows, most) = (self.per_page, self.per_page_max);
-        anyhow::ensure!(rows <= most, "PER_PAGE is {rows}, above PER_PAGE_MAX, which is {most}");
+        if rows > most {
+            return Err(SettingError(format!(
+                "PER_PAGE is {rows}, above PER_PAGE_MAX, which is {most}"
+            )));
+        }
         let (events, most) = (self.ical_items, self.ical_items_max);
-        anyhow::ensure!(
-            events <= most,
-            "ICAL_ITEMS is {events}, above ICAL_ITEMS_MAX, which is {most}"
-        );
+        if events > most {
+            return Err(SettingError(format!(
+                "ICAL_ITEMS is {events}, above ICAL_ITEMS_MAX, which is {most}"
+            )));
+        }
         Ok(())
     }
 

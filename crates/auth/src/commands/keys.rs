@@ -134,10 +134,12 @@ fn parse_until(text: &str) -> Result<i64, String> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_second());
     }
-    text.parse::<Date>()
-        .and_then(|day| day.tomorrow()?.to_zoned(TimeZone::UTC))
-        .map(|midnight| midnight.timestamp().as_second())
-        .map_err(|_| "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned())
+    let day = text.parse::<Date>().map_err(|_| {
+        "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned()
+    })?;
+    // The last days of the calendar are common for keys without an end, and their midnight is not an instant.
+    let end = day.tomorrow().and_then(|next| next.to_zoned(TimeZone::UTC));
+    Ok(end.map_or(Timestamp::MAX, |midnight| midnight.timestamp()).as_second())
 }
 
 fn print_new(
@@ -202,12 +204,13 @@ fn as_json(key: &Key, now: i64) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_until;
+    use super::*;
 
     #[test]
     fn a_day_counts_to_its_end() {
         assert_eq!(parse_until("1970-01-01"), Ok(86_400));
         assert_eq!(parse_until("1970-01-01T00:00:07Z"), Ok(7));
+        assert_eq!(parse_until("9999-12-31"), Ok(Timestamp::MAX.as_second()));
         assert!(parse_until("31.12.2027").unwrap_err().contains("2027-12-31"));
     }
 }

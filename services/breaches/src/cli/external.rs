@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
 use outbound::{Dns, Names, Reach, WebhookSender, names_public_host, web_url};
-use shell::{ListenAddress, ShellSettings, TlsMode};
+use shell::{ListenAddress, SettingError, ShellSettings, TlsMode};
 
 use crate::config::{Settings, VerificationSettings};
-use crate::external::{DnsRecords, External, FolderMailer, Mailer, SiteFetcher, SmtpMailer};
+use crate::external::{
+    DnsRecords, External, FolderMailer, MailError, Mailer, SiteFetcher, SmtpMailer,
+};
 use crate::model::webhook_url;
 
 /// The user agent of outgoing requests.
@@ -62,12 +63,15 @@ fn mailer(
     public_url: &str,
 ) -> anyhow::Result<Arc<dyn Mailer>> {
     let from = settings.mail.sender(public_url);
+    let wrong = |name| move |error: MailError| SettingError(format!("{name}: {error}"));
     match &settings.mail.smtp_url {
         // The URL may contain a password, so the error does not quote it.
-        Some(url) => Ok(Arc::new(SmtpMailer::new(url, &from).context("SMTP_URL or MAIL_FROM")?)),
+        Some(url) => {
+            Ok(Arc::new(SmtpMailer::new(url, &from).map_err(wrong("SMTP_URL or MAIL_FROM"))?))
+        }
         None => {
             let folder = settings.mail.folder(&shell.data_dir);
-            Ok(Arc::new(FolderMailer::new(&folder, &from).context("MAIL_FROM")?))
+            Ok(Arc::new(FolderMailer::new(&folder, &from).map_err(wrong("MAIL_FROM"))?))
         }
     }
 }

@@ -18,7 +18,7 @@ use anyhow::Context;
 use auth::{KeysCommand, ServiceSettings};
 use database::{MigrateCommand, Pools};
 use domain::SystemClock;
-use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+use shell::{CommonCommand, Service, ServiceInfo, SettingError, ShellSettings};
 
 use crate::app::{self, SnapshotError};
 use crate::config::{Engine, Settings};
@@ -176,7 +176,7 @@ impl Cli {
         }
         let settings = &self.settings.service;
         let url = settings.cluster_url.as_deref();
-        let url = url.context("ENGINE=cluster needs CLUSTER_URL")?;
+        let url = url.ok_or_else(|| SettingError("ENGINE=cluster needs CLUSTER_URL".to_owned()))?;
         Ok(Arc::new(Cluster::connect(url, settings.cluster_name.as_deref())?))
     }
 

@@ -90,7 +90,9 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
     };
     match issue_with_text(db, key, login, None, None, now) {
         Ok(_) => Ok(false),
-        Err(error @ KeyError::Malformed) => Err(anyhow::anyhow!("ADMIN_KEY: {error}")),
+        Err(error @ KeyError::Malformed) => {
+            Err(shell::SettingError(format!("ADMIN_KEY: {error}")).into())
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -50,7 +50,7 @@ fn start_fails_with_an_unusable_login_or_key() {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", "secret");
     let start = program.with_database();
     let refused = start.run(&["users", "list"]);
-    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert_eq!(refused.code, Some(2), "{}", refused.errors);
     assert!(refused.errors.contains("ADMIN_KEY: a key has 32"), "{}", refused.errors);
     assert!(!refused.errors.contains("secret"), "{}", refused.errors);
     let program = start.setting("ADMIN_KEY", "0".repeat(32));

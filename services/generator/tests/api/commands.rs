@@ -91,7 +91,7 @@ fn empty_variables_are_not_set_but_the_database_is_asked_for() {
     let program = empty.iter().fold(program, |program, name| program.setting(*name, ""));
     assert_eq!(program.run(&["keys", "list"]).code, Some(0));
     let refused = program.setting("DATABASE_URL", "").run(&["keys", "list"]);
-    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert_eq!(refused.code, Some(2), "{}", refused.errors);
     assert!(refused.errors.contains("DATABASE_URL is empty"), "{}", refused.errors);
 }
 

@@ -80,7 +80,7 @@ async fn a_log_that_cannot_be_written_stops_neither_requests_nor_the_end() {
 #[test]
 fn a_command_ends_with_its_own_code_when_its_text_cannot_be_written() {
     let code = |arguments: &[&str]| {
-        let program = program().setting("DATABASE_URL", "mysql://localhost/x");
+        let program = program().setting("DATABASE_URL", "sqlite:///dev/null/x");
         let mut command = program.command(arguments);
         let full = || Stdio::from(std::fs::File::create("/dev/full").unwrap());
         Process::spawn(command.stdout(full()).stderr(full())).wait()
