@@ -174,6 +174,9 @@ fn still_wanted(
     if !is_subscribed {
         return unwanted("notices of the address or the domain are off");
     }
+    if notice.domain().is_some() && subscribers::has_ended(db, recipient.subscriber, now)? {
+        return unwanted("the subscription ended");
+    }
     let Some(name) = notice.breach() else {
         return Ok(Ok(Wanted { email: subscriber.email, breach: None }));
     };

@@ -16,7 +16,8 @@ use crate::model::notice::{Notice, Recipient};
 use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
 use crate::store::notices::{self, BREACH, PASTE};
 use crate::store::{
-    accounts, domain_controls, messages, opt_outs, pastes, turns, untold_pastes, webhooks,
+    accounts, domain_controls, messages, opt_outs, pastes, subscribers, turns, untold_pastes,
+    webhooks,
 };
 
 /// Maximum number of pastes in a message about a domain.
@@ -202,7 +203,8 @@ pub fn post_paste_notices(db: &mut Db, job: i64, now: i64) -> Result<(), Databas
     untold_pastes::clear(db)
 }
 
-/// Posts a message for all controllers of a domain and their webhooks.
+/// Posts a message for all controllers of a domain and their webhooks, except those whose
+/// subscription ended.
 fn post_to_controllers(
     db: &mut Db,
     domain: &str,
@@ -211,6 +213,9 @@ fn post_to_controllers(
     now: i64,
 ) -> Result<(), DatabaseError> {
     for subscriber in domain_controls::controllers(db, domain)? {
+        if subscribers::has_ended(db, subscriber, now)? {
+            continue;
+        }
         let key = format!("{key} {subscriber}");
         messages::post(db, &key, Recipient::mail(subscriber), notice, now)?;
         for webhook in webhooks::of_subscriber(db, subscriber)? {

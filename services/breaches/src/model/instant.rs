@@ -1,12 +1,18 @@
 //! Date formats of the API and the loaders.
 
-use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+/// The UTC time of a Unix second. Unlike `jiff`'s instants, civil times include all of 9999-12-31.
 fn civil(seconds: i64) -> DateTime {
-    let instant = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
-    TimeZone::UTC.to_datetime(instant)
+    EPOCH.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(EPOCH)
+}
+
+/// The Unix second of a UTC time.
+fn unix(time: DateTime) -> i64 {
+    time.duration_since(EPOCH).as_secs()
 }
 
 /// `YYYY-MM-DDTHH:MM:SSZ`.
@@ -44,12 +50,13 @@ pub fn parse(text: &str) -> Option<i64> {
     }
     // Parsing as a civil time would silently drop any text after the time.
     let is_plain = |byte: u8| byte.is_ascii_digit() || b":.".contains(&byte);
+    let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let civil: DateTime = text.parse().ok()?;
     let time = text.as_bytes().get(11..)?;
     if !time.iter().all(|byte| is_plain(*byte)) {
         return None;
     }
-    TimeZone::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
+    Some(unix(civil))
 }
 
 /// Returns whether the offset of an instant, if any, is less than a day (RFC 3339). `jiff` accepts
@@ -67,7 +74,7 @@ pub fn parse_until(text: &str) -> Option<i64> {
         return Some(seconds);
     }
     let date = is_date(text).then(|| text.parse::<Date>().ok()).flatten()?;
-    TimeZone::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok().map(Timestamp::as_second)
+    Some(unix(date.at(0, 0, 0, 0)))
 }
 
 /// Returns whether the text is `YYYY-MM-DD`.
@@ -121,6 +128,16 @@ mod tests {
             assert_eq!(parse(text), None, "{text}");
             assert_eq!(parse_until(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn last_day_of_the_calendar_is_a_valid_end() {
+        let last = parse_until("9999-12-31").unwrap();
+        assert_eq!(without_zone(last), "9999-12-31T00:00:00");
+        for text in ["9999-12-31T23:59:59", "9999-12-31T23:59:59Z"] {
+            assert_eq!(parse_until(text).map(with_zone).unwrap(), "9999-12-31T23:59:59Z", "{text}");
+        }
+        assert_eq!(without_zone(i64::MAX), "1970-01-01T00:00:00");
     }
 
     #[test]

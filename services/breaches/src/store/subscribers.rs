@@ -140,6 +140,12 @@ pub fn subscription_of(db: &mut Db, id: i64) -> Result<Option<Subscription>, Dat
         .optional()?)
 }
 
+/// Returns whether a subscriber had a subscription that is over.
+pub fn has_ended(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
+    let own = subscription::table.filter(subscription::subscriber_id.eq(id));
+    Ok(diesel::select(exists(own.filter(subscription::until.le(now)))).get_result(db)?)
+}
+
 /// Starts or renews a subscription, which fixes the counts of the subscriber's domains for the
 /// period.
 pub fn subscribe(

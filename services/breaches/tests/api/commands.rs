@@ -222,12 +222,39 @@ fn load_reads_a_pipe_and_names_an_unusable_temporary_folder() {
 }
 
 #[test]
-fn unknown_scheme_and_wrong_flag_print_one_line_and_exit() {
+fn unusable_settings_print_one_line_and_exit_with_2() {
     let operator = Operator::new();
-    let output = operator.command(&["doctor"]).env("DATABASE_URL", "mysql://x").output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1);
+    let long = format!("unix:/{}", "x".repeat(200));
+    let missing = operator.folder.join("no such file");
+    for (name, value) in [
+        ("DATABASE_URL", "mysql://root:geheim@localhost/x"),
+        ("DATABASE_URL", ""),
+        ("DATABASE_URL", "data/a.db"),
+        ("SMTP_URL", "http://root:geheim@localhost"),
+        ("MAIL_FROM", "x"),
+        ("VERIFY_DENY", missing.to_str().unwrap()),
+        ("BIND", &long),
+    ] {
+        let mut command = operator.command(&["serve", "--tls-mode", "off"]);
+        command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0").env(name, value);
+        let output = command.env("RUST_LOG", "error").output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}={value}: {errors}");
+        let lines = errors.lines().filter(|line| !line.is_empty());
+        assert!(name == "BIND" || lines.count() == 1, "{name}={value}: {errors}");
+        assert!(errors.contains(name) || name == "BIND", "{name}={value}: {errors}");
+        assert!(!errors.contains("geheim"), "{errors}");
+    }
     assert_eq!(operator.output(&["doctor", "--no-such-flag"]).status.code(), Some(2));
+}
+
+#[test]
+fn subscription_may_last_until_the_end_of_the_calendar() {
+    let operator = Operator::new();
+    operator.run(&["subscriber", "add", "owner@example.org"]);
+    let set = ["subscription", "set", "owner@example.org", "--plan", "pro1", "--until"];
+    let set = operator.json(&[&set[..], &["9999-12-31"]].concat());
+    assert_eq!(set["until"], "9999-12-31T00:00:00");
 }
 
 #[test]

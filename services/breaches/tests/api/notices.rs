@@ -134,6 +134,44 @@ async fn domain_controller_is_notified_of_the_number_of_new_addresses() {
 }
 
 #[actix_web::test]
+async fn end_of_a_subscription_stops_notices_about_domains() {
+    let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
+    let app = start().await;
+    let owner = domain::EmailAddress::parse("corp@example.org").unwrap();
+    let end = |until: i64| {
+        let owner = owner.clone();
+        move |db: &mut database::Db| {
+            let id = breaches::store::subscribers::id(db, &owner)?.unwrap();
+            breaches::store::subscribers::subscribe(db, id, "core1", until, NOW)
+        }
+    };
+    app.subscriber("corp@example.org", "core1").await;
+    app.webhook("corp@example.org", &hook.url("/x")).await;
+    app.verify("corp@example.org", "corp.example").await;
+    let recount = async || {
+        let version = app.state.snapshot_version();
+        assert!(breaches::jobs::recount_domains(&app.state, version).await.unwrap());
+    };
+    // A posted notice, and the next one, which is not posted.
+    app.load("Alpha", "a@corp.example\n").await;
+    recount().await;
+    app.change(end(NOW)).await;
+    breaches::jobs::deliver_due(&app.state).await.unwrap();
+    app.load("Alpha", "b@corp.example\n").await;
+    app.deliver_notices().await;
+    let paste = json!({ "Source": "Pastebin", "Id": "p1", "Emails": ["c@corp.example"] });
+    app.load_pastes(&paste.to_string()).await;
+    app.deliver_notices().await;
+    assert_eq!((app.mails().len(), hook.requests().len()), (0, 0));
+    // A new subscription starts with later links.
+    app.change(end(NOW + 86_400)).await;
+    app.load("Alpha", "d@corp.example\n").await;
+    app.deliver_notices().await;
+    assert_eq!((app.mails().len(), hook.requests().len()), (1, 1));
+    assert!(app.mails()[0].plain().contains("1 address at corp.example"));
+}
+
+#[actix_web::test]
 async fn domain_controller_is_notified_of_pastes_when_their_load_ends() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start().await;
@@ -194,7 +232,7 @@ async fn owner_is_notified_of_pastes_and_stealer_logs() {
     app.verify(OWNER, "example.org").await;
     app.deliver_notices().await;
     app.listener(OWNER).await;
-    app.load_pairs("Logs", &format!("{OWNER},https://shop.example/login\n")).await;
+    app.load_pairs("Logs", &format!("email,url\n{OWNER},https://shop.example/login\n")).await;
     app.deliver_notices().await;
     let texts: Vec<String> = app.mails().iter().map(Mail::plain).collect();
     let page = "See the websites: https://breaches.example/account/";
