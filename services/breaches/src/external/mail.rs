@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use domain::EmailAddress;
 use futures_util::future::BoxFuture;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
@@ -54,16 +55,22 @@ pub trait Mailer: Send + Sync {
 /// Returns whether a mail can be sent to an address. Breaches and searches may contain addresses
 /// that cannot receive mail.
 pub fn takes_mail(address: &str) -> bool {
-    let Ok(address) = address.parse::<Address>() else { return false };
+    let Some(address) = recipient(address) else { return false };
     let party = Mailbox::new(None, address);
     // Building a message checks whether a header can contain the address.
     Message::builder().from(party.clone()).to(party).body(String::new()).is_ok()
 }
 
+/// The recipient with the A-labels of the domain, which every mail server takes.
+fn recipient(address: &str) -> Option<Address> {
+    let address = EmailAddress::parse(address).ok()?;
+    Address::new(address.local(), address.domain()).ok()
+}
+
 /// Builds the message. Its random id contains the domain of the sender, not the name of this host.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
-    let to =
-        mail.to.parse().map_err(|_| MailError::permanent("the address cannot receive mail"))?;
+    let to = recipient(&mail.to);
+    let to = to.ok_or_else(|| MailError::permanent("the address cannot receive mail"))?;
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(MailError::temporary)?;
     let id = format!("<{:032x}@{}>", u128::from_ne_bytes(random), from.email.domain());
@@ -119,6 +126,10 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
             MailError::permanent(format!("the mail server answered {code}"))
         }
         Some(code) => MailError::temporary(format!("the mail server answered {code}")),
+        // The message was not sent, because the server cannot take it.
+        None if error.is_client() => {
+            MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")
+        }
         None if error.is_timeout() => MailError::temporary("the mail server timed out"),
         None => MailError::temporary("the mail server cannot be reached"),
     }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use breaches::{FolderMailer, Mail, Mailer};
+use breaches::{FolderMailer, Mail, Mailer, SmtpMailer};
 use testkit::{Database, Program, SmtpPeer};
 
 use crate::browser::hidden;
@@ -35,6 +35,21 @@ async fn binary_sends_mails_through_a_mail_server() {
     let recipients: Vec<_> = peer.mails().into_iter().flat_map(|mail| mail.to).collect();
     assert_eq!(recipients, ["first@example.org", "second@example.org"]);
     assert_eq!(server.stop(), Some(0));
+}
+
+#[actix_web::test]
+async fn international_domains_are_sent_as_a_labels_and_other_addresses_are_refused() {
+    let peer = SmtpPeer::start();
+    let mailer = SmtpMailer::new(&peer.url(), "service@example.org").unwrap();
+    let mail = |to: &str| {
+        let [to, subject, text] = [to, "Link", "https://localhost/x"].map(Into::into);
+        mailer.send(Mail { to, subject, text })
+    };
+    mail("owner@b\u{fc}cher.example").await.unwrap();
+    let refused = mail("j\u{fc}rgen@example.org").await.unwrap_err();
+    assert!(refused.permanent && refused.why.contains("SMTPUTF8"), "{refused:?}");
+    let recipients: Vec<_> = peer.mails().into_iter().flat_map(|mail| mail.to).collect();
+    assert_eq!(recipients, ["owner@xn--bcher-kva.example"]);
 }
 
 #[actix_web::test]
