@@ -9,7 +9,7 @@ use serde_json::json;
 use super::output::Output;
 use crate::app::{self, OperatorError};
 use crate::jobs::{self, JobContext};
-use crate::model::{Breach, entry, instant, markup};
+use crate::model::{Breach, entry, instant};
 
 /// The subcommand `breach`.
 #[derive(clap::Subcommand)]
@@ -155,13 +155,9 @@ impl Change {
             classes.sort_by_cached_key(|class| class.to_lowercase());
             breach.data_classes = classes;
         }
-        if breach.title.trim().is_empty() || !markup::is_allowed(&breach.description) {
-            let message =
-                "the title must not be empty, and the description may only contain plain markup";
-            return Err(OperatorError::Rejected(message.to_owned()));
-        }
-        if !breach.logo_path.is_empty() && !entry::is_absolute(&breach.logo_path) {
-            let message = "the logo path is not an absolute http or https URL";
+        entry::check_texts(breach).map_err(|error| OperatorError::Rejected(error.to_string()))?;
+        if breach.title.trim().is_empty() {
+            let message = "the title must not be empty";
             return Err(OperatorError::Rejected(message.to_owned()));
         }
         Ok(())

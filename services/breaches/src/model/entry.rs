@@ -29,9 +29,15 @@ pub enum EntryError {
          or a link that is neither http, https nor mailto"
     )]
     ActiveContent,
-    /// A logo that is not an absolute URL.
-    #[error("LogoPath is not an absolute http or https URL")]
-    Logo,
+    /// A link that is not an absolute URL.
+    #[error("{0} is not an absolute http or https URL")]
+    Link(&'static str),
+    /// Control characters, which break feeds, mails and terminals.
+    #[error("{0} contains control characters")]
+    Control(&'static str),
+    /// A domain with other characters.
+    #[error("Domain contains other characters than letters, digits, hyphens and dots")]
+    Domain,
 }
 
 const KNOWN: [&str; 20] = [
@@ -77,15 +83,7 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
     if modified < added {
         return Err(EntryError::Order);
     }
-    let description = optional(object, "Description")?.unwrap_or_default();
-    if !markup::is_allowed(&description) {
-        return Err(EntryError::ActiveContent);
-    }
-    let logo_path = optional(object, "LogoPath")?.unwrap_or_default();
-    if !logo_path.is_empty() && !is_absolute(&logo_path) {
-        return Err(EntryError::Logo);
-    }
-    Ok(Breach {
+    let breach = Breach {
         id: 0,
         name: name.to_owned(),
         title: text(object, "Title")?.to_owned(),
@@ -95,14 +93,58 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
         modified,
         pwn_count: count(object)?,
         loaded_count: 0,
-        description,
-        logo_path,
+        description: optional(object, "Description")?.unwrap_or_default(),
+        logo_path: optional(object, "LogoPath")?.unwrap_or_default(),
         attribution: optional(object, "Attribution")?,
         disclosure_url: optional(object, "DisclosureUrl")?,
         data_classes: classes(object)?,
         flags: flags(object)?,
         active: true,
-    })
+    };
+    check_texts(&breach)?;
+    Ok(breach)
+}
+
+/// Checks the texts of a breach that pages, feeds and mails show.
+///
+/// # Errors
+/// See [`EntryError`].
+pub fn check_texts(breach: &Breach) -> Result<(), EntryError> {
+    let lines = breach.description.replace(['\n', '\r', '\t'], "");
+    let classes = breach.data_classes.concat();
+    for (name, text) in [
+        ("Title", breach.title.as_str()),
+        ("Description", &lines),
+        ("Attribution", breach.attribution.as_deref().unwrap_or_default()),
+        ("DataClasses", &classes),
+    ] {
+        if text.contains(is_unprintable) {
+            return Err(EntryError::Control(name));
+        }
+    }
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if !breach.domain.chars().all(fits) {
+        return Err(EntryError::Domain);
+    }
+    if !markup::is_allowed(&breach.description) {
+        return Err(EntryError::ActiveContent);
+    }
+    let disclosure_url = breach.disclosure_url.as_deref().unwrap_or_default();
+    for (name, url) in [("LogoPath", breach.logo_path.as_str()), ("DisclosureUrl", disclosure_url)]
+    {
+        if !url.is_empty() && !is_absolute(url) {
+            return Err(EntryError::Link(name));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a character has no place in a line of text: a control character, one that
+/// changes the direction of text, or one that XML forbids.
+pub fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// The members of an entry that this version does not know.
@@ -123,7 +165,7 @@ pub fn is_absolute(url: &str) -> bool {
     ["https://", "http://"]
         .iter()
         .any(|scheme| url.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()))
-        && !url.contains(char::is_whitespace)
+        && !url.contains(|c: char| c.is_whitespace() || is_unprintable(c) || "<>\"".contains(c))
 }
 
 fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str, EntryError> {
@@ -235,7 +277,18 @@ mod tests {
             ("AddedDate", json!("2020-05-15"), EntryError::Date("AddedDate")),
             ("ModifiedDate", json!("2020-05-14T00:00Z"), EntryError::Order),
             ("PwnCount", json!(-1), EntryError::Member("PwnCount")),
-            ("LogoPath", json!("a.png"), EntryError::Logo),
+            ("LogoPath", json!("a.png"), EntryError::Link("LogoPath")),
+            ("LogoPath", json!("https://a.example/\u{7}"), EntryError::Link("LogoPath")),
+            ("DisclosureUrl", json!("javascript:a()"), EntryError::Link("DisclosureUrl")),
+            ("DisclosureUrl", json!("https://a.example/\">"), EntryError::Link("DisclosureUrl")),
+            ("Title", json!("a\u{b}b"), EntryError::Control("Title")),
+            ("Title", json!("a\r\nBcc: b@c.example"), EntryError::Control("Title")),
+            ("Title", json!("a\u{202e}b"), EntryError::Control("Title")),
+            ("Description", json!("a\u{1b}[2J"), EntryError::Control("Description")),
+            ("Attribution", json!("a\nb"), EntryError::Control("Attribution")),
+            ("DataClasses", json!(["a\u{1}"]), EntryError::Control("DataClasses")),
+            ("Domain", json!("<b>a.example</b>"), EntryError::Domain),
+            ("Domain", json!("a.example/\n"), EntryError::Domain),
             ("IsVerified", json!("yes"), EntryError::Member("IsVerified")),
             ("DataClasses", json!([1]), EntryError::Member("DataClasses")),
             ("Description", json!("<ScRipt>"), EntryError::ActiveContent),

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::app::CatalogueSummary;
-use crate::model::{Breach, instant, markup};
+use crate::model::{Breach, entry, instant, markup};
 
 /// A displayed breach.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,5 +136,10 @@ pub struct Feed<'a> {
 impl Feed<'_> {
     fn date(&self, breach: &BreachView) -> String {
         instant::mail_date(breach.added)
+    }
+
+    /// A text without the characters that XML forbids, whatever older versions stored.
+    fn plain(&self, text: &str) -> String {
+        text.replace(entry::is_unprintable, " ")
     }
 }

@@ -387,4 +387,9 @@ async fn catalogue_pages_and_feed_show_listed_breaches() {
     assert_eq!(feed.header("content-type"), "application/rss+xml; charset=utf-8");
     assert!(feed.text().contains("<pubDate>Fri, 15 May 2020 10:20:00 +0000</pubDate>"));
     assert!(feed.text().contains("https://breaches.example/breaches/Odd"));
+    // Older versions stored any text.
+    app.set_breach("Odd", |breach| breach.title = "A\u{b}B\u{ffff}".to_owned()).await;
+    let feed = browser.get("/feed.xml").await.expect(200);
+    assert!(feed.text().contains("<title>A B </title>"), "{}", feed.text());
+    assert!(!feed.text().contains(['\u{b}', '\u{ffff}']));
 }

@@ -112,6 +112,7 @@ pub fn import_catalogue(
 
 fn refused(number: usize, value: &Value, error: &EntryError) -> JobError {
     let name = value.get("Name").and_then(Value::as_str).unwrap_or("without a name");
+    let name = name.replace(entry::is_unprintable, " ");
     JobError::Rejected(format!("entry {number} ({name}): {error}"))
 }
 
