@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 type Found = (Vec<(u64, Result<String, SkipReason>)>, Option<String>);
 
-fn found(input: impl Read, format: &Format, delimiter: Option<u8>) -> Found {
+fn found(input: impl Read, format: &Format, delimiter: Option<&str>) -> Found {
     let (mut rows, mut last) = (Vec::new(), 0);
     let read = read_addresses(input, format, delimiter, &mut |line, text| {
         assert!(line >= last, "lines ascend");
@@ -30,8 +30,9 @@ fuzz_target!(|data: (u8, Option<u8>, Option<u8>, &[u8])| {
         2 => Format::Csv(column.map(|number| number.to_string())),
         _ => Format::Text,
     };
-    let whole = found(bytes, &format, delimiter);
-    assert_eq!(whole, found(Trickle(bytes), &format, delimiter));
+    let delimiter = delimiter.map(|byte| char::from(byte).to_string());
+    let whole = found(bytes, &format, delimiter.as_deref());
+    assert_eq!(whole, found(Trickle(bytes), &format, delimiter.as_deref()));
     for (_, row) in &whole.0 {
         let Ok(address) = row
             .as_deref()

@@ -24,7 +24,7 @@ fn found(input: impl Read, options: &StealerLogsOptions) -> Found {
 fuzz_target!(|data: (Option<u8>, Option<u8>, Option<u8>, &[u8])| {
     let (delimiter, email, website, bytes) = data;
     let options = StealerLogsOptions {
-        delimiter,
+        delimiter: delimiter.map(|byte| char::from(byte).to_string()),
         email_column: email.map(|number| number.to_string()),
         website_column: website.map(|number| number.to_string()),
         ..StealerLogsOptions::default()

@@ -13,10 +13,16 @@ pub enum FileFormat {
     /// One address a line
     Lines,
     /// An address at the start of each line, as in lists of address:secret. Text after a `:`, `;`,
-    /// `,`, `|` or blank is ignored
+    /// `,`, `|`, a blank, or anything that no host name contains, as in address----secret, is ignored
     Combo,
     /// A column of a CSV file
     Csv,
+    /// A field of JSON documents, one per line
+    Jsonl,
+    /// A field of whole JSON documents
+    Json,
+    /// A column of the INSERT and COPY statements of a dump
+    Sql,
     /// Addresses anywhere in a text
     Text,
 }
@@ -26,8 +32,9 @@ pub enum FileFormat {
 pub enum AccountsCommand {
     /// Link the addresses of files to breaches; resumes an interrupted load
     ///
-    /// A load stops before it stores anything if more than half of its first 10,000 rows are
-    /// invalid or many of its domains are not host names.
+    /// A load stops before it stores anything if all rows of a file are invalid, or if its first
+    /// 10,000 rows look wrong: more than half of at least 100 are invalid, many domains are not host
+    /// names or do not end in a top-level domain, or most addresses are the only ones at their domain.
     Load(Box<LoadFlags>),
     /// Remove accounts without data, and secrets that older versions stored as part of an address
     /// or as a website
@@ -52,7 +59,8 @@ pub struct LoadFlags {
     /// Format of the files
     #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
     format: FileFormat,
-    /// Column of a CSV file, by name or by number from 1
+    /// Column of a CSV file, by name or by number from 1; field of JSON, such as user.email; column of
+    /// a dump, such as users.email. Without it, a column or field with a usual name is read
     #[arg(long, visible_alias = "email-column", value_name = "COLUMN")]
     column: Option<String>,
     #[command(flatten)]
@@ -104,6 +112,9 @@ impl LoadFlags {
             FileFormat::Lines => Format::Lines,
             FileFormat::Combo => Format::Combo,
             FileFormat::Csv => Format::Csv(column),
+            FileFormat::Jsonl => Format::Jsonl(column),
+            FileFormat::Json => Format::Json(column),
+            FileFormat::Sql => Format::Sql(column),
             FileFormat::Text => Format::Text,
         };
         let LoadEnding { keep_count, activate, no_notify, output } = ending;
@@ -112,8 +123,8 @@ impl LoadFlags {
             files,
             manifest,
             format,
-            delimiter: input.delimiter,
             encoding: input.encoding(),
+            delimiter: input.delimiter,
             unchecked,
             keep_count,
             activate,

@@ -3,11 +3,12 @@
 use crate::jobs::TextEncoding;
 
 /// Encoding and separator of a file.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct InputFlags {
-    /// Character, or tab, that separates the cells of CSV or ends the address in a combo list
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
-    pub delimiter: Option<u8>,
+    /// One or more characters, or tab, that separate the cells of CSV or end the address in a combo
+    /// list
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = delimiter)]
+    pub delimiter: Option<String>,
     /// Encoding of the files; UTF-16 is also detected by its byte order mark. Gzip and Zstandard
     /// are decompressed
     #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
@@ -16,7 +17,7 @@ pub struct InputFlags {
 
 impl InputFlags {
     /// The encoding of the files.
-    pub fn encoding(self) -> TextEncoding {
+    pub fn encoding(&self) -> TextEncoding {
         match self.encoding {
             EncodingName::Auto => TextEncoding::Auto,
             EncodingName::Windows1252 => TextEncoding::Windows1252,
@@ -43,11 +44,17 @@ enum EncodingName {
     Utf16Be,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
-    match (text, text.as_bytes()) {
-        ("tab" | "\\t", _) => Ok(b'\t'),
-        (_, [byte]) if byte.is_ascii() && !b"\"\r\n@".contains(byte) => Ok(*byte),
-        _ => Err("must be one character, such as ; or |, or the word tab".to_owned()),
+fn delimiter(text: &str) -> Result<String, String> {
+    match text {
+        "tab" | "\\t" => Ok("\t".to_owned()),
+        _ if (1..=64).contains(&text.len()) && !text.contains(['"', '\r', '\n', '@']) => {
+            Ok(text.to_owned())
+        }
+        _ => {
+            Err("must be 1 to 64 bytes without @, quotes and line ends, such as ; or ----, or the \
+                  word tab"
+                .to_owned())
+        }
     }
 }
 
@@ -66,10 +73,12 @@ mod tests {
     }
 
     #[test]
-    fn delimiter_is_one_character_or_tab() {
-        assert_eq!(delimiter("tab"), Ok(b'\t'));
-        assert_eq!(delimiter(";"), Ok(b';'));
-        for wrong in ["", "\"", "@", "ab", "\u{fc}"] {
+    fn delimiter_is_any_text_or_tab() {
+        assert_eq!(delimiter("tab").as_deref(), Ok("\t"));
+        for text in [";", "----", " : ", "\u{3001}"] {
+            assert_eq!(delimiter(text).as_deref(), Ok(text));
+        }
+        for wrong in ["", "\"", "@", "a\n"] {
             assert!(delimiter(wrong).is_err(), "{wrong:?}");
         }
     }

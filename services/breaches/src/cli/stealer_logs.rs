@@ -5,21 +5,36 @@ use std::process::ExitCode;
 
 use super::input_flags::InputFlags;
 use super::output::LoadEnding;
-use crate::jobs::{self, JobContext, StealerLogsOptions};
+use crate::jobs::{self, JobContext, LogFormat, StealerLogsOptions};
+
+/// The format of a file with pairs.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum FileFormat {
+    /// CSV, or JSON with the fields email and website
+    Auto,
+    /// Lines such as https://shop.example/login:address:secret, also with `|`, `;`, blanks or
+    /// --delimiter between the parts
+    Ulp,
+}
 
 /// The subcommand `stealer-logs`.
 #[derive(clap::Subcommand)]
 pub enum StealerLogsCommand {
-    /// Load pairs of address and website from CSV, or one JSON object a line
+    /// Load pairs of address and website from CSV, one JSON object a line, or lines of URL, login and
+    /// secret
     ///
     /// A CSV file is refused unless its header has a known column of websites, --website-column
-    /// names one, or, without a header, one column has URLs in most rows and no other column may
-    /// contain the websites. Columns of passwords are not read. A load stops before it stores anything if more than half of its first 10,000 rows
+    /// names one, or, without a header, one of at least three columns has URLs in most rows and no
+    /// other column may contain the websites. Columns of passwords are not read. A load stops before
+    /// it stores anything if all rows of the file, or more than half of its first 100 to 10,000 rows,
     /// are invalid.
     Load {
         /// Name of the breach, which must be a stealer log
         #[arg(long, value_name = "NAME")]
         breach: String,
+        /// Format of the file
+        #[arg(long, value_enum, default_value_t = FileFormat::Auto)]
+        format: FileFormat,
         /// Column of the addresses in CSV, by name or by number from 1
         #[arg(long, value_name = "COLUMN")]
         email_column: Option<String>,
@@ -46,6 +61,7 @@ impl StealerLogsCommand {
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load {
             breach,
+            format,
             email_column,
             website_column,
             input,
@@ -58,10 +74,14 @@ impl StealerLogsCommand {
         let options = StealerLogsOptions {
             breach,
             file,
+            format: match format {
+                FileFormat::Auto => LogFormat::Auto,
+                FileFormat::Ulp => LogFormat::Ulp,
+            },
             email_column,
             website_column,
-            delimiter: input.delimiter,
             encoding: input.encoding(),
+            delimiter: input.delimiter,
             unchecked,
             drop_self,
             keep_count,

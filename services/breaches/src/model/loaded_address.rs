@@ -1,22 +1,32 @@
 //! Validates addresses of loads. Leaked lists often have a secret after the address; a line from
 //! which it was not split off must be rejected.
 
+use std::net::Ipv4Addr;
+use std::sync::LazyLock;
+
 use domain::{EmailAddress, EmailError};
+use regex::Regex;
+
+use super::website::{is_possible, is_top_level};
+
+/// Hyphens that separate a name or a secret from an address in Chinese lists. No known mail provider
+/// allows them in a local part.
+const LONG_DASH: &str = "----";
 
 /// Parses an address more strictly than searches do, so only addresses are stored.
 ///
 /// # Errors
-/// See [`EmailError`]. `Domain` also means an ASCII character other than letters, digits and `- _
-/// .` in the domain, as written or as A-labels. `Local` also means a separator or a second `@`, as
-/// in an address followed by a secret with an `@`.
+/// See [`EmailError`]. `Domain` also means that the domain contains a character or a `--` that no
+/// host name contains, or ends like a host name with a secret after it. `Local` also means a
+/// separator or a second `@`, as in an address followed by a secret with an `@`.
 pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     let address = EmailAddress::parse(text)?;
     let local = address.local();
     let written = &address.as_str()[local.len() + 1..];
-    if local.contains(is_separator) {
+    if local.contains(is_separator) || local.contains(LONG_DASH) {
         return Err(EmailError::Local);
     }
-    if written.contains(is_foreign) || address.domain().contains(is_foreign) {
+    if host_end(written) < written.len() || !is_domain(address.domain()) {
         return Err(EmailError::Domain);
     }
     Ok(address)
@@ -24,35 +34,104 @@ pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
 
 /// Returns whether a domain, as A-labels, may belong to a loaded address.
 pub fn is_domain(text: &str) -> bool {
-    !text.is_empty() && !text.contains(is_foreign)
+    text.is_ascii() && host_end(text) == text.len() && has_possible_end(text)
+}
+
+/// Returns the length of the start of a text that may be a domain as written. It ends at the first
+/// character that no host name contains, and at a `--` outside of A-labels.
+///
+/// Leaked domains may contain `_`, be numeric or be in any script.
+pub fn host_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut label = 0;
+    for (place, character) in text.char_indices() {
+        let fits = match character {
+            '.' => {
+                label = place + 1;
+                true
+            }
+            '-' if bytes.get(place + 1) == Some(&b'-') => {
+                is_part_of_a_label(&bytes[label..], place - label)
+            }
+            '-' | '_' => true,
+            c if c.is_ascii() => c.is_ascii_alphanumeric(),
+            c => is_word(c),
+        };
+        if !fits {
+            return place;
+        }
+    }
+    text.len()
+}
+
+/// Returns whether the `--` at `place` belongs to an A-label, as its prefix or after its ASCII
+/// characters.
+fn is_part_of_a_label(label: &[u8], place: usize) -> bool {
+    let is_prefixed = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"xn--"));
+    let rest = label.get(place + 2..).unwrap_or_default();
+    let rest = rest.split(|byte| *byte == b'.').next().unwrap_or_default();
+    let is_last = !rest.is_empty() && rest.iter().all(u8::is_ascii_alphanumeric);
+    is_prefixed && (place == 2 || (place > 4 && is_last))
+}
+
+/// Returns whether a character beyond ASCII is a letter, a mark or a digit.
+pub fn is_word(character: char) -> bool {
+    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
+    let is_mark =
+        |c: char| MARK.as_ref().is_some_and(|mark| mark.is_match(c.encode_utf8(&mut [0; 4])));
+    character.is_alphanumeric() || is_mark(character)
+}
+
+/// Returns whether a domain, as A-labels, ends like one: in an IP address, in a top-level domain, or
+/// in other letters that do not follow a top-level domain as in `163.com.secret`.
+fn has_possible_end(domain: &str) -> bool {
+    let Some((rest, last)) = domain.rsplit_once('.') else { return false };
+    if last.bytes().all(|byte| byte.is_ascii_digit()) {
+        return domain.parse::<Ipv4Addr>().is_ok();
+    }
+    if !last.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return last.starts_with("xn--") && is_top_level(last);
+    }
+    match rest.rsplit_once('.') {
+        Some((_, before)) => !is_top_level(before) || is_top_level(last),
+        None => true,
+    }
 }
 
 /// Extracts the address from a text that an older version stored as an address.
 pub fn within(text: &str) -> Option<EmailAddress> {
     let at = text.find('@')?;
-    let start = text[..at].rfind(|c: char| is_foreign(c) && is_separator(c));
+    let before = &text[..at];
+    let start = before
+        .rfind(is_separator)
+        .map_or(0, |place| place + before[place..].chars().next().map_or(0, char::len_utf8));
     let start =
-        start.map_or(0, |place| place + text[place..].chars().next().map_or(0, char::len_utf8));
-    let end =
-        text[at + 1..].find(|c| is_foreign(c) || c == '@').map_or(text.len(), |end| at + 1 + end);
-    parse(&text[start..end]).ok()
-}
-
-/// Returns whether a character cannot be in the domain of a loaded address. Leaked domains may
-/// contain `_`, be numeric or be in any script.
-fn is_foreign(character: char) -> bool {
-    if character.is_ascii() {
-        !(character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.'))
-    } else {
-        character.is_whitespace() || character.is_control()
+        before[start..].rfind(LONG_DASH).map_or(start, |dash| start + dash + LONG_DASH.len());
+    let mut end = at + 1 + host_end(&text[at + 1..]);
+    if let Ok(address) = parse(&text[start..end]) {
+        return Some(address);
     }
+    // The secret follows a hyphen, a dot or a letter of another script.
+    while let Some(cut) = text[at + 1..end].rfind(|c: char| !c.is_ascii_alphanumeric()) {
+        end = at + 1 + cut;
+        if let Ok(address) = parse(&text[start..end])
+            && is_possible(address.domain())
+        {
+            return Some(address);
+        }
+    }
+    None
 }
 
 /// Returns whether a character separates an address from other text, so no local part contains it.
 fn is_separator(character: char) -> bool {
-    matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')
-        || character.is_whitespace()
-        || character.is_control()
+    if character.is_ascii() {
+        matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')
+            || character.is_ascii_whitespace()
+            || character.is_ascii_control()
+    } else {
+        !is_word(character)
+    }
 }
 
 #[cfg(test)]
@@ -61,18 +140,39 @@ mod tests {
 
     #[test]
     fn domain_with_a_separator_quote_or_bracket_is_rejected() {
-        let separators = ": ; , | < > \" ' ( ) [ ] { } \\ / = ! # $ % & * + ? ^ ` ~";
+        let separators = ": ; , | < > \" ' ( ) [ ] { } \\ / = ! # $ % & * + ? ^ ` ~ -- ---- \
+                          \u{3001} \u{200b} \u{ff1a} \u{2014} \u{b7} \u{2022} \u{2192} \u{20ac}";
         for separator in separators.split(' ').chain([" ", "\t", "\u{7f}"]) {
             for text in [
                 format!("ada@corp.example{separator}hunter2"),
                 format!("ada@corp.example{separator}hunter.2"),
+                format!("ada@corp.example{separator}hunter.example"),
                 format!("ada@corp{separator}hunter2.example"),
                 format!("ada@bücher{separator}x.example"),
             ] {
                 assert!(parse(&text).is_err(), "{text:?}");
             }
         }
-        assert_eq!(parse("ada@b\u{fc}cher\u{ff1a}hunter2.example"), Err(EmailError::Domain));
+    }
+
+    #[test]
+    fn secret_in_the_last_label_is_rejected() {
+        for separator in ["-", "_", ".", "\u{4e28}", "\u{1cc}"] {
+            for secret in ["hunter2", "2", "123456", "\u{5bc6}\u{7801}"] {
+                let text = format!("ada@corp.example{separator}{secret}");
+                assert!(parse(&text).is_err(), "{text:?}");
+                let found = within(&text).map(|address| address.to_string());
+                assert_eq!(found.as_deref(), Some("ada@corp.example"), "{text:?}");
+            }
+        }
+        for text in ["ada@163.com.password", "ada@163.com.1.2.3", "ada@mail.xn--unknown-tld"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        for text in ["----ada@corp.example", "nick----hunter2----ada@corp.example"] {
+            assert_eq!(parse(text), Err(EmailError::Local), "{text}");
+            assert_eq!(within(text).unwrap().as_str(), "ada@corp.example");
+        }
+        assert_eq!(parse("nick\u{3001}ada@corp.example"), Err(EmailError::Local));
     }
 
     #[test]
@@ -95,6 +195,7 @@ mod tests {
             "ada@corp.example:hunter2",
             "ada@corp.example;hunter@2.x",
             "ada@corp.example=hunter2",
+            "ada@corp.example----hunter2",
             "<ada@corp.example>",
             "mailto:ada@corp.example",
             "hunter2|ada@corp.example",
@@ -105,13 +206,25 @@ mod tests {
             assert_eq!(within(text), None, "{text:?}");
         }
         assert!(is_domain("under_score.example") && !is_domain("corp.example:x"));
+        assert!(!is_domain("163.com----x") && !is_domain("163.com-x") && !is_domain(""));
     }
 
     #[test]
     fn domains_that_are_not_host_names_are_accepted() {
-        for text in
-            ["a@under_score.example", "a@192.0.2.1", "o'b+c/d@-x-.example", "ü@bücher.example"]
-        {
+        for text in [
+            "a@under_score.example",
+            "a@192.0.2.1",
+            "o'b+c/d@-x-.example",
+            "ü@bücher.example",
+            "a@xn--bcher-kva.example",
+            "a@xn--foo--hra.example",
+            "a@\u{915}\u{94d}\u{937}.example",
+            "a@shop.\u{440}\u{444}",
+            "a@shop.xn--p1ai",
+            "a@mail.corp.local",
+            "a@gmail.con",
+            "a--b@corp.example",
+        ] {
             assert_eq!(parse(text), EmailAddress::parse(text), "{text}");
         }
     }

@@ -11,10 +11,15 @@ static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     lines.filter(|line| !line.starts_with('#')).collect()
 });
 
+/// Returns whether a label, in lower case, is a top-level domain.
+pub fn is_top_level(label: &str) -> bool {
+    TOP_LEVEL.contains(label)
+}
+
 /// Returns whether a domain can be a website: its last label is a top-level domain. A password with
 /// a dot rarely ends in one.
 pub fn is_possible(domain: &str) -> bool {
-    domain.rsplit('.').next().is_some_and(|last| TOP_LEVEL.contains(last))
+    domain.rsplit('.').next().is_some_and(is_top_level)
 }
 
 /// The host of a URL or a bare host, in lower case, without a leading `www.` and without a port.

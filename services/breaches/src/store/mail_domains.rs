@@ -9,7 +9,7 @@ use diesel::sql_types::{Bool, Text};
 use parking_lot::RwLock;
 
 use super::schema::{account, mail_domain, stealer_log};
-use crate::model::loaded_address;
+use crate::model::{loaded_address, website};
 
 /// Names looked up in one statement.
 const CHUNK: usize = 500;
@@ -147,15 +147,18 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts stored names that are not domains, and removes those that no account and no stealer log
-/// uses.
+/// Counts stored names that are neither mail domains nor websites of stealer logs, and removes those
+/// that no account and no stealer log uses.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
         let rows = page(db, after)?;
         let Some((last, _)) = rows.last() else { return Ok(found) };
         after = *last;
-        for (id, _) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
+        for (id, name) in rows.iter().filter(|(_, name)| !loaded_address::is_domain(name)) {
+            if website::host(name).is_some() && is_website(db, *id)? {
+                continue;
+            }
             found += 1;
             if remove {
                 remove_unused(db, *id)?;
@@ -164,12 +167,16 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     }
 }
 
+/// Returns whether a stealer log uses a name.
+fn is_website(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
+    let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
+    Ok(diesel::select(exists(logins)).get_result(db)?)
+}
+
 /// Removes a domain unless an account in the table or a stealer log uses it.
 pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     let accounts = account::table.filter(account::domain_id.eq(id));
-    let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
-    let is_used = diesel::select(exists(accounts)).get_result::<bool>(db)?
-        || diesel::select(exists(logins)).get_result::<bool>(db)?;
+    let is_used = diesel::select(exists(accounts)).get_result::<bool>(db)? || is_website(db, id)?;
     if is_used {
         return Ok(());
     }
@@ -207,6 +214,20 @@ mod tests {
             id(db, "odd website")
         });
         assert!(left.unwrap().is_some());
+    }
+
+    #[test]
+    fn website_that_cannot_be_a_mail_domain_is_not_odd() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&MIGRATIONS]);
+        let odd = pools.write_blocking(|db| {
+            let known = ids(db, &["my--shop.example", "my--mail.example"])?;
+            let website_id = known["my--shop.example"];
+            let pair = stealer_logs::NewPair { k: 1, seq: 0, website_id, breach_id: 1 };
+            stealer_logs::add(db, &[pair])?;
+            each_odd(db, false)
+        });
+        assert_eq!(odd.unwrap(), 1);
     }
 
     #[test]

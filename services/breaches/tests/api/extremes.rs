@@ -83,7 +83,7 @@ fn truncated_compressed_file_fails_and_loads_nothing() {
     let catalogue = operator.folder.write("c.json", json!([entry("Alpha")]).to_string());
     operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
     let lines = |from: usize| -> String {
-        (from..from + 300).map(|n| format!("user{n}@corp{n}.example\n")).collect()
+        (from..from + 300).map(|n| format!("user{n}@corp{}.example\n", n % 50)).collect()
     };
     let packed = |text: &str| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

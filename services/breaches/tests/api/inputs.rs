@@ -36,9 +36,9 @@ async fn encodings_compressions_and_delimiters_give_the_same_accounts() {
     gzip.write_all(&utf16(&format!("\u{feff}{plain}"))).unwrap();
     for (content, encoding, delimiter) in [
         (plain.as_bytes().to_vec(), TextEncoding::Auto, None),
-        (plain.replace(':', "=").into_bytes(), TextEncoding::Auto, Some(b'=')),
+        (plain.replace(':', "=").into_bytes(), TextEncoding::Auto, Some("=")),
         (latin1, TextEncoding::Windows1252, None),
-        (utf16(plain), TextEncoding::Utf16Le, Some(b':')),
+        (utf16(plain), TextEncoding::Utf16Le, Some(":")),
         (gzip.finish().unwrap(), TextEncoding::Auto, None),
         (zstd::encode_all(plain.as_bytes(), 3).unwrap(), TextEncoding::Auto, None),
     ] {
@@ -46,7 +46,7 @@ async fn encodings_compressions_and_delimiters_give_the_same_accounts() {
         let options = AccountsOptions {
             format: Format::Combo,
             encoding,
-            delimiter,
+            delimiter: delimiter.map(str::to_owned),
             ..options(&app, content)
         };
         let loaded = breaches::jobs::load_accounts(&app.context, &options).unwrap();

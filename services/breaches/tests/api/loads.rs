@@ -57,8 +57,16 @@ async fn invalid_lines_are_reported_by_number_and_reason() {
 }
 
 #[actix_web::test]
-async fn csv_and_text_load_the_same_accounts_as_lines() {
+async fn all_formats_load_the_same_accounts_as_lines() {
+    let documents =
+        "[{\"user\": {\"email\": \"a@example.com\"}},\n{\"user\": {\"email\": \"b@example.com\"}}]";
+    let lines = "{\"email\": \"a@example.com\"}\n{\"email\": \"b@example.com\", \"password\": \"x@y.example\"}\n";
+    let dump = "INSERT INTO users (id, email) VALUES (1, 'a@example.com'), (2, 'b@example.com');";
     for (name, content, format) in [
+        ("d.json", documents, Format::Json(Some("user.email".into()))),
+        ("e.jsonl", lines, Format::Jsonl(None)),
+        ("f.sql", dump, Format::Sql(Some("users.email".into()))),
+        ("g.csv", "sep=;\r\nid;mail\r\n1;a@example.com\r\n2;b@example.com\r\n", Format::Csv(None)),
         ("a.csv", "id,mail\n1,a@example.com\n2,\"b@example.com\"\n", Format::Csv(None)),
         ("b.csv", "1;x,a@example.com\n2;y,b@example.com\n", Format::Csv(Some("2".into()))),
         ("c.txt", "<a@example.com>, (b@example.com) and a@example.com.", Format::Text),

@@ -45,6 +45,7 @@ mod rates;
 mod resume;
 mod runs;
 mod same_jobs;
+mod secrets;
 mod stealer_logs;
 mod stop;
 mod subscription;

@@ -149,7 +149,7 @@ async fn changes_by_commands_reach_two_running_servers() {
     let catalogue = cluster.file("catalogue.json", &logs.to_string());
     cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
     let pairs = [ADDRESS, OTHER].map(|address| format!("{address},https://shop.example/\n"));
-    let pairs = cluster.file("pairs.csv", &pairs.concat());
+    let pairs = cluster.file("pairs.csv", &format!("email,url\n{}", pairs.concat()));
     let load_pairs = ["stealer-logs", "load", "--breach", "Alpha", pairs.to_str().unwrap()];
     cluster.run(&load_pairs);
     let paste = json!({ "Source": "Slexy", "Id": "1", "Emails": [ADDRESS] }).to_string();

@@ -102,14 +102,14 @@ async fn answers_of_each_stealer_log_search_are_unchanged() {
 #[actix_web::test]
 async fn csv_columns_are_found_by_common_names_or_by_flags() {
     let (app, _) = app().await;
-    let load = |name: &str, text: &str, columns: [Option<&str>; 2], delimiter: Option<u8>| {
+    let load = |name: &str, text: &str, columns: [Option<&str>; 2], delimiter: Option<&str>| {
         let [email_column, website_column] = columns.map(|column| column.map(str::to_owned));
         let options = StealerLogsOptions {
             breach: "Logs".into(),
             file: app.folder.write(name, text),
             email_column,
             website_column,
-            delimiter,
+            delimiter: delimiter.map(str::to_owned),
             ..Default::default()
         };
         breaches::jobs::load_stealer_logs(&app.context, &options)
@@ -119,10 +119,9 @@ async fn csv_columns_are_found_by_common_names_or_by_flags() {
     let found = load("a.csv", plain, [None, None], None).unwrap();
     assert_eq!((found.accepted, found.skipped, found.added), (1, 1, 1));
     let named = "host;who;where\nnot this;k2@example.org;two.example\n";
-    let found = load("b.csv", named, [Some("WHO"), Some("3")], Some(b';')).unwrap();
+    let found = load("b.csv", named, [Some("WHO"), Some("3")], Some(";")).unwrap();
     assert_eq!((found.accepted, found.added), (1, 1));
-    let error =
-        load("c.csv", named, [Some("2"), Some("page")], Some(b';')).unwrap_err().to_string();
+    let error = load("c.csv", named, [Some("2"), Some("page")], Some(";")).unwrap_err().to_string();
     assert!(error.contains("column page; its first row has 1 host, 2 who, 3 where"), "{error}");
     let held = |text: &str| {
         let email = domain::EmailAddress::parse(text).unwrap();
@@ -201,7 +200,7 @@ async fn file_with_invalid_first_rows_is_refused() {
     let (app, _) = app().await;
     let rows: String = (0..1_500).map(|n| format!("user{n},https://shop.example/\n")).collect();
     let text = refusal(&app, &format!("username,url\n{rows}"), None).await;
-    assert!(text.contains("1500 of the first 1500 rows are refused (1500 address)"), "{text}");
+    assert!(text.contains("all 1500 rows are refused (1500 address)"), "{text}");
     let half: String =
         (0..1_500).map(|n| format!("user{n}@example.com,https://shop.example/\n")).collect();
     let outcome = app.load_pairs("Logs", &format!("username,url\n{rows}{half}")).await;
@@ -225,6 +224,8 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     let found = app.json_with(&key, "/api/v3/stealerlogsbyemail/b@example.com").await;
     assert_eq!(found, json!(["one.example", "three.example", "two.example"]));
     for text in [
+        "c@example.com,https://secret.example/\n",
+        "https://secret.example/,c@example.com\n",
         "c@example.com,https://secret.example,https://one.example/\n",
         "c@example.com,https://secret.example,one.example\n",
         "one.example,c@example.com,https://secret.example\n",
@@ -235,7 +236,7 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     ] {
         let refused = refusal_of(&app, text, None, 5);
         assert!(
-            refused.contains("several columns of the CSV file may contain websites"),
+            refused.contains("columns of the CSV file may contain websites or passwords"),
             "{refused}"
         );
         assert!(!refused.contains("secret"), "{refused}");
@@ -244,6 +245,35 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
         + &"c@example.com,hunter2,x\n".repeat(3);
     let refused = refusal_of(&app, &mostly, None, 5);
     assert!(refused.contains("no known column of websites"), "{refused}");
+}
+
+#[test]
+fn lines_of_url_login_and_secret_are_loaded_without_the_secret() {
+    let operator = crate::commands::Operator::new();
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    let catalogue = operator.folder.write("c.json", json!([logs]).to_string());
+    operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    let lines = "https://one.example/login:a@example.com:my.dog\n\
+                 https://two.example:8443/x:a@example.com:hunter@2.example\n\
+                 https://three.example/:someone:x@y.example\n\
+                 four.example|a@example.com|x\n";
+    let file = operator.folder.write("logs.txt", lines);
+    let load = ["stealer-logs", "load", "--breach", "Logs"];
+    let refused = operator.output(&[&load[..], &[file.to_str().unwrap()]].concat());
+    assert_eq!(refused.status.code(), Some(1));
+    let errors = String::from_utf8(refused.stderr).unwrap();
+    assert!(errors.contains("--format ulp") && !errors.contains("hunter"), "{errors}");
+    let ulp = [&load[..], &["--format", "ulp", "--json", file.to_str().unwrap()]].concat();
+    let loaded = operator.output(&ulp);
+    assert_eq!(loaded.status.code(), Some(3));
+    let outcome: serde_json::Value = serde_json::from_slice(&loaded.stdout).unwrap();
+    assert_eq!((&outcome["accepted"], &outcome["reasons"]), (&json!(3), &json!({"address": 1})));
+    let shown = operator.json(&["address", "show", "a@example.com"]).to_string();
+    for site in ["one.example", "two.example", "four.example"] {
+        assert!(shown.contains(site), "{shown}");
+    }
+    assert!(!shown.contains("hunter") && !shown.contains("my.dog"), "{shown}");
 }
 
 #[actix_web::test]

@@ -31,8 +31,8 @@ pub struct AccountsOptions {
     pub manifest: Option<PathBuf>,
     /// Format of the files.
     pub format: Format,
-    /// The character that separates cells or ends an address.
-    pub delimiter: Option<u8>,
+    /// The text that separates cells or ends an address.
+    pub delimiter: Option<String>,
     /// Encoding of the files.
     pub encoding: TextEncoding,
     /// Skips the check of the first rows.
@@ -61,7 +61,7 @@ impl AccountsOptions {
     pub fn reading(&self) -> Reading<'_> {
         Reading {
             format: &self.format,
-            delimiter: self.delimiter,
+            delimiter: self.delimiter.as_deref(),
             encoding: self.encoding,
             unchecked: self.unchecked,
         }

@@ -1,14 +1,16 @@
-//! Reads addresses from files: lines, combo lists, CSV columns or free text.
+//! Reads addresses from files: lines, combo lists, CSV, JSON, SQL dumps or free text.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use batch::{BoundedLines, Line};
-use regex::bytes::Regex;
 
 use super::csv_columns;
 use super::csv_records::Record;
+use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
+use super::{json_reader, sql_reader, text_reader};
+use crate::model::loaded_address;
 
 /// The format of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -21,30 +23,33 @@ pub enum Format {
     Combo,
     /// A column, by name or by number from 1. If not given, it is found by its name.
     Csv(Option<String>),
-    /// Anywhere in the text, found by the pattern of the paste model.
+    /// A field of JSON documents, one per line, by path or by name.
+    Jsonl(Option<String>),
+    /// A field of whole JSON documents.
+    Json(Option<String>),
+    /// A column of INSERT and COPY statements, as `column` or `table.column`.
+    Sql(Option<String>),
+    /// Anywhere in the text.
     Text,
 }
 
-/// Receives a line number with the found text or the reason for skipping it.
-pub type Each<'e> = &'e mut dyn FnMut(u64, Result<&str, SkipReason>) -> io::Result<()>;
-
-/// The pattern that finds addresses in pastes.
-const PATTERN: &str = r"(?-u)\b[a-zA-Z0-9\.\-_\+]+@[a-zA-Z0-9\.\-_]+\.[a-zA-Z]+\b";
-
 /// Reads a file. The delimiter separates the cells of CSV (default: comma) and ends the addresses
-/// of combo lists (default: any of `: ; , |` and blanks).
+/// of combo lists (default: any of `: ; , |`, blanks, and whatever no host name contains).
 pub fn read(
     input: impl Read,
     format: &Format,
-    delimiter: Option<u8>,
+    delimiter: Option<&str>,
     each: Each<'_>,
 ) -> io::Result<()> {
     let input = BufReader::with_capacity(1 << 20, input);
     match format {
         Format::Lines => read_lines(input, each),
         Format::Combo => read_combo(input, delimiter, each),
-        Format::Csv(column) => read_csv(input, delimiter.unwrap_or(b','), column.as_deref(), each),
-        Format::Text => read_text(input, each),
+        Format::Csv(column) => read_csv(input, delimiter, column.as_deref(), each),
+        Format::Jsonl(column) => json_reader::read_lines(input, column.as_deref(), each),
+        Format::Json(column) => json_reader::read_documents(input, column.as_deref(), each),
+        Format::Sql(column) => sql_reader::read(input, column.as_deref(), each),
+        Format::Text => text_reader::read(input, each),
     }
 }
 
@@ -71,7 +76,7 @@ fn unquoted(text: &str) -> &str {
 
 fn read_csv(
     input: impl BufRead,
-    delimiter: u8,
+    delimiter: Option<&str>,
     wanted: Option<&str>,
     each: Each<'_>,
 ) -> io::Result<()> {
@@ -86,7 +91,7 @@ fn read_csv(
 
 /// Reads the address at the start of each line. The rest, usually a secret, is neither decoded nor
 /// copied.
-fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io::Result<()> {
+fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
         let (bytes, whole) = match line {
@@ -94,10 +99,11 @@ fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io:
             Line::TooLong { start } => (start, false),
         };
         let bytes = bytes.trim_ascii_start();
-        let end = bytes.iter().position(|byte| match delimiter {
-            Some(delimiter) => *byte == delimiter,
-            None => b":;,|".contains(byte) || byte.is_ascii_whitespace(),
-        });
+        let bytes = bytes.strip_prefix(b"\"").unwrap_or(bytes);
+        let end = match delimiter {
+            Some(delimiter) => memchr::memmem::find(bytes, delimiter.as_bytes()),
+            None => address_end(bytes),
+        };
         if end.is_none() && !whole {
             each(number, Err(SkipReason::TooLong))?;
             continue;
@@ -105,54 +111,34 @@ fn read_combo(input: impl BufRead, delimiter: Option<u8>, each: Each<'_>) -> io:
         match std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]) {
             Err(_) => each(number, Err(SkipReason::Encoding))?,
             Ok("") if end.is_none() => {}
-            Ok(text) => each(number, Ok(unquoted(text.trim())))?,
+            Ok(text) => {
+                let text = text.trim();
+                each(number, Ok(text.strip_suffix('"').unwrap_or(text)))?;
+            }
         }
     }
     Ok(())
 }
 
-/// Reads a text in pieces that end at a blank or line end, so no address is split.
-fn read_text(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
-    let pattern = Regex::new(PATTERN).map_err(io::Error::other)?;
-    let mut piece: Vec<u8> = Vec::new();
-    let mut line = 1_u64;
-    loop {
-        let chunk = input.fill_buf()?;
-        let ended = chunk.is_empty();
-        let read = chunk.len();
-        piece.extend_from_slice(chunk);
-        input.consume(read);
-        let end = if ended { piece.len() } else { safe_end(&piece) };
-        let mut counted = 0;
-        for found in pattern.find_iter(&piece[..end]) {
-            line += count_lines(&piece[counted..found.start()]);
-            counted = found.start();
-            match std::str::from_utf8(found.as_bytes()) {
-                Ok(text) => each(line, Ok(text))?,
-                Err(_) => each(line, Err(SkipReason::Encoding))?,
-            }
-        }
-        line += count_lines(&piece[counted..end]);
-        piece.drain(..end);
-        if ended {
-            return Ok(());
-        }
+/// Returns the end of the address at the start of a line: the first separator, or the first
+/// character behind the `@` that no host name contains.
+fn address_end(line: &[u8]) -> Option<usize> {
+    let is_separator = |byte: &u8| b":;,|".contains(byte) || byte.is_ascii_whitespace();
+    let end = line.iter().position(is_separator);
+    let head = &line[..end.unwrap_or(line.len())];
+    let Some(at) = memchr::memchr(b'@', head) else { return end };
+    let behind = &head[at + 1..];
+    let valid = match std::str::from_utf8(behind) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&behind[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    let host = &valid[..loaded_address::host_end(valid)];
+    if host.len() == valid.len() && valid.len() < behind.len() {
+        // Not UTF-8 within the domain.
+        return end;
     }
-}
-
-fn count_lines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-/// The position after the last byte that cannot be part of an address. A run without such a byte is
-/// split if it is too long to be an address.
-fn safe_end(piece: &[u8]) -> usize {
-    let inside = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_+@".contains(byte);
-    match piece.iter().rposition(|byte| !inside(byte)) {
-        Some(place) => place + 1,
-        None if piece.len() > 1 << 20 => piece.len() - 1024,
-        None => 0,
-    }
+    let host = host.trim_end_matches(['-', '_', '.']);
+    if host.len() < behind.len() { Some(at + 1 + host.len()) } else { end }
 }
 
 #[cfg(test)]
@@ -165,7 +151,7 @@ mod tests {
         separated(bytes, format, None)
     }
 
-    fn separated(bytes: &[u8], format: &Format, delimiter: Option<u8>) -> Found {
+    fn separated(bytes: &[u8], format: &Format, delimiter: Option<&str>) -> Found {
         let mut found = Vec::new();
         read(bytes, format, delimiter, &mut |line, text| {
             found.push((line, text.map(str::to_owned)));
@@ -218,14 +204,42 @@ mod tests {
             (9, Err(SkipReason::TooLong)),
         ];
         assert_eq!(all(&text, &Format::Combo), expected);
-        let found = separated(b"a:b@c.example=x\n", &Format::Combo, Some(b'='));
-        assert_eq!(found, [address(1, "a:b@c.example")]);
+        for (line, delimiter) in
+            [("a:b@c.example=x", "="), ("a:b@c.example=\u{3001}x", "=\u{3001}")]
+        {
+            let found = separated(line.as_bytes(), &Format::Combo, Some(delimiter));
+            assert_eq!(found, [address(1, "a:b@c.example")]);
+        }
+    }
+
+    #[test]
+    fn address_in_a_combo_list_ends_where_a_host_name_ends() {
+        for (rest, expected) in [
+            (&b"----hunter2"[..], "a@163.com"),
+            (b"--hunter2.example", "a@163.com"),
+            ("\u{3001}hunter2".as_bytes(), "a@163.com"),
+            ("\u{200b}hunter2".as_bytes(), "a@163.com"),
+            (b"=hunter2", "a@163.com"),
+            (b"->hunter2", "a@163.com"),
+            (b". hunter2", "a@163.com"),
+            (b"\"\tx", "a@163.com"),
+            (b"@hunter2", "a@163.com"),
+            // GBK.
+            (b"----\xC3\xDC\xC2\xEB", "a@163.com"),
+            (".b\u{fc}cher.example----x".as_bytes(), "a@163.com.b\u{fc}cher.example"),
+            (b".xn--bcher-kva.example----x", "a@163.com.xn--bcher-kva.example"),
+        ] {
+            let line = [b"a@163.com", rest].concat();
+            assert_eq!(all(&line, &Format::Combo), [(1, Ok(expected.to_owned()))], "{line:?}");
+        }
+        let broken = all(b"a@mail.b\xFCcher.example:x", &Format::Combo);
+        assert_eq!(broken, [(1, Err(SkipReason::Encoding))]);
     }
 
     #[test]
     fn delimiter_separates_cells() {
         let text = b"id;mail\n1;\"a;b@c.example\"\n";
-        let found = separated(text, &Format::Csv(None), Some(b';'));
+        let found = separated(text, &Format::Csv(None), Some(";"));
         assert_eq!(found, [(2, Ok("a;b@c.example".to_owned()))]);
     }
 

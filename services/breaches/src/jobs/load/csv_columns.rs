@@ -86,25 +86,27 @@ pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn>
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
+/// Titles of columns with addresses, in lower case.
+pub const ADDRESS_TITLES: [&str; 14] = [
+    "email",
+    "e-mail",
+    "mail",
+    "email address",
+    "email_address",
+    "emailaddress",
+    "e-mail address",
+    "username",
+    "user",
+    "login",
+    "user name",
+    "login name",
+    "login_name",
+    "username_value",
+];
+
 /// Finds the column of addresses. In a file of logins, it may be called `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
-    const NAMES: [&str; 14] = [
-        "email",
-        "e-mail",
-        "mail",
-        "email address",
-        "email_address",
-        "emailaddress",
-        "e-mail address",
-        "username",
-        "user",
-        "login",
-        "user name",
-        "login name",
-        "login_name",
-        "username_value",
-    ];
-    let column = find_column(first, wanted, &NAMES, looks_like_address)
+    let column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
     if column.header {
         refuse_secrets(first, column.place)?;
@@ -119,7 +121,7 @@ type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) 
 /// whether that is a header.
 pub fn each_row<C>(
     input: impl BufRead,
-    delimiter: u8,
+    delimiter: Option<&str>,
     find: impl Fn(&Record) -> io::Result<(C, bool)>,
     each: EachRow<'_, C>,
 ) -> io::Result<()> {

@@ -40,20 +40,20 @@ impl Record {
         self.ends.clear();
     }
 
-    /// Adds a line that begins inside a quoted cell or with a new cell. Returns whether it ends
-    /// inside one. A quote that is not at the start of a cell is an ordinary character, and so is
-    /// text after a closing quote.
-    fn add(&mut self, line: &[u8], delimiter: u8, mut inside: bool) -> bool {
-        let mut rest = line;
+    /// Adds a line that begins inside a quoted cell or with a new cell. A quote that is not at the
+    /// start of a cell is an ordinary character.
+    fn add(&mut self, line: &[u8], delimiter: &[u8], mut inside: bool) -> End {
+        let (mut rest, mut has_tail) = (line, false);
         loop {
+            let mut is_quoted = inside;
             if !inside && let Some(quoted) = rest.strip_prefix(b"\"") {
                 rest = quoted;
-                inside = true;
+                (inside, is_quoted) = (true, true);
             }
             while inside {
                 let Some(quote) = memchr::memchr(b'"', rest) else {
                     self.text.extend_from_slice(rest);
-                    return true;
+                    return End::Open;
                 };
                 self.text.extend_from_slice(&rest[..quote]);
                 rest = &rest[quote + 1..];
@@ -65,25 +65,61 @@ impl Record {
                     None => inside = false,
                 }
             }
-            let end = memchr::memchr(delimiter, rest);
+            let end = find(delimiter, rest);
             let cell = match end {
                 Some(end) => &rest[..end],
                 None => rest.strip_suffix(b"\r").unwrap_or(rest),
             };
+            has_tail |= is_quoted && !cell.trim_ascii().is_empty();
             self.text.extend_from_slice(cell);
             self.ends.push(self.text.len());
             match end {
-                Some(end) => rest = &rest[end + 1..],
-                None => return false,
+                Some(end) => rest = &rest[end + delimiter.len()..],
+                None if has_tail => return End::Tail,
+                None => return End::Whole,
             }
         }
+    }
+}
+
+/// The end of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The end of a record.
+    Whole,
+    /// The end of a record in which text follows a closing quote, so quotes do not show its cells.
+    Tail,
+    /// Inside a quoted cell.
+    Open,
+}
+
+fn find(delimiter: &[u8], text: &[u8]) -> Option<usize> {
+    match delimiter {
+        [byte] => memchr::memchr(*byte, text),
+        several => memchr::memmem::find(text, several),
+    }
+}
+
+/// Returns the delimiter that the first line of a file sets for Excel, as in `sep=;`.
+fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [s, e, p, b'=', delimiter] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
+            Some(vec![*delimiter])
+        }
+        // Blanks at the end were trimmed.
+        [s, e, p, b'='] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => Some(b"\t".to_vec()),
+        _ => None,
     }
 }
 
 /// Reads records. Rows may differ in length; blank lines are skipped.
 pub struct Records<R> {
     lines: BoundedLines<R>,
-    delimiter: u8,
+    delimiter: Vec<u8>,
+    /// True if the operator set the delimiter.
+    is_fixed: bool,
     /// Lines after the current one, read to find the end of a quote; `None` for a line that is too
     /// long.
     ahead: VecDeque<Option<Vec<u8>>>,
@@ -99,11 +135,13 @@ pub struct Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    /// Reads an input whose cells are separated by `delimiter`.
-    pub fn new(input: R, delimiter: u8) -> Self {
+    /// Reads an input whose cells are separated by `delimiter`, or else by the one that its first
+    /// line sets as in `sep=;`, or else by commas.
+    pub fn new(input: R, delimiter: Option<&str>) -> Self {
         Self {
             lines: BoundedLines::new(input, MAX_LINE),
-            delimiter,
+            delimiter: delimiter.unwrap_or(",").into(),
+            is_fixed: delimiter.is_some(),
             ahead: VecDeque::new(),
             size: 0,
             open: 0,
@@ -125,6 +163,7 @@ impl<R: BufRead> Records<R> {
             match first {
                 First::Blank => {}
                 First::TooLong => skip(number, SkipReason::TooLong)?,
+                First::Tail => skip(number, SkipReason::TextAfterQuote)?,
                 First::Whole => return Ok(Some((number, &self.record))),
                 First::Open(size) if self.find_end(size)? => {
                     self.join();
@@ -141,14 +180,20 @@ impl<R: BufRead> Records<R> {
         let first = if let Some(line) = self.ahead.pop_front() {
             self.open = self.open.saturating_sub(1);
             self.size -= size(line.as_deref());
-            First::of(&mut self.record, line.as_deref(), self.delimiter)
+            First::of(&mut self.record, line.as_deref(), &self.delimiter)
         } else {
             match self.lines.next_with_return()? {
                 None => return Ok(None),
                 Some((_, Line::TooLong { .. })) => First::TooLong,
-                Some((_, Line::Bytes(line))) => {
-                    First::of(&mut self.record, Some(line), self.delimiter)
-                }
+                Some((_, Line::Bytes(line))) => match named_delimiter(line) {
+                    Some(delimiter) if self.number == 0 => {
+                        if !self.is_fixed {
+                            self.delimiter = delimiter;
+                        }
+                        First::Blank
+                    }
+                    _ => First::of(&mut self.record, Some(line), &self.delimiter),
+                },
             }
         };
         self.number += 1;
@@ -156,7 +201,8 @@ impl<R: BufRead> Records<R> {
     }
 
     /// Reads ahead until the quote left open by the first line (`first` bytes) is closed. The
-    /// closing line is the last one in `ahead`.
+    /// closing line is the last one in `ahead`. If text follows the closing quote, that quote opens a
+    /// cell of another record, and the first one is not closed.
     fn find_end(&mut self, first: usize) -> io::Result<bool> {
         loop {
             if self.open == self.ahead.len() {
@@ -173,10 +219,11 @@ impl<R: BufRead> Records<R> {
                 return Ok(false);
             }
             self.spare.clear();
-            if !self.spare.add(line, self.delimiter, true) {
-                return Ok(true);
+            match self.spare.add(line, &self.delimiter, true) {
+                End::Whole => return Ok(true),
+                End::Tail => return Ok(false),
+                End::Open => self.open += 1,
             }
-            self.open += 1;
         }
     }
 
@@ -184,7 +231,7 @@ impl<R: BufRead> Records<R> {
     fn join(&mut self) {
         for line in self.ahead.drain(..).flatten() {
             self.record.text.push(b'\n');
-            self.record.add(&line, self.delimiter, true);
+            self.record.add(&line, &self.delimiter, true);
             self.number += 1;
         }
         (self.size, self.open) = (0, 0);
@@ -195,6 +242,8 @@ impl<R: BufRead> Records<R> {
 enum First {
     Blank,
     TooLong,
+    /// A record in which text follows a closing quote.
+    Tail,
     /// A complete record.
     Whole,
     /// A start that leaves a quote open, with its size in bytes.
@@ -203,12 +252,16 @@ enum First {
 
 impl First {
     /// Adds a line to an empty record.
-    fn of(record: &mut Record, line: Option<&[u8]>, delimiter: u8) -> Self {
-        match line {
-            None => Self::TooLong,
-            Some(b"" | b"\r") => Self::Blank,
-            Some(line) if record.add(line, delimiter, false) => Self::Open(line.len()),
-            Some(_) => Self::Whole,
+    fn of(record: &mut Record, line: Option<&[u8]>, delimiter: &[u8]) -> Self {
+        let line = match line {
+            None => return Self::TooLong,
+            Some(b"" | b"\r") => return Self::Blank,
+            Some(line) => line,
+        };
+        match record.add(line, delimiter, false) {
+            End::Whole => Self::Whole,
+            End::Tail => Self::Tail,
+            End::Open => Self::Open(line.len()),
         }
     }
 }
@@ -229,7 +282,7 @@ mod tests {
     type Found = Vec<(u64, Result<Vec<Vec<u8>>, SkipReason>)>;
 
     fn read(input: impl BufRead) -> Found {
-        let mut records = Records::new(input, b',');
+        let mut records = Records::new(input, None);
         let mut found = Vec::new();
         loop {
             let skip = |line, reason| {
@@ -254,11 +307,44 @@ mod tests {
             row(1, &["a", "b"]),
             row(3, &["x \"y\"\r\n\nz", "", ""]),
             row(6, &["in \"it\""]),
-            row(7, &["inside"]),
+            (7, Err(SkipReason::TextAfterQuote)),
             row(8, &[""]),
         ];
         assert_eq!(read(text.as_slice()), expected);
         assert_eq!(read(b"".as_slice()), []);
+    }
+
+    #[test]
+    fn stray_quote_costs_only_its_own_row() {
+        // `5"` in a quoted cell; the next quote opens a cell of the next person.
+        let text = b"\"a\",\"5\"\"\n\"b\",\"6\"\n\"c\" x,\"7\"\nd,8\n\"e\" ,9\n";
+        let expected = [
+            (1, Err(SkipReason::UnclosedQuote)),
+            row(2, &["b", "6"]),
+            (3, Err(SkipReason::TextAfterQuote)),
+            row(4, &["d", "8"]),
+            row(5, &["e ", "9"]),
+        ];
+        assert_eq!(read(text.as_slice()), expected);
+    }
+
+    #[test]
+    fn first_line_may_set_the_delimiter() {
+        for (text, delimiter) in [
+            ("\u{feff}sep=;\r\na;b\n", None),
+            ("\"SEP=;\"\na;b\n", None),
+            ("sep=\t\na\tb\n", None),
+            ("sep=|\na;b\n", Some(";")),
+            ("\na--b\n", Some("--")),
+            ("\na\u{3001}b\n", Some("\u{3001}")),
+        ] {
+            let mut records = Records::new(text.as_bytes(), delimiter);
+            let (line, record) = records.next_record(|_, _| Ok(())).unwrap().unwrap();
+            assert_eq!(line, 2);
+            assert!(record.iter().eq([b"a", b"b"]), "{text:?}");
+        }
+        let later = read(b"a,b\nsep=;\nc;d\n".as_slice());
+        assert_eq!(later, [row(1, &["a", "b"]), row(2, &["sep=;"]), row(3, &["c;d"])]);
     }
 
     #[test]
@@ -310,7 +396,7 @@ mod tests {
     fn lines_with_open_quotes_are_scanned_once_in_bounded_memory() {
         // From either state, such a line ends inside a quote.
         let input = io::BufReader::new(Endless(b"x\"y,\"\n", 0));
-        let mut records = Records::new(input, b',');
+        let mut records = Records::new(input, None);
         for line in 1..=50_000 {
             let mut skipped = 0;
             let stop = |line, _| {

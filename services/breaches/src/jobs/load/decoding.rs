@@ -3,7 +3,9 @@
 use std::io::{self, BufReader, Cursor, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
-use flate2::read::MultiGzDecoder;
+
+use super::file_kind;
+use super::gzip::GzipMembers;
 
 /// The encoding of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,28 +28,33 @@ const CHUNK: usize = 64 * 1024;
 /// Reads an input as UTF-8. Gzip and Zstandard are recognised by their first bytes.
 ///
 /// # Errors
-/// Returns errors of the input.
+/// Returns errors of the input, and the name of a format that is not text.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
-    let (start, input) = start_of::<4>(Box::new(input))?;
+    let (start, input) = start_of(Box::new(input))?;
+    file_kind::refuse_archive(&start)?;
     let plain: Box<dyn Read> = match start.as_slice() {
-        [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(BufReader::with_capacity(CHUNK, input))),
-        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(zstd::stream::read::Decoder::new(input)?),
+        [0x1F, 0x8B, ..] => Box::new(GzipMembers::new(BufReader::with_capacity(CHUNK, input))),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => Box::new(zstd::stream::read::Decoder::new(input)?),
         _ => input,
     };
-    let (start, plain) = start_of::<2>(plain)?;
+    let (start, plain) = start_of(plain)?;
+    file_kind::refuse_archive(&start)?;
     let from = match (encoding, start.as_slice()) {
-        (TextEncoding::Auto, [0xFF, 0xFE]) | (TextEncoding::Utf16Le, _) => UTF_16LE,
-        (TextEncoding::Auto, [0xFE, 0xFF]) | (TextEncoding::Utf16Be, _) => UTF_16BE,
+        (TextEncoding::Auto, [0xFF, 0xFE, ..]) | (TextEncoding::Utf16Le, _) => UTF_16LE,
+        (TextEncoding::Auto, [0xFE, 0xFF, ..]) | (TextEncoding::Utf16Be, _) => UTF_16BE,
         (TextEncoding::Windows1252, _) => WINDOWS_1252,
-        (TextEncoding::Auto, _) => return Ok(plain),
+        (TextEncoding::Auto, start) => {
+            file_kind::refuse_unmarked_utf16(start)?;
+            return Ok(plain);
+        }
     };
     Ok(Box::new(Transcoder::new(plain, from)))
 }
 
 /// Reads the first bytes of an input and returns them with the complete input.
-fn start_of<const SIZE: usize>(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
-    let mut start = Vec::with_capacity(SIZE);
-    input.by_ref().take(SIZE as u64).read_to_end(&mut start)?;
+fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
+    let mut start = Vec::with_capacity(file_kind::START);
+    input.by_ref().take(file_kind::START as u64).read_to_end(&mut start)?;
     let whole = Cursor::new(start.clone()).chain(input);
     Ok((start, Box::new(whole)))
 }
@@ -169,8 +176,36 @@ mod tests {
         let mut frames = zstd::encode_all(&utf16("\u{feff}one\n", true)[..], 1).unwrap();
         frames.extend(zstd::encode_all(&utf16("two\n", true)[..], 1).unwrap());
         assert_eq!(read(&frames, TextEncoding::Auto), b"one\ntwo\n");
-        let cut = text(Cursor::new(gzip[..gzip.len() - 4].to_vec()), TextEncoding::Auto);
-        assert!(cut.unwrap().read_to_end(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn other_formats_are_refused_by_name() {
+        let refusal = |bytes: &[u8]| {
+            let refused = text(Cursor::new(bytes.to_vec()), TextEncoding::Auto).err();
+            refused.map(|error| error.to_string()).unwrap_or_default()
+        };
+        let mut tar = vec![b'x'; 512];
+        tar[257..262].copy_from_slice(b"ustar");
+        let packed = zstd::encode_all(&tar[..], 1).unwrap();
+        for (bytes, name) in [
+            (&b"PK\x03\x04\x14\x00"[..], "a ZIP archive"),
+            (b"\xFD7zXZ\x00\x00\x04", "compressed with xz"),
+            (b"BZh91AY&SY", "compressed with bzip2"),
+            (b"7z\xBC\xAF\x27\x1C\x00\x04", "a 7z archive"),
+            (b"Rar!\x1A\x07\x01\x00", "a RAR archive"),
+            (b"SQLite format 3\x00", "a SQLite database"),
+            (b"%PDF-1.7\n", "a PDF document"),
+            (&tar, "a tar archive"),
+            (&packed, "a tar archive"),
+            (&utf16("a@b.example\n", false), "--encoding utf-16le"),
+            (&utf16("a@b.example\n", true), "--encoding utf-16be"),
+        ] {
+            let refused = refusal(bytes);
+            assert!(refused.contains(name), "{name}: {refused}");
+        }
+        for plain in ["", "PK", "BZh@x.example\n", "a\0b@c.example\n", "%PDF@x.example\n"] {
+            assert_eq!(read(plain.as_bytes(), TextEncoding::Auto), plain.as_bytes());
+        }
     }
 
     proptest! {

@@ -27,15 +27,15 @@ impl MissingColumn {
     /// For a file without a known column of websites.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites; a file without a header \
-                    needs it unless one column contains URLs with ://";
+                    needs it unless one column contains URLs with ://. Lines such as \
+                    https://shop/login:address:secret need --format ulp";
         Self::new(first, "the CSV file has no known column of websites".to_owned(), hint)
     }
 
-    /// For a file without a header in which several columns may contain websites. One of them may contain
-    /// passwords.
+    /// For a file without a header in which the column of URLs may contain passwords.
     pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
         let hint = ". --website-column names the column of the websites";
-        let what = "several columns of the CSV file may contain websites".to_owned();
+        let what = "the columns of the CSV file may contain websites or passwords".to_owned();
         Self::new(first, what, hint)
     }
 
@@ -76,7 +76,11 @@ impl fmt::Display for MissingColumn {
             write!(f, "{what}; its first row has {columns} {plural} and no names{hint}")?;
             // The cells are probably separated by another character.
             return match columns {
-                1 => write!(f, ". --delimiter sets the separator of the columns"),
+                1 => write!(
+                    f,
+                    ". --delimiter sets the separator of the columns; lines such as \
+                     https://shop/login:address:secret need stealer-logs load --format ulp"
+                ),
                 _ => Ok(()),
             };
         }

@@ -111,6 +111,10 @@ impl PairColumns {
         let Some((most, website)) = urls.pop().filter(|(most, _)| most * 2 >= rows.len()) else {
             return Err(MissingColumn::of_websites(first.iter()));
         };
+        // With two columns, passwords that look like URLs cannot be told from websites.
+        if cells == 2 {
+            return Err(MissingColumn::ambiguous_websites(first.iter()));
+        }
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
         // Websites may have no scheme. Then a column of passwords, which usually follows the addresses,
         // may contain the only URLs.

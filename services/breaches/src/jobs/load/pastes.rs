@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::decoding::TextEncoding;
 use super::excluded::Excluded;
 use super::input::{JobInput, MAX_LINE};
+use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::tally::{Outcome, Tally};
@@ -25,6 +26,7 @@ use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::model::{AccountKey, instant, loaded_address, paste as rules};
 use crate::store::accounts::AccountRow;
+use crate::store::jobs::Counts;
 use crate::store::notices::{self, PASTE};
 use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, versions};
 
@@ -174,6 +176,7 @@ fn run(
     }
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
     job_input.finish();
+    SanityCheck::of_pastes().judge_file(&options.file, Counts::default(), &tally)?;
     if invalid > 0 {
         log::warn!("skipped {invalid} invalid addresses in pastes");
     }

@@ -23,8 +23,8 @@ use crate::model::{AccountKey, loaded_address};
 pub struct Reading<'a> {
     /// Format of the files.
     pub format: &'a Format,
-    /// The character that separates cells or ends an address.
-    pub delimiter: Option<u8>,
+    /// The text that separates cells or ends an address.
+    pub delimiter: Option<&'a str>,
     /// Encoding of the files.
     pub encoding: TextEncoding,
     /// Skips the check of the first rows.
@@ -42,13 +42,14 @@ pub fn sort(
 ) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
-    let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
-    let mut check = SanityCheck::new(reading.unchecked);
+    let budget = job::sorting_budget(context);
+    let mut sorter = Sorter::new(folder.clone(), budget);
+    let mut check = SanityCheck::new(reading.unchecked, budget);
     let (several, mut text, mut no_room) = (sources.breaches.len() > 1, String::new(), false);
     for (path, place) in &sources.files {
         let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
         let Reading { format, delimiter, .. } = *reading;
-        let place = place.to_string();
+        let (place, before) = (place.to_string(), tally.counts);
         address_reader::read(input, format, delimiter, &mut |line, found| {
             let found =
                 found.and_then(|text| loaded_address::parse(text).map_err(|_| SkipReason::Address));
@@ -75,6 +76,7 @@ pub fn sort(
             false => JobError::file(path.display().to_string())(error),
         })?;
         job_input.finish();
+        check.judge_file(path, before, tally)?;
     }
     check.judge_whole(tally)?;
     sorter.finish().map_err(spilled())

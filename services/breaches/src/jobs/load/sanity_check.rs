@@ -1,48 +1,103 @@
-//! Checks the first rows of a load before anything is stored.
+//! Checks the rows of a load before anything is stored.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use batch::ByteSize;
 use domain::{DomainName, EmailAddress};
 
 use super::tally::Tally;
 use crate::jobs::error::JobError;
+use crate::model::website;
+use crate::store::jobs::Counts;
 
 /// Number of rows that are checked.
 const FIRST: i64 = 10_000;
-/// Minimum number of rows of a shorter file that is checked.
-const MIN_ROWS: i64 = 1_000;
-/// A load stops if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have a domain
-/// that is not a host name. Leaked lists contain few of these.
+/// Minimum number of rows of which shares are judged.
+const MIN_ROWS: i64 = 100;
+/// A load stops if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have an unusual
+/// domain. Leaked lists contain few of these.
 const ODD_SHARE: i64 = 20;
 const MIN_ODD: i64 = 10;
 
-/// Checks the first rows of a load.
+/// Memory of a sorted record without its text, in bytes.
+const ENTRY: usize = 32;
+
+/// Checks the first rows of a load, and that no file is refused as a whole.
 pub struct SanityCheck {
+    unchecked: bool,
     judged: bool,
+    /// Bytes of memory that examined addresses may take before the check, so none of them is written
+    /// to a temporary file.
+    room: usize,
+    /// Addresses whose domain is not a host name.
     odd: i64,
+    /// Addresses whose domain does not end in a top-level domain, as if a secret followed it.
+    without_top: i64,
+    /// Hashes of the domains; true for one that occurred once.
+    domains: HashMap<u64, bool>,
+    /// Number of domains that occurred once.
+    once: i64,
     /// Advice for the operator.
     advice: &'static str,
 }
 
 const OF_ACCOUNTS: &str = "Lists with a secret after each address need --format combo, other \
-    files may need --format csv or text, --delimiter or --encoding; --dry-run predicts the result, \
+    files may need another --format, --delimiter or --encoding; --dry-run predicts the result, \
     --unchecked skips this check";
-const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and --encoding \
-    set the format of the file, --unchecked skips this check";
+const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and \
+    --encoding describe the file; lines such as https://shop/login:address:secret need --format ulp. \
+    --unchecked skips this check";
+const OF_PASTES: &str = "Each line must be a JSON object with the fields Source and Id";
 
 impl SanityCheck {
-    /// Creates a check, or one without effect if the operator passed `--unchecked`.
-    pub fn new(unchecked: bool) -> Self {
-        Self { judged: unchecked, odd: 0, advice: OF_ACCOUNTS }
+    /// Creates a check, or one without effect if the operator passed `--unchecked`. `budget` is the
+    /// memory of the sorter.
+    pub fn new(unchecked: bool, budget: ByteSize) -> Self {
+        Self {
+            unchecked,
+            judged: unchecked,
+            room: budget.in_memory() / 4,
+            odd: 0,
+            without_top: 0,
+            domains: HashMap::new(),
+            once: 0,
+            advice: OF_ACCOUNTS,
+        }
     }
 
     /// Creates a check for pairs of address and website.
-    pub fn of_pairs(unchecked: bool) -> Self {
-        Self { advice: OF_PAIRS, ..Self::new(unchecked) }
+    pub fn of_pairs(unchecked: bool, budget: ByteSize) -> Self {
+        Self { advice: OF_PAIRS, ..Self::new(unchecked, budget) }
+    }
+
+    /// Creates a check for pastes, which only refuses a file without a valid line.
+    pub fn of_pastes() -> Self {
+        Self { judged: true, advice: OF_PASTES, ..Self::new(false, ByteSize(0)) }
     }
 
     /// Examines an accepted address.
     pub fn see(&mut self, address: &EmailAddress) {
-        if !self.judged && DomainName::parse(address.domain()).is_err() {
-            self.odd += 1;
+        if self.judged {
+            return;
+        }
+        let domain = address.domain();
+        self.room = self.room.saturating_sub(address.as_str().len() + ENTRY);
+        self.odd += i64::from(DomainName::parse(domain).is_err());
+        self.without_top += i64::from(!website::is_possible(domain) && !is_number(domain));
+        let mut hasher = DefaultHasher::new();
+        domain.hash(&mut hasher);
+        let mut is_new = false;
+        let single = self.domains.entry(hasher.finish()).or_insert_with(|| {
+            is_new = true;
+            true
+        });
+        if is_new {
+            self.once += 1;
+        } else if *single {
+            *single = false;
+            self.once -= 1;
         }
     }
 
@@ -51,13 +106,31 @@ impl SanityCheck {
     /// # Errors
     /// Returns advice for the operator.
     pub fn judge(&mut self, tally: &Tally) -> Result<(), JobError> {
-        if self.judged || tally.counts.read < FIRST {
+        if self.judged || (tally.counts.read < FIRST && self.room > 0) {
             return Ok(());
         }
         self.decide(tally)
     }
 
-    /// Checks a file that ended before.
+    /// Checks a file at its end. `before` are the counts at its start.
+    ///
+    /// # Errors
+    /// Returns advice for the operator if all its rows are refused.
+    pub fn judge_file(&self, path: &Path, before: Counts, tally: &Tally) -> Result<(), JobError> {
+        let refused = tally.counts.skipped - before.skipped;
+        if self.unchecked || refused == 0 || tally.counts.accepted > before.accepted {
+            return Ok(());
+        }
+        let rows = if refused == 1 {
+            "its only row is".to_owned()
+        } else {
+            format!("all {refused} rows are")
+        };
+        let (path, reasons) = (path.display(), reasons(tally));
+        Err(self.refusal(&format!("{path}: {rows} refused ({reasons})")))
+    }
+
+    /// Checks a load that ended before.
     ///
     /// # Errors
     /// Returns advice for the operator.
@@ -67,21 +140,49 @@ impl SanityCheck {
 
     fn decide(&mut self, tally: &Tally) -> Result<(), JobError> {
         self.judged = true;
+        self.domains = HashMap::new();
         let (read, accepted) = (tally.counts.read, tally.counts.accepted);
         let refused = tally.counts.skipped;
         let found = if read >= MIN_ROWS && refused * 2 > read {
-            let reasons: Vec<String> =
-                tally.reasons().iter().map(|(reason, rows)| format!("{rows} {reason}")).collect();
-            format!("{refused} of the first {read} rows are refused ({})", reasons.join(", "))
-        } else if self.odd >= MIN_ODD && self.odd * ODD_SHARE > accepted {
+            let reasons = reasons(tally);
+            format!("{refused} of the first {read} rows are refused ({reasons})")
+        } else if is_share(self.odd, accepted) {
+            let odd = self.odd;
+            format!("{odd} of the first {accepted} addresses have a domain that is not a host name")
+        } else if is_share(self.without_top, accepted) || self.without_top * 2 > accepted {
+            let count = self.without_top;
             format!(
-                "{} of the first {accepted} addresses have a domain that is not a host name",
-                self.odd
+                "{count} of the first {accepted} addresses have a domain that does not end in a \
+                 top-level domain, so a secret may be part of it"
+            )
+        } else if accepted >= MIN_ROWS && self.once * 2 > accepted {
+            let once = self.once;
+            format!(
+                "{once} of the first {accepted} addresses are the only ones at their domain, so a \
+                 secret may be part of it"
             )
         } else {
             return Ok(());
         };
-        let advice = self.advice;
-        Err(JobError::Rejected(format!("{found}; nothing was loaded. {advice}")))
+        Err(self.refusal(&found))
     }
+
+    fn refusal(&self, found: &str) -> JobError {
+        JobError::Rejected(format!("{found}; nothing was loaded. {}", self.advice))
+    }
+}
+
+fn is_share(odd: i64, accepted: i64) -> bool {
+    odd >= MIN_ODD && odd * ODD_SHARE > accepted
+}
+
+/// Returns whether a domain is an IP address.
+fn is_number(domain: &str) -> bool {
+    domain.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+fn reasons(tally: &Tally) -> String {
+    let reasons: Vec<String> =
+        tally.reasons().iter().map(|(reason, rows)| format!("{rows} {reason}")).collect();
+    reasons.join(", ")
 }

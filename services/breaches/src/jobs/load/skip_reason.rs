@@ -13,12 +13,16 @@ pub enum SkipReason {
     TooLong,
     /// A quote is not closed within the limit of a line.
     UnclosedQuote,
+    /// Text follows the closing quote of a cell.
+    TextAfterQuote,
     /// Not UTF-8.
     Encoding,
     /// The column is missing.
     Column,
     /// Not a website domain.
     Website,
+    /// Part of a longer word, so the address is not clear.
+    Fragment,
     /// Not the expected JSON.
     Json,
 }

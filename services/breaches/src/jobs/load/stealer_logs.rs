@@ -22,12 +22,14 @@ use super::skip_reason::SkipReason;
 use super::sorted_text;
 use super::sources::open_breach;
 use super::tally::{Outcome, Tally};
+use super::ulp_reader;
 use super::walk::{self, Apply, Record};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
 use crate::model::{AccountKey, Breach, loaded_address, website};
+use crate::store::jobs::Counts;
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
 
@@ -39,6 +41,17 @@ const PER_MIB: usize = 512;
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
+/// The format of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// CSV, or JSON objects, one per line, depending on the first character.
+    #[default]
+    Auto,
+    /// Lines such as `https://shop.example/login:address:secret`.
+    Ulp,
+}
+
 /// The options of a load.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StealerLogsOptions {
@@ -46,12 +59,14 @@ pub struct StealerLogsOptions {
     pub breach: String,
     /// File; `-` is standard input.
     pub file: PathBuf,
+    /// Format of the file.
+    pub format: LogFormat,
     /// Column of the addresses in a CSV file, by name or number.
     pub email_column: Option<String>,
     /// Column of the websites.
     pub website_column: Option<String>,
-    /// The character that separates CSV cells.
-    pub delimiter: Option<u8>,
+    /// The text that separates CSV cells.
+    pub delimiter: Option<String>,
     /// Encoding of the file.
     pub encoding: TextEncoding,
     /// Skips the check of the first rows.
@@ -120,11 +135,12 @@ fn sort(
 ) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
-    let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
+    let budget = job::sorting_budget(context);
+    let mut sorter = Sorter::new(folder.clone(), budget);
     let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
     let unreadable = || JobError::file(options.file.display().to_string());
     let (mut text, mut no_room) = (String::new(), false);
-    let mut check = SanityCheck::of_pairs(options.unchecked);
+    let mut check = SanityCheck::of_pairs(options.unchecked, budget);
     read(input, options, &mut |line, row| {
         match row.and_then(|(email, site)| parsed(email, site)) {
             Ok((address, site)) => {
@@ -140,6 +156,7 @@ fn sort(
         check.judge(tally).map_err(io::Error::other)
     })
     .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
+    check.judge_file(&options.file, Counts::default(), tally)?;
     check.judge_whole(tally)?;
     job_input.finish();
     sorter.finish().map_err(spilled())
@@ -152,9 +169,13 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads JSON objects, one per line, or CSV, depending on the first byte that is not blank.
+/// Reads lines of URL, login and secret, or else JSON objects, one per line, or CSV, depending on the
+/// first byte that is not blank.
 pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
+    if options.format == LogFormat::Ulp {
+        return ulp_reader::read(input, options.delimiter.as_deref(), each);
+    }
     let start = start(&mut input)?;
     let is_json = start.last() == Some(&b'{');
     let input = Cursor::new(start).chain(input);
@@ -191,7 +212,7 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
 
 /// Reads CSV. If neither a header nor the operator names the columns, the first rows decide.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
-    let mut records = Records::new(input, options.delimiter.unwrap_or(b','));
+    let mut records = Records::new(input, options.delimiter.as_deref());
     let wanted = Wanted {
         email: options.email_column.as_deref(),
         website: options.website_column.as_deref(),

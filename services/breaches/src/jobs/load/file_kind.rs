@@ -1,0 +1,53 @@
+//! Recognises files that are not text by their first bytes.
+
+use std::io;
+
+/// Number of bytes that are examined.
+pub const START: usize = 512;
+
+/// Refuses an archive, a compressed file or a document, and names it.
+///
+/// # Errors
+/// Returns a message for the operator.
+pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
+    let advice = match start {
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
+            "is a ZIP archive or an Excel workbook. Extract it, or export the sheet as CSV"
+        }
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => "is compressed with xz. Decompress it",
+        [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', b'S', b'Y', ..]
+        | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, b'r', b'E', b'8', b'P', 0x90, ..] => {
+            "is compressed with bzip2. Decompress it"
+        }
+        [b'7', b'z', 0xBC, 0xAF, 0x27, 0x1C, ..] => "is a 7z archive. Extract it",
+        [b'R', b'a', b'r', b'!', 0x1A, 7, ..] => "is a RAR archive. Extract it",
+        [0x04, 0x22, 0x4D, 0x18, ..] => "is compressed with LZ4. Decompress it",
+        [0x1F, 0x9D, ..] => "is compressed with compress. Decompress it",
+        [b'P', b'G', b'D', b'M', b'P', ..] => {
+            "is a binary dump of PostgreSQL. Convert it with pg_restore -f FILE.sql"
+        }
+        [b'%', b'P', b'D', b'F', b'-', ..] => "is a PDF document. Convert it to text",
+        [0xD0, 0xCF, 0x11, 0xE0, ..] => "is a document of an old Office version. Export it as CSV",
+        _ if start.starts_with(b"SQLite format 3\0") => {
+            "is a SQLite database. Export the table as CSV"
+        }
+        _ if start.get(257..262) == Some(b"ustar") => "is a tar archive. Extract it",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(format!("the file {advice}; only gzip and Zstandard are decompressed")))
+}
+
+/// Refuses ASCII text in UTF-16 without a byte order mark.
+///
+/// # Errors
+/// Returns a message for the operator.
+pub fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
+    let name = match start {
+        [1..=255, 0, 1..=255, 0, ..] => "utf-16le",
+        [0, 1..=255, 0, 1..=255, ..] => "utf-16be",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(format!(
+        "the file looks like UTF-16 without a byte order mark; --encoding {name} reads it"
+    )))
+}

@@ -1,0 +1,105 @@
+//! Decompresses gzip files, which may have several members.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::bufread::GzDecoder;
+
+/// Reads the members of a gzip file in sequence. In contrast to flate2's own reader, text after the
+/// last member has an error of its own.
+pub struct GzipMembers<R> {
+    /// The current member; `None` after the end or an error.
+    member: Option<GzDecoder<R>>,
+    failed: bool,
+}
+
+impl<R: BufRead> GzipMembers<R> {
+    /// Reads an input that begins with a gzip header.
+    pub fn new(input: R) -> Self {
+        Self { member: Some(GzDecoder::new(input)), failed: false }
+    }
+
+    /// Continues with the next member, if there is one.
+    fn next_member(&mut self) -> io::Result<()> {
+        let Some(mut input) = self.member.take().map(GzDecoder::into_inner) else { return Ok(()) };
+        self.failed = true;
+        match input.fill_buf()?.first() {
+            None => {}
+            Some(0x1F) => self.member = Some(GzDecoder::new(input)),
+            Some(_) => return Err(foreign()),
+        }
+        self.failed = false;
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            match member.read(buffer) {
+                Ok(0) if !buffer.is_empty() => self.next_member()?,
+                Ok(read) => return Ok(read),
+                Err(error) => {
+                    let has_header = member.header().is_some();
+                    (self.member, self.failed) = (None, true);
+                    return Err(match error.kind() {
+                        io::ErrorKind::UnexpectedEof => cut(),
+                        io::ErrorKind::InvalidInput if !has_header => foreign(),
+                        _ => error,
+                    });
+                }
+            }
+        }
+        if self.failed { Err(io::Error::other("the gzip file is damaged")) } else { Ok(0) }
+    }
+}
+
+fn cut() -> io::Error {
+    let text = "the gzip file is incomplete: it ends before its checksum";
+    io::Error::new(io::ErrorKind::UnexpectedEof, text)
+}
+
+fn foreign() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the gzip file is followed by bytes that do not belong to it; remove them or compress the \
+         file again",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Write};
+
+    use super::*;
+
+    fn packed(text: &str) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> (String, Option<String>) {
+        // A buffer of one byte puts every boundary at its end.
+        let mut members = GzipMembers::new(BufReader::with_capacity(1, bytes));
+        let mut text = Vec::new();
+        let error = members.read_to_end(&mut text).err().map(|error| error.to_string());
+        assert_eq!(error.is_some(), members.read(&mut [0]).is_err());
+        (String::from_utf8(text).unwrap(), error)
+    }
+
+    #[test]
+    fn members_are_joined_and_other_bytes_after_them_are_named() {
+        let members = [packed("one\n"), packed(""), packed("two\n")].concat();
+        assert_eq!(read(&members), ("one\ntwo\n".to_owned(), None));
+        for garbage in ["x", "\0", "garbage\n", "\u{1f}", "\u{1f}x12345678901"] {
+            let (text, error) = read(&[&members, garbage.as_bytes()].concat());
+            assert_eq!(text, "one\ntwo\n");
+            let expected = if garbage == "\u{1f}" { "incomplete" } else { "do not belong to it" };
+            assert!(error.unwrap().contains(expected), "{garbage:?}");
+        }
+        for end in 1..packed("two\n").len() {
+            let (_, error) = read(&members[..members.len() - end]);
+            assert!(error.unwrap().contains("incomplete"), "{end}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Reads addresses from JSON: one document per line, or whole documents of any size.
+
+use std::fmt;
+use std::io::{self, BufRead};
+
+use batch::{BoundedLines, Line};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::each::Each;
+use super::input::MAX_LINE;
+use super::skip_reason::SkipReason;
+
+/// Names of fields with addresses, in lower case.
+const NAMES: [&str; 7] =
+    ["email", "e-mail", "mail", "emailaddress", "email_address", "e_mail", "mailaddress"];
+
+/// The wanted field: a path such as `user.email`, or else any field with a known name.
+#[derive(Clone, Copy)]
+enum Wanted<'p> {
+    Named,
+    /// The rest of the path. Lists on the path are searched completely.
+    Path(&'p str),
+}
+
+/// Reads one JSON document per line. A line without the field is skipped.
+///
+/// # Errors
+/// Returns errors of the input.
+pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
+    let wanted = column.map_or(Wanted::Named, Wanted::Path);
+    let mut lines = BoundedLines::new(input, MAX_LINE);
+    while let Some((number, line)) = lines.next_line()? {
+        let bytes = match line {
+            Line::TooLong { .. } => {
+                each(number, Err(SkipReason::TooLong))?;
+                continue;
+            }
+            Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
+            Line::Bytes(bytes) => bytes,
+        };
+        let mut found: Vec<Option<String>> = Vec::new();
+        let mut keep = |text: Option<&str>| {
+            found.push(text.map(str::to_owned));
+            Ok(())
+        };
+        let mut parser = serde_json::Deserializer::from_slice(bytes);
+        let walk = Walk { wanted, is_value: false, keep: &mut keep };
+        // Nothing of an invalid line is used.
+        if walk.deserialize(&mut parser).and_then(|()| parser.end()).is_err() {
+            each(number, Err(SkipReason::Json))?;
+            continue;
+        }
+        if found.is_empty() {
+            each(number, Err(SkipReason::Column))?;
+        }
+        for text in &found {
+            each(number, text.as_deref().ok_or(SkipReason::Address))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads whole JSON documents. Addresses are numbered instead of lines.
+///
+/// # Errors
+/// Returns errors of the input, and the place at which it is not JSON.
+pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
+    let wanted = column.map_or(Wanted::Named, Wanted::Path);
+    let (mut number, mut failed) = (0, None);
+    let mut keep = |text: Option<&str>| {
+        number += 1;
+        each(number, text.ok_or(SkipReason::Address)).map_err(|error| failed = Some(error))
+    };
+    let mut parser = serde_json::Deserializer::from_reader(input);
+    // `end` returns an error while another document follows.
+    while parser.end().is_err() {
+        let walk = Walk { wanted, is_value: false, keep: &mut keep };
+        if let Err(error) = walk.deserialize(&mut parser) {
+            let (line, column) = (error.line(), error.column());
+            let is_syntax = failed.is_none() && !error.is_io();
+            let other = failed.unwrap_or_else(|| error.into());
+            return Err(match is_syntax {
+                true => io::Error::other(format!("not JSON at line {line}, column {column}")),
+                false => other,
+            });
+        }
+    }
+    if number == 0 {
+        let what = column.unwrap_or("with a known name, such as email");
+        return Err(io::Error::other(format!(
+            "the JSON has no field {what}; --column names it as in --column user.email"
+        )));
+    }
+    Ok(())
+}
+
+/// Walks to the wanted fields of a value and passes their texts on; `None` for one that is not a text.
+struct Walk<'p, 'k> {
+    wanted: Wanted<'p>,
+    /// True if the value is a wanted field.
+    is_value: bool,
+    keep: &'k mut dyn FnMut(Option<&str>) -> Result<(), ()>,
+}
+
+impl Walk<'_, '_> {
+    fn scalar<E: Error>(self, text: Option<&str>) -> Result<(), E> {
+        if self.is_value { (self.keep)(text).map_err(|()| E::custom("stopped")) } else { Ok(()) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("JSON")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.scalar(Some(text))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        self.scalar(None)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        self.scalar(None)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        self.scalar(None)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        self.scalar(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        let Self { wanted, is_value, keep } = self;
+        while items.next_element_seed(Walk { wanted, is_value, keep: &mut *keep })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let Self { wanted, keep, .. } = self;
+        while let Some(name) = fields.next_key::<String>()? {
+            let (wanted, is_value) = match wanted {
+                Wanted::Named => (Wanted::Named, NAMES.contains(&name.to_lowercase().as_str())),
+                Wanted::Path(path) => {
+                    // A name may contain dots itself.
+                    let rest = path.strip_prefix(name.as_str());
+                    match rest.map(|rest| (rest, rest.strip_prefix('.'))) {
+                        Some(("", _)) => (Wanted::Path(""), true),
+                        Some((_, Some(rest))) => (Wanted::Path(rest), false),
+                        _ => {
+                            fields.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    }
+                }
+            };
+            fields.next_value_seed(Walk { wanted, is_value, keep: &mut *keep })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Found = Vec<(u64, Result<String, SkipReason>)>;
+
+    fn lines(text: &str, column: Option<&str>) -> Found {
+        let mut found = Vec::new();
+        read_lines(text.as_bytes(), column, &mut |line, text| {
+            found.push((line, text.map(str::to_owned)));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    fn documents(text: &str, column: Option<&str>) -> Result<Found, String> {
+        let mut found = Vec::new();
+        read_documents(text.as_bytes(), column, &mut |line, text| {
+            found.push((line, text.map(str::to_owned)));
+            Ok(())
+        })
+        .map_err(|error| error.to_string())?;
+        Ok(found)
+    }
+
+    fn address(line: u64, text: &str) -> (u64, Result<String, SkipReason>) {
+        (line, Ok(text.to_owned()))
+    }
+
+    #[test]
+    fn field_of_each_line_is_found_by_path_or_name() {
+        let text = "{\"id\":1,\"user\":{\"email\":\"a@b.example\",\"password\":\"x@y.example\"}}\n\n\
+                    {\"user\":{}}\nno json\n{\"user\":{\"email\":7}}\n\
+                    {\"user\":[{\"email\":\"c@d.example\"},{\"email\":[\"e@f.example\"]}]}\n";
+        let expected = [
+            address(1, "a@b.example"),
+            (3, Err(SkipReason::Column)),
+            (4, Err(SkipReason::Json)),
+            (5, Err(SkipReason::Address)),
+            address(6, "c@d.example"),
+            address(6, "e@f.example"),
+        ];
+        for column in [Some("user.email"), None] {
+            assert_eq!(lines(text, column), expected);
+        }
+        let dotted =
+            lines("{\"a.b\":{\"c\":\"a@b.example\"},\"a\":\"x@y.example\"}", Some("a.b.c"));
+        assert_eq!(dotted, [address(1, "a@b.example")]);
+        let cut = lines("{\"email\":\"a@b.example\"", None);
+        assert_eq!(cut, [(1, Err(SkipReason::Json))]);
+    }
+
+    #[test]
+    fn documents_are_read_without_lines() {
+        let text = "{\"users\": [{\"email\": \"a@b.example\", \"n\": 1.5},\n {\"email\": null},\n\
+                    {\"email\": \"c@d.example\"}]} [{\"users\": {\"email\": true}}]";
+        let expected =
+            [address(1, "a@b.example"), address(2, "c@d.example"), (3, Err(SkipReason::Address))];
+        for column in [Some("users.email"), None] {
+            assert_eq!(documents(text, column).unwrap(), expected);
+        }
+        let missing = documents(text, Some("users.mail")).unwrap_err();
+        assert!(missing.contains("no field users.mail"), "{missing}");
+        for broken in ["[{\"email\":\"a@b.example\"},\n", "[{\"email\":\"a@b.example\"}] x"] {
+            let error = documents(broken, None).unwrap_err();
+            assert!(error.contains("not JSON at line"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! Finds addresses anywhere in a text.
+//!
+//! An address in the middle of a longer word belongs to another person, so the characters in front
+//! of it are decoded: letters of all scripts, apostrophes, and the escapes of JSON, URLs, SQL and
+//! HTML. If they cannot be decoded, the address is skipped and counted.
+
+use std::io::{self, BufRead};
+
+use super::each::Each;
+use super::skip_reason::SkipReason;
+use crate::model::loaded_address::{self, is_word};
+use crate::model::website;
+
+/// Maximum length of a local part with its escapes, and of a domain, in bytes.
+const LONGEST: usize = 512;
+
+/// Reads a text in pieces that end at a character that is not part of an address.
+pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
+    let mut piece: Vec<u8> = Vec::new();
+    let mut line = 1_u64;
+    loop {
+        let chunk = input.fill_buf()?;
+        let ended = chunk.is_empty();
+        let read = chunk.len();
+        piece.extend_from_slice(chunk);
+        input.consume(read);
+        let end = if ended { piece.len() } else { safe_end(&piece) };
+        let (mut counted, mut floor) = (0, 0);
+        for at in memchr::memchr_iter(b'@', &piece[..end]) {
+            if at < floor {
+                continue;
+            }
+            let Some(found) = address_at(&piece[..end], floor, at) else { continue };
+            floor = found.end;
+            line += count_lines(&piece[counted..at]);
+            counted = at;
+            match &found.text {
+                Ok(text) => each(line, Ok(text))?,
+                Err(reason) => each(line, Err(*reason))?,
+            }
+        }
+        line += count_lines(&piece[counted..end]);
+        piece.drain(..end);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Returns whether a byte may be part of an address or of an escape in it.
+fn is_inside(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
+}
+
+/// The position after the last byte that cannot be part of an address. A run without such a byte is
+/// split if it is too long to be an address.
+fn safe_end(piece: &[u8]) -> usize {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_+@".contains(byte);
+    if let Some(place) = piece.iter().rposition(|byte| !is_inside(*byte)) {
+        return place + 1;
+    }
+    match piece.iter().rposition(|byte| byte.is_ascii() && !plain(byte)) {
+        _ if piece.len() <= 1 << 20 => 0,
+        Some(place) if place + 1024 > piece.len() => place + 1,
+        _ => piece.len() - 1024,
+    }
+}
+
+/// An address in a piece.
+struct Found {
+    text: Result<String, SkipReason>,
+    /// The end of the domain.
+    end: usize,
+}
+
+/// Returns the address around the `@` at a place; nothing if there is none.
+fn address_at(piece: &[u8], floor: usize, at: usize) -> Option<Found> {
+    let (domain, end) = domain_after(piece, at + 1);
+    let domain = domain?;
+    let quoted = piece.get(end) == Some(&b'\'');
+    let text =
+        match (local_before(&piece[floor.max(at.saturating_sub(LONGEST))..at], quoted), domain) {
+            (Local::Missing, _) => return None,
+            (Local::Text(local), Some(domain)) => Ok(format!("{local}@{domain}")),
+            (Local::Unclear, _) | (_, None) => Err(SkipReason::Fragment),
+        };
+    Some(Found { text, end })
+}
+
+/// Reads the domain at a place and returns its end. Returns `Some(None)` for a domain that cannot be
+/// read completely.
+fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
+    let (mut domain, mut end, mut unclear) = (String::new(), start, false);
+    while let Some(&byte) = piece.get(end).filter(|_| end - start < LONGEST) {
+        if byte.is_ascii_alphanumeric() || b".-_".contains(&byte) {
+            domain.push(char::from(byte));
+            end += 1;
+            continue;
+        }
+        let is_start = domain.is_empty() || domain.ends_with('.');
+        match first_char(&piece[end..]) {
+            Some((c, size)) if !c.is_ascii() && is_word(c) && !is_separate(c) => {
+                domain.push(c);
+                end += size;
+                continue;
+            }
+            // A domain of ideographs cannot be told from the text around it.
+            Some((c, _)) if !c.is_ascii() => unclear = is_start && is_separate(c),
+            Some(_) => {
+                unclear =
+                    matches!(unescape(&piece[end..]), Some((Part::Char(_) | Part::Unclear, _)))
+            }
+            None => unclear = true,
+        }
+        break;
+    }
+    if unclear {
+        return (Some(None), end);
+    }
+    let mut host = &domain[..loaded_address::host_end(&domain)];
+    host = host.trim_end_matches(['.', '-', '_']);
+    let whole = start + host.len();
+    let fits = |host: &str| loaded_address::parse(&format!("a@{host}")).is_ok();
+    if !host.contains('.') {
+        return (None, whole);
+    }
+    // The next sentence may follow without a blank.
+    let mut short = host;
+    while !fits(short) {
+        match short.rsplit_once('.') {
+            Some((rest, _)) if rest.contains('.') => short = rest,
+            _ => return (Some(None), whole),
+        }
+    }
+    if short.len() < host.len() && !website::is_possible(&short.to_lowercase()) {
+        return (Some(None), whole);
+    }
+    (Some(Some(short.to_owned())), start + short.len())
+}
+
+/// The local part in front of an `@`.
+#[derive(Debug, PartialEq, Eq)]
+enum Local {
+    Missing,
+    /// It continues in a way that cannot be decoded.
+    Unclear,
+    Text(String),
+}
+
+/// A decoded part of a local part.
+enum Part {
+    Char(char),
+    /// A character that is not part of an address.
+    Boundary,
+    Unclear,
+}
+
+/// Reads the local part at the end of a text. `quoted` is true if an apostrophe follows the domain.
+fn local_before(text: &[u8], quoted: bool) -> Local {
+    let start = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
+    let (mut rest, mut local, mut unclear) = (&text[start..], String::new(), false);
+    while let Some((part, size)) = next_part(rest) {
+        match part {
+            Part::Char(c) => local.push(c),
+            Part::Boundary => (local, unclear) = (String::new(), false),
+            Part::Unclear => unclear = true,
+        }
+        rest = &rest[size..];
+    }
+    let trimmed = local.trim_start_matches(['.', '-']);
+    let mut name = trimmed.trim_start_matches('\'');
+    if quoted && name.len() == trimmed.len() {
+        // A prefix of a string in SQL, as in N'ada@mail.example'.
+        name = name.split_once('\'').map_or(name, |(_, name)| name);
+    }
+    if unclear || name.starts_with('+') || name.ends_with('\'') {
+        return Local::Unclear;
+    }
+    let name = name.replace("''", "'");
+    if name.is_empty() { Local::Missing } else { Local::Text(name) }
+}
+
+/// Decodes the next character of a local part and returns its length.
+fn next_part(text: &[u8]) -> Option<(Part, usize)> {
+    let &byte = text.first()?;
+    if byte.is_ascii_alphanumeric() || b".-_+'".contains(&byte) {
+        return Some((Part::Char(char::from(byte)), 1));
+    }
+    if let Some(unescaped) = unescape(text) {
+        return Some(unescaped);
+    }
+    Some(match first_char(text) {
+        Some((c, size)) => (part(c), size),
+        None => (Part::Unclear, 1),
+    })
+}
+
+/// A decoded character as a part of an address or its boundary.
+fn part(c: char) -> Part {
+    let is_part = match c {
+        c if c.is_ascii() => c.is_ascii_alphanumeric() || ".-_+'".contains(c),
+        c => is_word(c) && !is_separate(c),
+    };
+    if is_part { Part::Char(c) } else { Part::Boundary }
+}
+
+/// Decodes an escape at the start of a text.
+fn unescape(text: &[u8]) -> Option<(Part, usize)> {
+    match text {
+        [b'%', ..] => Some(percent(text)),
+        [b'\\', ..] => Some(backslash(text)),
+        [b'&', ..] => entity(text),
+        _ => None,
+    }
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+/// Decodes `%XX`, or several for a character beyond ASCII.
+fn percent(text: &[u8]) -> (Part, usize) {
+    let mut bytes = Vec::new();
+    while let Some([b'%', digits @ ..]) = text.get(bytes.len() * 3..bytes.len() * 3 + 3)
+        && let Some(byte) = hex(digits).and_then(|byte| u8::try_from(byte).ok())
+        && bytes.len() < 4
+    {
+        bytes.push(byte);
+    }
+    match first_char(&bytes) {
+        Some((c, size)) => (part(c), size * 3),
+        None => (Part::Unclear, (bytes.len() * 3).max(1)),
+    }
+}
+
+/// Decodes `\uXXXX` and the other escapes of JSON and SQL.
+fn backslash(text: &[u8]) -> (Part, usize) {
+    let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
+    match &text[slashes..] {
+        [b'u', rest @ ..] => match rest.get(..4).and_then(hex) {
+            Some(code) => (char::from_u32(code).map_or(Part::Boundary, part), slashes + 5),
+            None => (Part::Boundary, slashes),
+        },
+        [b'x', rest @ ..] => match rest.get(..2).and_then(hex).and_then(char::from_u32) {
+            Some(c) if c.is_ascii() => (part(c), slashes + 3),
+            Some(_) => (Part::Unclear, slashes + 3),
+            None => (Part::Boundary, slashes),
+        },
+        [b'n' | b'r' | b't' | b'f' | b'b' | b'v' | b'0', ..] => (Part::Boundary, slashes + 1),
+        [b'\'', ..] => (Part::Char('\''), slashes + 1),
+        _ => (Part::Boundary, slashes),
+    }
+}
+
+/// Decodes an entity of HTML.
+fn entity(text: &[u8]) -> Option<(Part, usize)> {
+    let end = text.iter().take(12).position(|byte| *byte == b';')?;
+    let part = match &text[1..end] {
+        [b'#', b'x' | b'X', digits @ ..] => part(char::from_u32(hex(digits)?)?),
+        [b'#', digits @ ..] => {
+            let code = std::str::from_utf8(digits).ok()?.parse().ok()?;
+            part(char::from_u32(code)?)
+        }
+        b"lt" | b"gt" | b"quot" | b"nbsp" | b"amp" | b"lsquo" | b"rsquo" | b"ldquo" | b"rdquo"
+        | b"laquo" | b"raquo" | b"bull" | b"middot" | b"ndash" | b"mdash" => Part::Boundary,
+        b"apos" => Part::Char('\''),
+        name if !name.is_empty() && name.iter().all(u8::is_ascii_alphanumeric) => Part::Unclear,
+        _ => return None,
+    };
+    Some((part, end + 1))
+}
+
+/// Decodes the first character of a text and returns its length.
+fn first_char(text: &[u8]) -> Option<(char, usize)> {
+    let text = &text[..text.len().min(4)];
+    let valid = match std::str::from_utf8(text) {
+        Ok(valid) => valid,
+        Err(error) => std::str::from_utf8(&text[..error.valid_up_to()]).ok()?,
+    };
+    valid.chars().next().map(|c| (c, c.len_utf8()))
+}
+
+/// Returns whether a letter belongs to a script that writes words without blanks. Such a letter ends a
+/// word in Latin letters (UAX 29).
+fn is_separate(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0x312F | 0x31A0..=0x4DBF
+        | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x2_0000..=0x3_FFFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &[u8]) -> Vec<Result<String, SkipReason>> {
+        let mut found = Vec::new();
+        read(text, &mut |_, text| {
+            found.push(text.map(str::to_owned));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn characters_in_front_are_decoded() {
+        for (text, expected) in [
+            ("müller5@corp.example", "müller5@corp.example"),
+            ("MÜLLER@corp.example", "MÜLLER@corp.example"),
+            ("иван@corp.example", "иван@corp.example"),
+            ("e\u{301}ve@corp.example", "e\u{301}ve@corp.example"),
+            ("o'brien@corp.example", "o'brien@corp.example"),
+            ("('o''brien@corp.example')", "o'brien@corp.example"),
+            ("('o\\'brien@corp.example')", "o'brien@corp.example"),
+            ("'ada@corp.example'", "ada@corp.example"),
+            ("N'ada@corp.example'", "ada@corp.example"),
+            ("?x=%22ada%2Btag@corp.example%22", "ada+tag@corp.example"),
+            ("m%C3%BCller@corp.example", "müller@corp.example"),
+            ("\"\\u00fcller7@corp.example\"", "üller7@corp.example"),
+            ("\"m\\u00fcller7@corp.example\"", "müller7@corp.example"),
+            ("\"m\\\\u00fcller7@corp.example\"", "müller7@corp.example"),
+            ("\\u003cada@corp.example\\u003e", "ada@corp.example"),
+            ("\"x\\nada@corp.example\\n\"", "ada@corp.example"),
+            ("m&#252;ller@corp.example", "müller@corp.example"),
+            ("&lt;ada@corp.example&gt;", "ada@corp.example"),
+            ("?a=b&mail=ada@corp.example&c=d", "ada@corp.example"),
+            ("a;ada@corp.example;b", "ada@corp.example"),
+            ("联系ada@corp.example谢谢", "ada@corp.example"),
+            ("“ada@corp.example”", "ada@corp.example"),
+            ("ada@bücher.example", "ada@bücher.example"),
+            ("ada@corp.bücher.example", "ada@corp.bücher.example"),
+            ("ada@corp.example.", "ada@corp.example"),
+            ("...ada@corp.example...", "ada@corp.example"),
+            ("ada@corp.example.Then", "ada@corp.example"),
+            ("ada@corp.example--Bob", "ada@corp.example"),
+            ("ada@corp.example:hunter2", "ada@corp.example"),
+        ] {
+            assert_eq!(all(text.as_bytes()), [Ok(expected.to_owned())], "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_within_words_that_cannot_be_decoded_are_counted() {
+        for text in [
+            &b"m\xFCller@corp.example"[..],
+            b"m&uuml;ller@corp.example",
+            b"m\\xfcller@corp.example",
+            b"m%FCller@corp.example",
+            b"100%ada@corp.example",
+            b"%2Btag@corp.example",
+            b"+tag@corp.example",
+            b"ada@corp.b\xFCcher.example",
+            b"ada@corp.b\\u00fccher.example",
+            b"ada@corp.b%C3%BCcher.example",
+            b"ada@corp.example-2019",
+            "ada@例子.example".as_bytes(),
+            "ada@corp.例子.example".as_bytes(),
+        ] {
+            assert_eq!(all(text), [Err(SkipReason::Fragment)], "{}", String::from_utf8_lossy(text));
+        }
+        for text in
+            ["@mention", "a @ b.example", "ada@localhost", "@corp.example", "用户@corp.example"]
+        {
+            assert_eq!(all(text.as_bytes()), [], "{text}");
+        }
+    }
+}

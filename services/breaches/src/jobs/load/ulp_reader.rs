@@ -1,0 +1,119 @@
+//! Reads stealer logs of the form `https://shop.example/login:address:secret`.
+
+use std::io::{self, BufRead};
+
+use batch::{BoundedLines, Line};
+
+use super::input::MAX_LINE;
+use super::skip_reason::SkipReason;
+
+type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
+
+/// Reads address and website of each line. The secret is neither decoded nor copied.
+///
+/// # Errors
+/// Returns errors of the input.
+pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
+    let mut lines = BoundedLines::new(input, MAX_LINE);
+    while let Some((number, line)) = lines.next_line()? {
+        let bytes = match line {
+            Line::Bytes(bytes) => bytes,
+            Line::TooLong { start } => start,
+        };
+        let bytes = bytes.trim_ascii_start();
+        if bytes.is_empty() {
+            continue;
+        }
+        let pair =
+            parts(bytes, delimiter).ok_or(SkipReason::Column).and_then(|(website, login)| {
+                let text = |bytes| std::str::from_utf8(bytes).map_err(|_| SkipReason::Encoding);
+                Ok((text(login)?.trim(), text(website)?))
+            });
+        each(number, pair)?;
+    }
+    Ok(())
+}
+
+/// Splits a line into website and login, which the secret follows.
+///
+/// Only the field after the URL is the login: a later one may be a secret that looks like an address.
+fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [u8])> {
+    let (end, separator) = match delimiter {
+        Some(delimiter) => {
+            (memchr::memmem::find(line, delimiter.as_bytes())?, delimiter.as_bytes())
+        }
+        None => {
+            let end = url_end(line)?;
+            (end, line.get(end..=end)?)
+        }
+    };
+    let rest = &line[end + separator.len()..];
+    let login = memchr::memmem::find(rest, separator)?;
+    Some((&line[..end], &rest[..login]))
+}
+
+/// The end of the URL at the start of a line.
+fn url_end(line: &[u8]) -> Option<usize> {
+    let scheme = memchr::memmem::find(line, b"://").map_or(0, |place| place + 3);
+    let is_separator = |byte: &u8| b":|; \t,".contains(byte);
+    let first = scheme + line[scheme..].iter().position(is_separator)?;
+    if line[first] != b':' {
+        return Some(first);
+    }
+    // A port is followed by a path. Other digits may be the login.
+    let digits = line[first + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let path = first + 1 + digits;
+    if digits == 0 || line.get(path) != Some(&b'/') || line[scheme..first].contains(&b'/') {
+        return Some(first);
+    }
+    Some(path + line[path..].iter().position(is_separator)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str, delimiter: Option<&str>) -> Vec<(u64, Result<String, SkipReason>)> {
+        let mut found = Vec::new();
+        read(text.as_bytes(), delimiter, &mut |line, pair| {
+            found.push((line, pair.map(|(email, site)| format!("{email} {site}"))));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn website_and_login_are_separated_from_the_secret() {
+        for (line, expected) in [
+            (
+                "https://shop.example/login:a@b.example:x@y.example",
+                "a@b.example https://shop.example/login",
+            ),
+            ("https://shop.example:a@b.example:x:y", "a@b.example https://shop.example"),
+            (
+                "https://shop.example:8443/a?b=c:a@b.example:x",
+                "a@b.example https://shop.example:8443/a?b=c",
+            ),
+            ("shop.example/login:a@b.example:x", "a@b.example shop.example/login"),
+            ("shop.example|a@b.example|x", "a@b.example shop.example"),
+            ("https://shop.example/ a@b.example x", "a@b.example https://shop.example/"),
+            ("https://shop.example;a@b.example;x", "a@b.example https://shop.example"),
+            (
+                "android://x==@com.shop.example/:a@b.example:x",
+                "a@b.example android://x==@com.shop.example/",
+            ),
+            ("https://shop.example/:12345:x@y.example", "12345 https://shop.example/"),
+            ("https://shop.example:12345:x@y.example:z", "12345 https://shop.example"),
+        ] {
+            assert_eq!(all(line, None), [(1, Ok(expected.to_owned()))], "{line}");
+        }
+        let named = all("https://shop.example/a:b----a@b.example----x", Some("----"));
+        assert_eq!(named, [(1, Ok("a@b.example https://shop.example/a:b".to_owned()))]);
+        for line in ["x", "https://shop.example", "https://shop.example/login:a@b.example"] {
+            assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
+        }
+        let long = format!("\nhttps://shop.example/:a@b.example:{}", "x".repeat(1 << 20));
+        assert_eq!(all(&long, None), [(2, Ok("a@b.example https://shop.example/".to_owned()))]);
+    }
+}
