@@ -98,6 +98,16 @@ const NOT_IN_STORE: &[&str] = &["http", "shell", "utoipa"];
 /// Exceptions from the table: file, import, reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
+        "services/generator/src/cli/make.rs",
+        "wire",
+        "`make persons` writes the records of the operation",
+    ),
+    (
+        "services/generator/src/cli/table.rs",
+        "wire",
+        "tables of `make` are quoted as those of the operations",
+    ),
+    (
         "services/calendar/src/service.rs",
         "handlers",
         "handlers/edge.rs answers OPTIONS and renames methods before a request is routed",
@@ -236,10 +246,14 @@ fn is_sql(text: &str) -> bool {
     VERBS.iter().any(|(start, more)| text.starts_with(start) && text.contains(more))
 }
 
+/// Writes statements as an output format and runs none.
+const SQL_OUTPUT: &str = "services/generator/src/cli/table.rs";
+
 #[test]
 fn sql_is_written_in_the_store_only() {
     let mut offences: Vec<Offence> = Vec::new();
-    for source in service_sources().filter(|source| !matches!(source.room(), "store" | "engine")) {
+    let elsewhere = service_sources().filter(|source| !matches!(source.room(), "store" | "engine"));
+    for source in elsewhere.filter(|source| source.path != SQL_OUTPUT) {
         for literal in source.contents.literals.iter().filter(|literal| !literal.test) {
             if is_sql(&literal.text) {
                 let words: Vec<&str> = literal.text.split_whitespace().take(3).collect();

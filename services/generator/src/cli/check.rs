@@ -92,6 +92,9 @@ impl CheckCommand {
             Subject::Vat => verdicts(kind_of(of)?, Kind::Vat, today)?,
             Subject::Person => verdicts(kind_of(of)?, Kind::Person, today)?,
             Subject::Name => bail!("names cannot be checked"),
+            Subject::Persons | Subject::Addresses | Subject::Businesses | Subject::Texts => {
+                bail!("{} cannot be checked", self.subject.table())
+            }
         })
     }
 }

@@ -1,5 +1,6 @@
 //! `make`: generates the same values as the HTTP API, in bulk and without a server.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -7,16 +8,21 @@ use anyhow::Context;
 use jiff::civil::Date;
 
 use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
+use super::table::{Format, Row, Table};
+use crate::model::names::Culture;
 use crate::model::numbers::{self, Kind, Wanted};
-use crate::model::phone::Format;
-use crate::model::{Random, Seed, card, crypto, iban, imei, names, phone, ssn};
+use crate::model::person::{self, Limits};
+use crate::model::text::{Lorem, Unit, Vocabulary};
+use crate::model::{Random, SEEDED_DAY, Seed, card, crypto, iban, imei, names, phone, ssn};
+use crate::wire::{PersonAnswer, Record};
 
-/// Generates values, one on each line. With a seed, they are the values of the HTTP operation.
+/// Generates values, any number of them. With a seed, they are the values of the HTTP operation.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MakeCommand {
     /// Kind of value to generate
     pub(super) subject: Subject,
-    /// Brand (default: any), coin (default: Bitcoin) or country, for subjects that have one
+    /// Brand (default: any), coin (default: Bitcoin), country or culture (default: en_US, addresses:
+    /// en), for subjects that have one
     #[arg(value_name = "KIND")]
     pub(super) of: Option<String>,
     /// Number of values
@@ -25,9 +31,18 @@ pub struct MakeCommand {
     /// Seed for repeatable values
     #[arg(long)]
     pub(super) seed: Option<String>,
+    /// Number of values to skip. The values of a part are those of the whole
+    #[arg(long, default_value_t = 0)]
+    pub(super) offset: u64,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = Format::Lines)]
+    pub(super) format: Format,
 }
 
-/// Appends a value to a line.
+/// Generates the value at an index.
+type Rows = Box<dyn FnMut(u64, &mut Random) -> anyhow::Result<Row>>;
+
+/// Appends a value to a text.
 type Maker = Box<dyn FnMut(&mut Random, &mut String) -> anyhow::Result<()>>;
 
 impl MakeCommand {
@@ -41,17 +56,60 @@ impl MakeCommand {
 
     fn write_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         let seed = self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?;
-        let mut random = seed.random(self.subject.operation(), self.subject.culture());
-        let mut make = self.maker(today)?;
-        let mut line = String::new();
-        for _ in 0..self.count {
-            line.clear();
-            make(&mut random, &mut line)?;
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
+        let culture = self.culture()?;
+        let mut random = seed.random(self.subject.operation(), culture.map_or("", |it| it.code));
+        // As in the operation, a seed has a fixed reference day.
+        let day = if self.seed.is_some() { SEEDED_DAY } else { today };
+        let mut row = self.rows(culture, today, day)?;
+        let name = self.subject.table();
+        let columns = match self.subject {
+            Subject::Persons => PersonAnswer::COLUMNS,
+            one_column => one_column.columns(),
+        };
+        let mut table = Table::begin(self.format, name, columns, out)?;
+        for index in 0..self.offset.saturating_add(self.count) {
+            let made = row(index, &mut random)?;
+            if index >= self.offset {
+                table.push(&made)?;
+            }
         }
-        out.flush()?;
+        table.end()?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The culture of the values, if they have one.
+    fn culture(&self) -> anyhow::Result<Option<&'static Culture>> {
+        let usual = match self.subject {
+            Subject::Name => return Ok(Some(names::american())),
+            Subject::Persons | Subject::Businesses => names::american(),
+            Subject::Addresses => names::english(),
+            _ => return Ok(None),
+        };
+        let Some(code) = self.of.as_deref() else { return Ok(Some(usual)) };
+        Ok(Some(names::find(code).with_context(|| unknown(code))?))
+    }
+
+    fn rows(
+        &self,
+        culture: Option<&'static Culture>,
+        today: Date,
+        day: Date,
+    ) -> anyhow::Result<Rows> {
+        if let (Subject::Persons, Some(culture)) = (self.subject, culture) {
+            let maker = person::Maker::new(culture, day, Limits::default())?;
+            return Ok(Box::new(move |index, random| {
+                let made = PersonAnswer::from(maker.make(index, random));
+                let cells = made.cells().into_iter().map(Cow::into_owned).collect();
+                Ok(Row { cells, json: serde_json::to_string(&made)? })
+            }));
+        }
+        let mut make = self.maker(today)?;
+        let mut text = String::new();
+        Ok(Box::new(move |_, random| {
+            text.clear();
+            make(random, &mut text)?;
+            Ok(Row::of_text(&text))
+        }))
     }
 
     fn maker(&self, today: Date) -> anyhow::Result<Maker> {
@@ -83,8 +141,19 @@ impl MakeCommand {
             Subject::Phone => {
                 let code = kind_of(of)?;
                 let numbers = phone::find(code).with_context(|| unknown(code))?.numbers()?;
-                plain(move |random, out| numbers.write(random, Format::E164, out))
+                plain(move |random, out| numbers.write(random, phone::Format::E164, out))
             }
+            Subject::Addresses => {
+                let culture = self.culture()?.unwrap_or_else(names::english);
+                plain(move |random, out| culture.write_address(random, out))
+            }
+            Subject::Businesses => {
+                let culture = self.culture()?.unwrap_or_else(names::american);
+                plain(move |random, out| culture.write_company(random, out))
+            }
+            Subject::Texts => without_kind(of, plain(text))?,
+            // Persons have several columns.
+            Subject::Persons => plain(|_, _| {}),
             Subject::Vat => number(of, Kind::Vat)?,
             Subject::Person => number(of, Kind::Person)?,
         })
@@ -96,6 +165,15 @@ fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Maker {
         write(random, out);
         Ok(())
     })
+}
+
+/// Writes a paragraph of placeholder text.
+fn text(random: &mut Random, out: &mut String) {
+    let source = Random::from_key(random.bytes());
+    let mut lorem = Lorem::new(source, Vocabulary::Latin, Unit::Paragraphs, 1);
+    let mut bytes = Vec::new();
+    while lorem.push(&mut bytes) {}
+    out.push_str(&String::from_utf8_lossy(&bytes));
 }
 
 fn number(of: Option<&str>, kind: Kind) -> anyhow::Result<Maker> {

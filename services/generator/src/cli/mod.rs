@@ -4,6 +4,7 @@ mod check;
 mod lines;
 mod make;
 mod subject;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -42,7 +43,7 @@ pub struct Cli {
 enum Command {
     #[command(flatten)]
     Common(CommonCommand),
-    /// Generate values without a server, one on each line
+    /// Generate values without a server
     Make(MakeCommand),
     /// Check values from standard input without a server, one on each line
     Check(CheckCommand),

@@ -5,8 +5,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use crate::model::names;
-
 /// The kind of value to generate or check.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Subject {
@@ -24,6 +22,14 @@ pub enum Subject {
     Phone,
     /// Identity numbers, of a country
     Person,
+    /// Whole persons, of a culture (make only)
+    Persons,
+    /// Postal addresses, of a culture (make only)
+    Addresses,
+    /// Names of businesses, of a culture (make only)
+    Businesses,
+    /// Paragraphs of placeholder text (make only)
+    Texts,
     /// Social security numbers of the United States
     Ssn,
     /// Tax numbers, of a country
@@ -40,15 +46,46 @@ impl Subject {
             Self::Imei => "generateImeis",
             Self::Name => "generateNames",
             Self::Phone => "generatePhoneNumbers",
+            Self::Persons => "generatePersons",
+            Self::Addresses => "generateAddresses",
+            Self::Businesses => "generateBusinessNames",
+            Self::Texts => "generateLoremIpsum",
             Self::Person | Self::Ssn | Self::Vat => "generateSocialNumber",
         }
     }
 
-    /// The culture of the values, or an empty text if they have none.
-    pub fn culture(self) -> &'static str {
+    /// The columns of the values.
+    pub fn columns(self) -> &'static [&'static str] {
         match self {
-            Self::Name => names::american().code,
-            _ => "",
+            Self::Card => &["cardNumber"],
+            Self::Crypto => &["address"],
+            Self::Iban => &["iban"],
+            Self::Imei => &["imei"],
+            Self::Name | Self::Businesses => &["name"],
+            Self::Phone => &["phoneNumber"],
+            Self::Person | Self::Ssn | Self::Vat => &["number"],
+            // Those of the operation.
+            Self::Persons => &[],
+            Self::Addresses => &["address"],
+            Self::Texts => &["text"],
+        }
+    }
+
+    /// The table of SQL statements.
+    pub fn table(self) -> &'static str {
+        match self {
+            Self::Card => "cards",
+            Self::Crypto => "crypto_addresses",
+            Self::Iban => "ibans",
+            Self::Imei => "imeis",
+            Self::Name => "names",
+            Self::Phone => "phone_numbers",
+            Self::Person | Self::Ssn => "identity_numbers",
+            Self::Vat => "tax_numbers",
+            Self::Persons => "persons",
+            Self::Addresses => "addresses",
+            Self::Businesses => "businesses",
+            Self::Texts => "texts",
         }
     }
 }

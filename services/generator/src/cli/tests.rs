@@ -7,10 +7,18 @@ use jiff::civil::date;
 use super::check::CheckCommand;
 use super::make::MakeCommand;
 use super::subject::Subject;
+use super::table::Format;
 
 fn made(subject: Subject, of: Option<&str>, count: u64) -> String {
     let of = of.map(str::to_owned);
-    let make = MakeCommand { subject, of, count, seed: Some("commands".to_owned()) };
+    let make = MakeCommand {
+        subject,
+        of,
+        count,
+        seed: Some("commands".to_owned()),
+        offset: 0,
+        format: Format::Lines,
+    };
     let mut out = Vec::new();
     make.run_to(date(2026, 11, 20), &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -83,7 +91,14 @@ fn a_line_of_other_bytes_does_not_end_the_check() {
 #[test]
 fn subjects_without_kinds_take_none() {
     for (subject, of) in [(Subject::Name, "fr_FR"), (Subject::Imei, "FR"), (Subject::Ssn, "US")] {
-        let make = MakeCommand { subject, of: Some(of.to_owned()), count: 1, seed: None };
+        let make = MakeCommand {
+            subject,
+            of: Some(of.to_owned()),
+            count: 1,
+            seed: None,
+            offset: 0,
+            format: Format::Lines,
+        };
         let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
         assert_eq!(error.to_string(), format!("{of}: this subject has no brand or country"));
     }
@@ -107,7 +122,14 @@ impl Write for Broken {
 #[test]
 fn a_closed_pipe_is_success_and_a_full_disk_is_not() {
     let run = |kind, buffered: bool| {
-        let make = MakeCommand { subject: Subject::Imei, of: None, count: 9, seed: None };
+        let make = MakeCommand {
+            subject: Subject::Imei,
+            of: None,
+            count: 9,
+            seed: None,
+            offset: 0,
+            format: Format::Lines,
+        };
         let check = CheckCommand { subject: Subject::Imei, of: None };
         let mut out: Box<dyn Write> = match buffered {
             true => Box::new(io::BufWriter::new(Broken(kind))),
@@ -135,8 +157,14 @@ fn the_same_seed_makes_the_same_values() {
 
 #[test]
 fn unknown_names_are_an_error() {
-    let make =
-        MakeCommand { subject: Subject::Iban, of: Some("ZZ".to_owned()), count: 1, seed: None };
+    let make = MakeCommand {
+        subject: Subject::Iban,
+        of: Some("ZZ".to_owned()),
+        count: 1,
+        seed: None,
+        offset: 0,
+        format: Format::Lines,
+    };
     let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "ZZ is not known");
     let check = CheckCommand { subject: Subject::Name, of: None };

@@ -2,23 +2,19 @@
 
 use std::sync::LazyLock;
 
-use actix_web::web::Data;
-use actix_web::{Error, HttpRequest, HttpResponse, get};
-use auth::{After, Caller};
-use jiff::civil::{Date, date};
-
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
+use crate::model::SEEDED_DAY;
 use crate::model::card::{self, CARD_TYPES, Card};
 use crate::state::State;
 use crate::wire::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
     CardValidationRequest, OneOrSeveral, TypeName,
 };
-
-/// The default reference day of seeded cards.
-pub const SEEDED_DAY: Date = date(2030, 1, 1);
+use actix_web::web::Data;
+use actix_web::{Error, HttpRequest, HttpResponse, get};
+use auth::{After, Caller};
 
 /// Generate a payment card
 ///

@@ -5,10 +5,10 @@ use actix_web::{Error, HttpResponse, get};
 use auth::After;
 use shell::Fault;
 
-use super::card::SEEDED_DAY;
 use super::input::Input;
 use super::reply;
 use crate::error::Failures;
+use crate::model::SEEDED_DAY;
 use crate::model::person::Maker;
 use crate::state::State;
 use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};

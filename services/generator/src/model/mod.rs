@@ -25,5 +25,5 @@ pub(crate) mod suggestion;
 pub mod text;
 
 pub use random::Random;
-pub use seed::{DATA_VERSION, MAX_SEED, Seed, SeedError};
+pub use seed::{DATA_VERSION, MAX_SEED, SEEDED_DAY, Seed, SeedError};
 pub use slots::{Holder, Slot, Slots};

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use jiff::civil::{Date, date};
 use sha2::{Digest, Sha256};
 
 use super::random::Random;
@@ -11,6 +12,9 @@ use super::random::Random;
 /// Within a version, the same seed and parameters give the same bytes. Any change of a list, a
 /// pattern or the order of random numbers requires a new version.
 pub const DATA_VERSION: &str = "2.6.0";
+
+/// The default reference day of cards and persons with a seed.
+pub const SEEDED_DAY: Date = date(2030, 1, 1);
 
 /// The maximum length of a seed in UTF-16 code units.
 pub const MAX_SEED: usize = 64;

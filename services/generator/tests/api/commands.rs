@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use serde_json::json;
-use testkit::Program;
+use testkit::{Exchange, Program};
 
 use crate::app::App;
 
@@ -75,6 +75,40 @@ async fn the_command_line_makes_what_the_operation_answers() {
         let values: Vec<_> = answer.as_array().unwrap().iter().map(|one| &one[member]).collect();
         assert_eq!(json!(made), json!(values), "{path}");
     }
+}
+
+#[actix_web::test]
+async fn whole_tables_are_those_of_the_operations_in_every_format() {
+    let app = App::start().await;
+    let program = program();
+    let make = |subject: &str, culture: &str, rest: &[&str]| {
+        let first = ["make", subject, culture, "-n", "3", "--seed", "demo"];
+        program.done(&[&first, rest].concat())
+    };
+    let people = app.ok("/api/Person?culture=ja&quantity=5&seed=demo").await;
+    let expected = json!(people.as_array().unwrap()[2..]);
+    let part: serde_json::Value =
+        serde_json::from_str(&make("persons", "ja", &["--offset", "2", "--format", "json"]))
+            .unwrap();
+    assert_eq!(part, expected);
+    let lines = make("persons", "ja", &["--offset", "2"]);
+    let lines = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    assert_eq!(json!(lines.collect::<Vec<_>>()), expected);
+    let request = app.server.get("/api/Person?culture=ja&quantity=3&seed=demo");
+    let table = request.header("accept", "text/csv").answer().await.expect(200);
+    assert_eq!(make("persons", "ja", &["--format", "csv"]), table.text());
+    let addresses = app.ok("/api/Misc/Random-Address?number=3&culture=de&seed=demo").await;
+    let lines: Vec<_> = make("addresses", "de", &[]).lines().map(str::to_owned).collect();
+    assert_eq!(json!(lines), addresses);
+    let path = "/api/Name/BusinessName?number=3&cultureCode=fr&seed=demo";
+    let names = app.server.post(path).answer().await.expect(200).json();
+    let sql = make("businesses", "fr", &["--format", "sql"]);
+    for (line, name) in sql.lines().zip(names.as_array().unwrap()) {
+        let name = name.as_str().unwrap().replace('\'', "''");
+        assert_eq!(line, format!("INSERT INTO businesses (\"name\") VALUES ('{name}');"));
+    }
+    let texts = program.done(&["make", "texts", "-n", "3"]);
+    assert!(texts.lines().count() == 3 && texts.starts_with("Lorem ipsum"), "{texts}");
 }
 
 #[test]

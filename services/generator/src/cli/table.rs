@@ -1,0 +1,115 @@
+//! The formats of `make`.
+
+use std::io::Write;
+
+use crate::wire::push_row;
+
+/// The format of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One value on each line; persons as NDJSON
+    Lines,
+    /// Comma-separated values with a header (RFC 4180)
+    Csv,
+    /// One JSON value on each line
+    Ndjson,
+    /// A JSON array
+    Json,
+    /// One INSERT statement on each line
+    Sql,
+}
+
+/// A generated value.
+#[derive(Debug, Default)]
+pub struct Row {
+    /// The cells of its columns.
+    pub cells: Vec<String>,
+    /// The value as JSON.
+    pub json: String,
+}
+
+impl Row {
+    /// A value that is one text.
+    pub fn of_text(text: &str) -> Self {
+        let json = serde_json::to_string(text).unwrap_or_default();
+        Self { cells: vec![text.to_owned()], json }
+    }
+}
+
+/// Writes rows in a format.
+pub struct Table<'a> {
+    format: Format,
+    name: &'static str,
+    columns: &'static [&'static str],
+    out: &'a mut dyn Write,
+    rows: u64,
+}
+
+impl<'a> Table<'a> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// An unwritable output.
+    pub fn begin(
+        format: Format,
+        name: &'static str,
+        columns: &'static [&'static str],
+        out: &'a mut dyn Write,
+    ) -> anyhow::Result<Self> {
+        match format {
+            Format::Csv => write_row(columns.iter().copied(), out)?,
+            Format::Json => out.write_all(b"[")?,
+            Format::Lines | Format::Ndjson | Format::Sql => {}
+        }
+        Ok(Self { format, name, columns, out, rows: 0 })
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// An unwritable output.
+    pub fn push(&mut self, row: &Row) -> anyhow::Result<()> {
+        let out = &mut *self.out;
+        match self.format {
+            Format::Lines if self.columns.len() == 1 => writeln!(out, "{}", row.cells.concat())?,
+            Format::Lines | Format::Ndjson => writeln!(out, "{}", row.json)?,
+            Format::Csv => write_row(row.cells.iter().map(String::as_str), out)?,
+            Format::Json => {
+                let before = if self.rows > 0 { ",\n" } else { "\n" };
+                write!(out, "{before}{}", row.json)?;
+            }
+            Format::Sql => {
+                let columns = self.columns.iter().map(|name| format!("\"{name}\""));
+                let columns = columns.collect::<Vec<_>>().join(", ");
+                let values = row.cells.iter().map(|cell| literal(cell)).collect::<Vec<_>>();
+                let (name, values) = (self.name, values.join(", "));
+                writeln!(out, "INSERT INTO {name} ({columns}) VALUES ({values});")?;
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// An unwritable output.
+    pub fn end(self) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            self.out.write_all(if self.rows > 0 { b"\n]\n" } else { b"]\n" })?;
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+fn write_row<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut line = Vec::new();
+    push_row(cells, &mut line);
+    out.write_all(&line)
+}
+
+/// An SQL string, or `NULL` for an empty cell.
+fn literal(cell: &str) -> String {
+    if cell.is_empty() { "NULL".to_owned() } else { format!("'{}'", cell.replace('\'', "''")) }
+}
