@@ -85,6 +85,9 @@ async fn no_separator_lets_a_secret_into_the_database() {
     assert_eq!(names, ["163.com", "gmx.de", "mail.corp.example", "qq.com"]);
 }
 
+/// Writes a row of a list.
+type Row = fn(usize) -> String;
+
 /// Files below a folder that contain a text.
 fn containing(folder: &Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
@@ -105,7 +108,7 @@ fn common_shapes_of_lists_leave_no_secret_on_disk() {
     let catalogue = operator.folder.write("c.json", json!([entry("Alpha")]).to_string());
     operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
     let lists = testkit::Folder::new();
-    let shapes: [(&str, fn(usize) -> String); 6] = [
+    let shapes: [(&str, Row); 6] = [
         ("chinese", |n| format!("{}----hunter{n}x----nick{n}", address(n))),
         ("colon", |n| format!("{}:hunter{n}x", address(n))),
         ("hash", |n| format!("{}|5f4dcc3b5aa7hunter{n}x|salt", address(n))),
