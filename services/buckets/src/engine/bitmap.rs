@@ -39,6 +39,15 @@ impl Bitmap {
         self.words.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
+    /// Removes the numbers from `end` on.
+    pub fn truncate(&mut self, end: u64) {
+        let place = (end / 64) as usize;
+        if let Some(word) = self.words.get_mut(place) {
+            *word &= !(u64::MAX << (end % 64));
+            self.words[place + 1..].fill(0);
+        }
+    }
+
     /// Returns the number of elements.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()

@@ -41,8 +41,11 @@ impl NamedBucket {
 pub struct PublishCounts {
     /// Files with new paths.
     pub added: u64,
-    /// Files with existing paths.
+    /// Files with existing paths and other attributes.
     pub replaced: u64,
+    /// Files with existing paths and equal attributes, which keep their ids.
+    #[serde(default)]
+    pub unchanged: u64,
     /// Removed files.
     pub removed: u64,
     /// Files that the run named again later.

@@ -71,8 +71,11 @@ impl fmt::Display for Report {
             None => writeln!(f, "dry run: nothing was written, {:.1} s", self.seconds)?,
         }
         if self.run.is_some() {
-            let PublishCounts { added, replaced, removed, duplicates } = counts;
-            writeln!(f, "files: {added} added, {replaced} replaced, {removed} removed")?;
+            let PublishCounts { added, replaced, unchanged, removed, duplicates } = counts;
+            writeln!(
+                f,
+                "files: {added} new, {replaced} changed, {removed} gone, {unchanged} unchanged"
+            )?;
             let (new, changed) = (self.buckets_new, self.buckets_changed);
             writeln!(f, "buckets: {new} new, {changed} changed")?;
             writeln!(f, "duplicates: {duplicates}")?;

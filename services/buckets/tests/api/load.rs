@@ -1,7 +1,8 @@
 use std::io::Write;
 
-use buckets::engine::Mode;
+use buckets::engine::{Limits, Mode};
 use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
+use buckets::model::FileQuery;
 use buckets::store::{load_runs, rejected_lines};
 
 use crate::app::{Fixture, line, samples};
@@ -24,7 +25,10 @@ fn reloading_samples_changes_no_result() {
     let fixture = Fixture::with_samples();
     let before = exported(&fixture, None);
     let report = fixture.load(&[samples()]).unwrap();
-    assert_eq!((report.counts.added, report.counts.replaced, report.counts.removed), (0, 105, 0));
+    let counts = report.counts;
+    assert_eq!((counts.added, counts.replaced, counts.removed), (0, 0, 0));
+    assert_eq!(counts.unchanged, 105);
+    assert_eq!(status(&fixture.context).unwrap()["dead_rows"], 0);
     assert_eq!((report.buckets_new, report.buckets_changed), (0, 6));
     assert_eq!(report.tally.skipped_directory_markers, 1);
     assert_eq!(exported(&fixture, None), before);
@@ -41,6 +45,33 @@ fn replace_mode_replaces_files_of_named_buckets() {
     let lines = exported(&fixture, None);
     assert_eq!(lines.len(), 3);
     assert!(lines[0].contains(B) && lines[1].contains(r#""fullPath":"2","size":9"#), "{lines:?}");
+    sound(&fixture);
+}
+
+#[test]
+fn changed_files_are_replaced_and_others_stay() {
+    let fixture = Fixture::new();
+    let ids = |fixture: &Fixture| -> Vec<(u64, String)> {
+        let index = fixture.context.open_index().unwrap();
+        let found = index.search(&FileQuery::default(), &Limits::none()).unwrap();
+        found.rows.into_iter().map(|row| (row.id, row.path)).collect()
+    };
+    let all: Vec<String> = (0..9).map(|n| line(A, &n.to_string(), 1, 1)).collect();
+    fixture.load_lines(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let before = ids(&fixture);
+    let mut next = all[..7].to_vec();
+    next[2] = line(A, "2", 1, 2);
+    next.extend([line(A, "new", 1, 1), line(A, "0", 1, 1)]);
+    let report = fixture.load_lines(&next.iter().map(String::as_str).collect::<Vec<_>>());
+    let counts = report.counts;
+    assert_eq!((counts.added, counts.replaced, counts.removed), (1, 1, 2));
+    assert_eq!((counts.unchanged, counts.duplicates), (6, 1));
+    let text = report.to_string();
+    assert!(text.contains("files: 1 new, 1 changed, 2 gone, 6 unchanged"), "{text}");
+    let kept = before.iter().filter(|(_, path)| !["2", "7", "8"].contains(&path.as_str()));
+    let new = [(10, "2".to_owned()), (11, "new".to_owned())];
+    assert_eq!(ids(&fixture), kept.cloned().chain(new).collect::<Vec<_>>());
+    assert_eq!(status(&fixture.context).unwrap()["dead_rows"], 3, "replaced and removed files");
     sound(&fixture);
 }
 

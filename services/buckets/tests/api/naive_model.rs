@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use buckets::engine::{Mode, NewFile, PublishCounts};
 use buckets::model::path::file_name;
-use buckets::model::{FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words};
+use buckets::model::{
+    Attributes, FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words,
+};
 
 /// An index as a list.
 #[derive(Clone, Debug, Default)]
@@ -12,18 +14,28 @@ pub struct Naive {
     files: Vec<(u64, NewFile)>,
     next: u64,
     run: Vec<(u64, NewFile)>,
+    /// Rows of the run, including removed ones.
+    rows: u64,
+    /// Whether the files of a run get other ids if most of its rows are not published.
+    rewrites: bool,
 }
 
 impl Naive {
+    pub fn new(rewrites: bool) -> Self {
+        Self { rewrites, ..Self::default() }
+    }
+
     pub fn add(&mut self, files: &[NewFile]) {
         for file in files {
             self.next += 1;
+            self.rows += 1;
             self.run.push((self.next, file.clone()));
         }
     }
 
     pub fn publish(&mut self, mode: Mode, buckets: &[u64]) -> PublishCounts {
         let mut counts = PublishCounts::default();
+        let rows = std::mem::take(&mut self.rows);
         let mut latest: HashMap<(u64, String), u64> = HashMap::new();
         for (id, file) in &self.run {
             if latest.insert((file.bucket, file.path.clone()), *id).is_some() {
@@ -32,11 +44,21 @@ impl Naive {
         }
         let mut kept = Vec::new();
         let mut old_keys = std::collections::HashSet::new();
+        let attributes: HashMap<u64, Attributes> =
+            self.run.iter().map(|(id, file)| (*id, file.attributes)).collect();
         for (id, file) in std::mem::take(&mut self.files) {
             let key = (file.bucket, file.path.clone());
-            let again = latest.contains_key(&key);
+            let again = latest.get(&key).copied();
+            if again.is_some_and(|new| attributes[&new] == file.attributes) {
+                counts.unchanged += 1;
+                old_keys.insert(key.clone());
+                // Its row of the run is not published.
+                latest.insert(key, 0);
+                kept.push((id, file));
+                continue;
+            }
             old_keys.insert(key);
-            if again {
+            if again.is_some() {
                 counts.replaced += 1;
             } else if mode == Mode::Replace && buckets.contains(&file.bucket) {
                 counts.removed += 1;
@@ -48,7 +70,14 @@ impl Naive {
         let run = std::mem::take(&mut self.run);
         let newest =
             |(id, file): &(u64, NewFile)| latest.get(&(file.bucket, file.path.clone())) == Some(id);
-        kept.extend(run.into_iter().filter(newest));
+        let (first, all) = (self.next - rows, run.len());
+        let mut survivors: Vec<(u64, NewFile)> = run.into_iter().filter(newest).collect();
+        let dead = (all - survivors.len()) as u64;
+        if self.rewrites && dead > 0 && dead * 2 >= rows {
+            survivors.iter_mut().zip(first + 1..).for_each(|((id, _), new)| *id = new);
+            self.next = first + survivors.len() as u64;
+        }
+        kept.extend(survivors);
         kept.sort_by_key(|(id, _)| *id);
         self.files = kept;
         counts
@@ -56,7 +85,7 @@ impl Naive {
 
     /// Ids of an aborted run are reused.
     pub fn abort(&mut self) {
-        self.next -= self.run.len() as u64;
+        self.next -= std::mem::take(&mut self.rows);
         self.run.clear();
     }
 

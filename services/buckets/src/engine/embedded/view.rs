@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tantivy::collector::Collector;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Executor, Index, IndexMeta, IndexReader, Searcher, Term};
+use tantivy::{DocId, Executor, Index, IndexMeta, IndexReader, Searcher, Term};
 
 use super::collect::{BitCollector, CountCollector};
 use super::column::PathColumn;
@@ -155,9 +155,13 @@ impl View {
         Ok(ids.iter().filter_map(|&id| self.row(id)).collect())
     }
 
+    /// Returns the living document of a file id.
+    pub(super) fn document(&self, id: u64) -> Option<(&Segment, DocId)> {
+        self.segments.iter().find_map(|segment| Some((&**segment, segment.find(id)?)))
+    }
+
     fn row(&self, id: u64) -> Option<FileRow> {
-        let (segment, document) =
-            self.segments.iter().find_map(|segment| Some((segment, segment.find(id)?)))?;
+        let (segment, document) = self.document(id)?;
         let path = self.column.path(id - 1);
         let path = std::str::from_utf8(path).ok().filter(|path| !path.is_empty())?;
         Some(FileRow {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use buckets::engine::{
     Cluster, ClusterIndex, FileIndex, Limits, Mode, NamedBucket, NewFile, PublishCounts,
 };
-use buckets::model::{Attributes, FileQuery, Keywords, Matching};
+use buckets::model::{Attribute, Attributes, FileQuery, Keywords, Matching};
 use proptest::prelude::*;
 
 use crate::conformance::{Pair, query, step};
@@ -94,7 +94,7 @@ fn conforms(servers: Servers, cases: u32) {
             queries.retain(is_known);
             let throwaway = Throwaway::on(servers).unwrap();
             let opened = throwaway.clone();
-            Pair::new(move || Box::new(opened.open())).check(&steps, &queries);
+            Pair::new(false, move || Box::new(opened.open())).check(&steps, &queries);
             throwaway.remove();
             Ok(())
         })
@@ -139,7 +139,10 @@ impl Table {
     fn publish(&self, run: u64, mode: Mode, files: &[(u64, &str)]) -> PublishCounts {
         let mut writer = self.index.writer(64).unwrap();
         writer.begin(run).unwrap();
-        writer.add(&all_of(files)).unwrap();
+        let mut all = all_of(files);
+        // Files of different runs differ.
+        all.iter_mut().for_each(|file| file.attributes[Attribute::Size] = 100 + run as i64);
+        writer.add(&all).unwrap();
         let counts = writer.publish(mode, named(files), 5).unwrap();
         self.index.refresh().unwrap();
         counts

@@ -2,7 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use buckets::engine::{BucketLoss, EngineError, FileIndex, Mode, PublishCounts, RemovalLimit};
+use buckets::engine::{
+    BucketLoss, EngineError, FileIndex, Limits, Mode, PublishCounts, RemovalLimit,
+};
+
+use buckets::model::{Attribute, FileQuery};
 
 use super::{Table, all_of, named, raw, words};
 
@@ -11,11 +15,14 @@ fn replace_drops_old_files_of_named_buckets_only() {
     let Some(table) = Table::new() else { return };
     table.publish(1, Mode::Replace, &[(1, "a"), (1, "b"), (2, "c")]);
     let counts = table.publish(2, Mode::Replace, &[(1, "b"), (1, "d"), (1, "d")]);
-    let expected = PublishCounts { added: 1, replaced: 1, removed: 1, duplicates: 1 };
+    let expected = PublishCounts { added: 1, replaced: 1, unchanged: 0, removed: 1, duplicates: 1 };
     assert_eq!(counts, expected);
     assert_eq!(table.all(), ["c", "b", "d"]);
     let counts = table.publish(3, Mode::Append, &[(2, "c"), (2, "e")]);
-    assert_eq!(counts, PublishCounts { added: 1, replaced: 1, removed: 0, duplicates: 0 });
+    assert_eq!(
+        counts,
+        PublishCounts { added: 1, replaced: 1, unchanged: 0, removed: 0, duplicates: 0 }
+    );
     assert_eq!(table.all(), ["b", "d", "c", "e"]);
     assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
 }
@@ -30,7 +37,10 @@ fn incomplete_bucket_loses_no_file() {
     let mut buckets = named(&[(1, ""), (2, "")]);
     buckets[0].partial = true;
     let counts = writer.publish(Mode::Replace, buckets, 6).unwrap();
-    assert_eq!(counts, PublishCounts { added: 1, replaced: 1, removed: 1, duplicates: 0 });
+    assert_eq!(
+        counts,
+        PublishCounts { added: 1, replaced: 1, unchanged: 0, removed: 1, duplicates: 0 }
+    );
     table.index.refresh().unwrap();
     assert_eq!(table.all(), ["a", "b", "d"]);
     assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
@@ -251,4 +261,31 @@ fn publish_beyond_removal_limit_changes_nothing() {
     assert_eq!((counts.replaced, counts.removed), (2, 3));
     table.index.refresh().unwrap();
     assert_eq!(table.all(), ["a", "d"]);
+}
+
+#[test]
+fn unchanged_files_stay() {
+    let Some(table) = Table::new() else { return };
+    let files = [(1, "a"), (1, "b"), (1, "c"), (2, "d")];
+    table.publish(1, Mode::Replace, &files);
+    for mode in [Mode::Replace, Mode::Append] {
+        let found = table.index.search(&FileQuery::default(), &Limits::none()).unwrap();
+        let mut writer = table.index.writer(64).unwrap();
+        writer.begin(1).unwrap();
+        let mut all = all_of(&[(1, "b"), (1, "a"), (1, "new"), (2, "d")]);
+        all.iter_mut().for_each(|file| file.attributes[Attribute::Size] = 101);
+        writer.add(&all).unwrap();
+        let counts = writer.publish(mode, named(&files), 6).unwrap();
+        table.index.refresh().unwrap();
+        let again = table.index.search(&FileQuery::default(), &Limits::none()).unwrap();
+        if mode == Mode::Replace {
+            assert_eq!((counts.unchanged, counts.added, counts.removed), (3, 1, 1));
+            assert_eq!(table.all(), ["a", "b", "d", "new"]);
+            assert_eq!((&again.rows[0], &again.rows[1]), (&found.rows[0], &found.rows[1]));
+        } else {
+            assert_eq!((counts.unchanged, counts.replaced, counts.removed), (4, 0, 0));
+            assert_eq!(again.rows, found.rows);
+        }
+    }
+    assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
 }

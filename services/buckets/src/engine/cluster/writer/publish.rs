@@ -9,6 +9,7 @@ use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
 use crate::engine::removal_limit::BucketLoss;
+use crate::model::Attribute;
 
 /// Maximum number of rows to compare at a time; the server holds their paths in memory.
 const MOST_ROWS: u64 = 2_000_000;
@@ -58,11 +59,13 @@ impl ClusterWriter {
             let (share_counts, dead) = self.compare(mode, &share, &named)?;
             counts.added += share_counts.added;
             counts.replaced += share_counts.replaced;
+            counts.unchanged += share_counts.unchanged;
             counts.removed += share_counts.removed;
             counts.duplicates += share_counts.duplicates;
             marked |= dead;
             if dead {
-                self.mark_dead(mode, &share, &named, batch)?;
+                let keeps_old = share_counts.unchanged > 0 || share.parts > 1;
+                self.mark_dead(mode, keeps_old, &share, &named, batch)?;
             }
         }
         Ok((counts, marked.then_some(batch)))
@@ -138,9 +141,10 @@ impl ClusterWriter {
         }
         format!(
             "SELECT bucket, path, groupArrayIf(id, id > {cutoff}) AS fresh, \
-             groupArrayIf(id, id <= {cutoff} AND bucket IN {}) AS old \
+             groupArrayIf(id, id <= {cutoff} AND bucket IN {}) AS old, {} AS is_same \
              FROM {} WHERE {condition} GROUP BY bucket, path",
             sql::numbers(&old),
+            is_same(cutoff),
             self.tables.files
         )
     }
@@ -154,7 +158,8 @@ impl ClusterWriter {
     ) -> Result<(PublishCounts, bool), ClusterError> {
         let statement = format!(
             "SELECT toUInt64(sum(notEmpty(fresh) AND empty(old))), \
-             toUInt64(sum(notEmpty(fresh) AND notEmpty(old))), \
+             toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND NOT is_same)), \
+             toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND is_same)), \
              toUInt64(sum(if(empty(fresh), length(old), 0))), \
              toUInt64(sum(if(empty(fresh), 0, length(fresh) - 1))) \
              FROM ({}) FORMAT RowBinary",
@@ -166,35 +171,46 @@ impl ClusterWriter {
             let mut rows = Rows::of(&answer);
             counts.added += rows.u64()?;
             counts.replaced += rows.u64()?;
+            counts.unchanged += rows.u64()?;
             counts.removed += rows.u64()?;
             counts.duplicates += rows.u64()?;
         }
         if mode == Mode::Append {
             counts.removed = 0;
         }
-        Ok((counts, counts.replaced + counts.removed + counts.duplicates > 0))
+        let PublishCounts { added: _, replaced, unchanged, removed, duplicates } = counts;
+        Ok((counts, replaced + unchanged + removed + duplicates > 0))
     }
 
-    /// Stores the replaced rows of a share: duplicates in the run and, in append mode, old rows
-    /// with equal paths by id; otherwise whole runs of a bucket.
+    /// Stores the replaced rows of a share by id: duplicates in the run, rows of the run whose old
+    /// rows stay, and replaced old rows. If no old row of replaced buckets stays, whole runs of the
+    /// buckets are stored instead of their ids.
     fn mark_dead(
         &self,
         mode: Mode,
+        keeps_old: bool,
         share: &Share,
         named: &HashSet<u64>,
         batch: u64,
     ) -> Result<(), ClusterError> {
         let (dead, files) = (&self.tables.dead, &self.tables.files);
         let repeated = "arrayPopBack(arraySort(fresh))";
-        let ids = match mode {
-            Mode::Replace => repeated.to_owned(),
-            Mode::Append => format!("arrayConcat({repeated}, if(empty(fresh), fresh, old))"),
+        let without_fresh = match mode {
+            Mode::Replace => "old",
+            Mode::Append => "fresh",
+        };
+        let ids = match (mode, keeps_old) {
+            (Mode::Replace, false) => repeated.to_owned(),
+            _ => format!(
+                "multiIf(empty(fresh), {without_fresh}, empty(old), {repeated}, is_same, fresh, \
+                 arrayConcat({repeated}, old))"
+            ),
         };
         self.on_all_servers(&format!(
             "INSERT INTO {dead} SELECT {batch}, bucket, 0, arrayJoin({ids}) FROM ({})",
             self.groups(share, named)
         ))?;
-        if mode == Mode::Append {
+        if mode == Mode::Append || keeps_old {
             return Ok(());
         }
         let old: Vec<u64> =
@@ -206,6 +222,16 @@ impl ClusterWriter {
             self.record.cutoff()
         ))
     }
+}
+
+/// Returns the expression for groups whose newest row of the run has the attributes of the newest
+/// old row.
+fn is_same(cutoff: u64) -> String {
+    let equal = Attribute::ALL.map(|attribute| {
+        let column = attribute.column();
+        format!("argMaxIf({column}, id, id > {cutoff}) = argMaxIf({column}, id, id <= {cutoff})")
+    });
+    equal.join(" AND ")
 }
 
 fn shares_of(weights: &BTreeMap<u64, u64>) -> Vec<Share> {

@@ -8,11 +8,12 @@ use tantivy::{
 };
 
 use super::super::column::ColumnWriter;
-use super::super::deletes::Deletions;
+use super::super::deletes::documents_of;
 use super::super::lock::retry_while;
 use super::super::schema::{COLUMN, Fields};
 use super::super::view::{self, Reach, View};
 use super::{publish, purge};
+use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
@@ -119,11 +120,27 @@ impl EmbeddedWriter {
         open.ok_or_else(|| EngineError::Broken("there is no open run".to_owned()))
     }
 
-    fn doom(&mut self, deletions: Deletions) -> Result<(), EngineError> {
-        if !deletions.is_empty() {
-            self.writer.delete_query(deletions.into_query())?;
+    fn doom(&mut self, rows: Bitmap) -> Result<(), EngineError> {
+        if rows.count() > 0 {
+            self.writer.delete_query(documents_of(rows))?;
         }
         Ok(())
+    }
+
+    /// Drops the rows of the open run and adds the surviving files again, so that dead rows take no
+    /// space. A process that is killed here leaves a run without files, whose resume reads the
+    /// sources again.
+    fn rewrite_run(&mut self, survivors: &[NewFile]) -> Result<(), EngineError> {
+        let open = self.open_run()?.clone();
+        self.writer.delete_term(tantivy::Term::from_field_u64(self.fields.run, open.run));
+        self.column.rewind(open.first_row, open.first_byte)?;
+        if survivors.is_empty() {
+            return Ok(());
+        }
+        let open = OpenRun { progress: String::new(), ..open };
+        self.commit(Journal { open: Some(open), ..self.journal.clone() })?;
+        self.column.forget()?;
+        self.add(survivors)
     }
 }
 
@@ -180,15 +197,24 @@ impl FileWriter for EmbeddedWriter {
         let progress = self.open_run()?.progress.clone();
         self.checkpoint(progress)?;
         let view = self.view()?;
-        let publish::Changes { deletions, counts, losses } =
+        let publish::Changes { mut doomed, counts, losses } =
             publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
-        drop(view);
         let exceeded = self.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
         if !exceeded.is_empty() {
             return Err(EngineError::TooManyRemoved(exceeded));
         }
-        self.doom(deletions)?;
+        let first_row = self.open_run()?.first_row;
+        let survivors = publish::few_survivors(&view, &doomed, first_row, self.memory / 4)?;
+        drop(view);
+        if let Some(survivors) = &survivors {
+            self.rewrite_run(survivors)?;
+            doomed.truncate(first_row);
+        }
+        self.doom(doomed)?;
         self.commit(self.journal.with_publish(Publish { run, at, buckets, counts }))?;
+        if survivors.is_some() {
+            self.column.forget()?;
+        }
         Ok(counts)
     }
 
@@ -218,8 +244,9 @@ impl FileWriter for EmbeddedWriter {
         let deletions = purge::rows(&view, bucket, prefix);
         let visible = view.visible(&Limits::none())?.0.clone();
         let hidden = deletions.iter().filter(|&&row| visible.contains(row)).count() as u64;
-        let ids = deletions.iter().map(|row| row + 1).collect();
-        self.doom(Deletions { ids, ..Deletions::default() })?;
+        let mut doomed = Bitmap::new(view.column.rows());
+        deletions.iter().for_each(|&row| doomed.insert(row));
+        self.doom(doomed)?;
         self.commit(self.journal.with_removal(removal, hidden))?;
         self.column.purge(&view.column, &deletions)?;
         drop(view);

@@ -1,20 +1,28 @@
 //! Finds the files that a publish replaces by comparing sorted fingerprints of paths.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::super::deletes::Deletions;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, Term};
+
+use super::super::segment::Segment;
 use super::super::view::View;
+use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
+use crate::engine::index::NewFile;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
 use crate::engine::removal_limit::BucketLoss;
+use crate::model::address::BucketType;
+use crate::model::{Attribute, Attributes};
 
-/// A file of a named bucket: fingerprint of its path, bucket, row.
-type Entry = (u64, u32, u64);
+/// A file of a named bucket: fingerprint of its path, bucket, row, fingerprint of its attributes.
+type Entry = (u64, u32, u64, u64);
 
 /// The changes of a publish.
 pub(super) struct Changes {
-    pub(super) deletions: Deletions,
+    /// Rows to delete.
+    pub(super) doomed: Bitmap,
     pub(super) counts: PublishCounts,
     /// Losses of the buckets whose files are replaced.
     pub(super) losses: BTreeMap<u64, BucketLoss>,
@@ -39,7 +47,7 @@ pub(super) fn compare(
         view,
         first_row,
         replaced: &replaced,
-        deletions: Deletions { spared_run: run, ..Deletions::default() },
+        doomed: Bitmap::new(view.column.rows()),
         counts: PublishCounts::default(),
         losses: BTreeMap::new(),
     };
@@ -49,16 +57,15 @@ pub(super) fn compare(
         let mut entries = entries(view, run, &named, |fingerprint| fingerprint % passes == pass);
         entries.sort_unstable();
         let mut rest = entries.as_slice();
-        while let Some(&(fingerprint, bucket, _)) = rest.first() {
+        while let Some(&(fingerprint, bucket, ..)) = rest.first() {
             let same = rest.iter().take_while(|entry| (entry.0, entry.1) == (fingerprint, bucket));
             let (group, after) = rest.split_at(same.count());
             comparison.judge(group);
             rest = after;
         }
     }
-    let Comparison { mut deletions, counts, losses, .. } = comparison;
-    deletions.buckets = replaced;
-    Ok(Changes { deletions, counts, losses })
+    let Comparison { doomed, counts, losses, .. } = comparison;
+    Ok(Changes { doomed, counts, losses })
 }
 
 /// Returns files of the named buckets and of the run, filtered by fingerprint.
@@ -81,7 +88,11 @@ fn entries(
             view.column.path(row).hash(&mut hasher);
             let fingerprint = hasher.finish();
             if wanted(fingerprint) {
-                entries.push((fingerprint, bucket as u32, row));
+                let mut hasher = DefaultHasher::new();
+                for attribute in Attribute::ALL {
+                    segment.attributes[attribute].get_val(document).hash(&mut hasher);
+                }
+                entries.push((fingerprint, bucket as u32, row, hasher.finish()));
             }
         }
     }
@@ -93,7 +104,7 @@ struct Comparison<'a> {
     first_row: u64,
     /// Buckets whose files are replaced by those of the run.
     replaced: &'a HashSet<u64>,
-    deletions: Deletions,
+    doomed: Bitmap,
     counts: PublishCounts,
     losses: BTreeMap<u64, BucketLoss>,
 }
@@ -102,46 +113,110 @@ impl Comparison<'_> {
     /// Processes files with equal fingerprints in ascending order of rows. They nearly always have
     /// the same path.
     fn judge(&mut self, group: &[Entry]) {
-        let Some(&(_, bucket, row)) = group.first() else { return };
+        let Some(&(_, bucket, ..)) = group.first() else { return };
         let bucket = u64::from(bucket);
-        if group.len() == 1 {
-            return self.judge_path(&[row], bucket);
-        }
-        let mut rows: Vec<u64> = group.iter().map(|entry| entry.2).collect();
-        while let Some(&first) = rows.first() {
+        let mut rows: Vec<(u64, u64)> = group.iter().map(|entry| (entry.2, entry.3)).collect();
+        while let Some(&(first, _)) = rows.first() {
+            if rows.len() == 1 {
+                return self.judge_path(&rows, bucket);
+            }
             let path = self.view.column.path(first);
-            let (same, other) =
-                rows.into_iter().partition(|&row| self.view.column.path(row) == path);
-            let same: Vec<u64> = same;
+            let (same, other): (Vec<_>, _) =
+                rows.into_iter().partition(|&(row, _)| self.view.column.path(row) == path);
             self.judge_path(&same, bucket);
             rows = other;
         }
     }
 
-    /// Processes the rows of one path: first those before the run, then those of the run.
-    fn judge_path(&mut self, rows: &[u64], bucket: u64) {
-        let (old, new) = rows.split_at(rows.partition_point(|&row| row < self.first_row));
+    /// Processes the rows of one path with fingerprints of their attributes: first those before the
+    /// run, then those of the run.
+    fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
+        let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(&bucket);
         if is_replaced && !old.is_empty() {
             let loss = self.losses.entry(bucket).or_default();
             loss.before += old.len() as u64;
             loss.removed += if new.is_empty() { old.len() as u64 } else { 0 };
         }
-        let Some((_last, repeated)) = new.split_last() else {
+        let Some((last, repeated)) = new.split_last() else {
             if is_replaced {
                 self.counts.removed += old.len() as u64;
+                self.doom(old);
             }
             return;
         };
         self.counts.duplicates += repeated.len() as u64;
-        self.deletions.ids.extend(repeated.iter().map(|row| row + 1));
-        if old.is_empty() {
-            self.counts.added += 1;
-        } else {
-            self.counts.replaced += 1;
-            if !is_replaced {
-                self.deletions.ids.extend(old.iter().map(|row| row + 1));
+        self.doom(repeated);
+        match old.split_last() {
+            None => self.counts.added += 1,
+            Some((kept, older)) if kept.1 == last.1 => {
+                self.counts.unchanged += 1;
+                self.doom(older);
+                self.doom(&[*last]);
+            }
+            Some(_) => {
+                self.counts.replaced += 1;
+                self.doom(old);
             }
         }
     }
+
+    fn doom(&mut self, rows: &[(u64, u64)]) {
+        rows.iter().for_each(|&(row, _)| self.doomed.insert(row));
+    }
+}
+
+/// Returns the files of the run that survive, if most of its rows are doomed and the files take at
+/// most `memory` bytes.
+pub(super) fn few_survivors(
+    view: &View,
+    doomed: &Bitmap,
+    first_row: u64,
+    memory: usize,
+) -> Result<Option<Vec<NewFile>>, EngineError> {
+    let rows = view.column.rows() - first_row;
+    let dead = (first_row..view.column.rows()).filter(|&row| doomed.contains(row)).count() as u64;
+    if dead == 0 || dead * 2 < rows {
+        return Ok(None);
+    }
+    let (mut survivors, mut kinds) = (Vec::new(), HashMap::new());
+    let mut bytes = 0;
+    for row in (first_row..view.column.rows()).filter(|&row| !doomed.contains(row)) {
+        // Rows that a removal has purged have no document.
+        let Some((segment, document)) = view.document(row + 1) else { continue };
+        let Ok(path) = std::str::from_utf8(view.column.path(row)) else { continue };
+        bytes += size_of::<NewFile>() + path.len();
+        if bytes > memory {
+            return Ok(None);
+        }
+        let bucket = segment.buckets.get_val(document);
+        let kind = match kinds.get(&bucket) {
+            Some(&kind) => kind,
+            None => kind_of(view, segment, document)?,
+        };
+        kinds.insert(bucket, kind);
+        survivors.push(NewFile {
+            bucket,
+            kind,
+            path: path.to_owned(),
+            attributes: Attributes::from_fn(|attribute| {
+                segment.attributes[attribute].get_val(document)
+            }),
+        });
+    }
+    Ok(Some(survivors))
+}
+
+/// Returns the code of the type of a document's bucket, which is only indexed.
+fn kind_of(view: &View, segment: &Segment, document: DocId) -> Result<u64, EngineError> {
+    let field = view.fields.kind;
+    let index = segment.reader.inverted_index(field)?;
+    for kind in BucketType::ALL.map(BucketType::code) {
+        let term = Term::from_field_u64(field, kind);
+        let postings = index.read_postings(&term, IndexRecordOption::Basic)?;
+        if postings.is_some_and(|mut postings| postings.seek(document) == document) {
+            return Ok(kind);
+        }
+    }
+    Err(EngineError::Broken("a file has no type".to_owned()))
 }
