@@ -39,7 +39,7 @@ pub enum Pass {
 
 /// The next step of a pass.
 enum Next {
-    Entry(Component, Entry),
+    Entry(Component, Box<Entry>),
     /// A component that is not written.
     Nothing,
     End,
@@ -147,7 +147,7 @@ impl Import {
             let (component, entry) = match self.current.take() {
                 Some(current) => current,
                 None => match self.next_entry(state, reader, pass)? {
-                    Next::Entry(component, entry) => (component, entry),
+                    Next::Entry(component, entry) => (component, *entry),
                     Next::Nothing => continue,
                     Next::End => return Ok(false),
                 },
@@ -199,11 +199,11 @@ impl Import {
                 Ok(entry) => {
                     let ranges = self.overview.ranges(&entry.uid);
                     if !entry.is_series || ranges.is_empty() {
-                        return Ok(Next::Entry(component, entry));
+                        return Ok(Next::Entry(component, Box::new(entry)));
                     }
                     let entry = entry.with_ranges(ranges, self.overview.context(state));
                     self.series.entry(entry.uid.clone()).or_default().has_ranges = true;
-                    return Ok(Next::Entry(component, entry));
+                    return Ok(Next::Entry(component, Box::new(entry)));
                 }
                 Err(message) => self.so_far.note(&component, message),
             }

@@ -22,7 +22,7 @@ pub enum PlannedLinked<'a> {
     /// A row to insert.
     New(LinkedDraft<'a>),
     /// A row to update, and its present state.
-    Changed(LinkedDraft<'a>, Linked),
+    Changed(LinkedDraft<'a>, Box<Linked>),
 }
 
 /// A row without its new slug and image.
@@ -86,8 +86,8 @@ pub fn store(
         }
         PlannedLinked::Changed(draft, old) => {
             let row = draft.finish(db, write)?;
-            if (Linked { modified_utc: old.modified_utc, ..row.clone() }) == old {
-                return Ok(old);
+            if (Linked { modified_utc: old.modified_utc, ..row.clone() }) == *old {
+                return Ok(*old);
             }
             let collection = row.kind.collection();
             slugs::remember(db, collection, row.id, (&old.slug, &old.status), &row.slug)?;
@@ -177,7 +177,8 @@ fn plan_update<'a>(
     }
     let (old, was_trashed) = (row.clone(), row.status.is_trashed());
     change.apply(&mut row, write.user, false, write.now);
-    Ok(PlannedLinked::Changed(draft(db, row, change, was_trashed, write)?, old))
+    let draft = draft(db, row, change, was_trashed, write)?;
+    Ok(PlannedLinked::Changed(draft, Box::new(old)))
 }
 
 /// Moves a row to the trash.
