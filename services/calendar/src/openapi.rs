@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
+use utoipa::openapi::path::Parameter;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
 };
@@ -49,6 +50,12 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
+/// The parameter that selects the keys of a response.
+const FIELDS: &str = "_fields";
+
+/// The paths whose responses have no selectable keys: the index, the document, feeds.
+const WITHOUT_FIELDS: [&str; 3] = ["", "/doc", "/ical"];
+
 /// Completes the declared query parameters, and marks optional credentials and bodies.
 pub fn amend(document: &mut OpenApi) {
     for (path, item) in &mut document.paths.paths {
@@ -57,6 +64,18 @@ pub fn amend(document: &mut OpenApi) {
             [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             operation.security.get_or_insert_with(optional_credentials);
+            let is_selectable = path
+                .strip_prefix(&format!("/{NAMESPACE}"))
+                .is_some_and(|below| !WITHOUT_FIELDS.contains(&below));
+            let parameters = operation.parameters.get_or_insert_default();
+            let is_fields = |one: &RefOr<Parameter>| match one {
+                RefOr::T(parameter) => parameter.name == FIELDS,
+                RefOr::Ref(_) => false,
+            };
+            if is_selectable && !parameters.iter().any(is_fields) {
+                let fields = ItemParameters::parameters().iter().find(|one| one.name == FIELDS);
+                parameters.extend(fields.cloned().map(RefOr::T));
+            }
             if let Some(RefOr::T(body)) =
                 operation.request_body.as_mut().filter(|_| changes_an_item)
             {

@@ -318,3 +318,30 @@ async fn update_without_a_body_succeeds() {
         assert_eq!(answer.expect(200).json["title"], "Show", "{method}");
     }
 }
+
+#[actix_web::test]
+async fn doc_names_selectable_keys_and_rejected_media_types() {
+    let app = App::new().await;
+    let doc = app.get("/doc").await.expect(200).json;
+    for (path, item) in doc["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let Some(responses) = operation["responses"].as_object() else { continue };
+            let reads_a_body = operation.get("requestBody").is_some();
+            assert_eq!(responses.contains_key("415"), reads_a_body, "{method} {path}");
+            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+            let fields = parameters.iter().find(|one| one["name"] == "_fields");
+            let is_selectable = !matches!(path.as_str(), "/" | "/doc" | "/ical");
+            assert_eq!(fields.is_some(), is_selectable, "{method} {path}");
+            if let Some(fields) = fields {
+                let text = fields["description"].as_str().unwrap();
+                assert!(text.contains("missing"), "{text}");
+            }
+        }
+    }
+    let created = app.post(
+        "/events?_fields=id",
+        &json!({"title": "x", "start_date": "2027-04-01",
+        "end_date": "2027-04-01"}),
+    );
+    assert_eq!(created.await.expect(201).json.as_object().unwrap().len(), 1);
+}

@@ -39,7 +39,8 @@ macro_rules! read_parameters {
             $(#[$doc])*
             $name {
                 $($field)*
-                /// Comma list of keys to return; dots descend: events.id,total.
+                /// Comma list of keys to return; dots descend: events.id,total. All other keys are missing,
+                /// also those that the schema requires.
                 #[serde(rename = "_fields")]
                 #[param(value_type = String)]
                 pub fields: Option<$crate::wire::values::Text>,
