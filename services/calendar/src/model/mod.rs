@@ -10,6 +10,7 @@ pub(crate) mod event;
 pub(crate) mod geo;
 pub(crate) mod html;
 pub(crate) mod image;
+pub(crate) mod image_metadata;
 pub(crate) mod included;
 pub(crate) mod linked;
 pub(crate) mod list;

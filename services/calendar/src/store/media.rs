@@ -9,6 +9,7 @@ use imagesize::ImageType;
 use sha2::{Digest, Sha256};
 
 use crate::model::image::{Format, ImageFile};
+use crate::model::image_metadata;
 
 /// A folder of image files. Clones refer to the same folder.
 ///
@@ -50,9 +51,12 @@ impl Media {
         fs::create_dir_all(self.folder.as_path())
     }
 
-    /// Stores an image. Its format is detected from its first bytes, whatever its name is.
+    /// Stores an image without its metadata. Its format is detected from its first bytes, whatever its
+    /// name is.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
+        let small = image_metadata::stripped(bytes, format);
+        let bytes = small.as_deref().unwrap_or(bytes);
         let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;
         let number = |length: usize| i64::try_from(length).map_err(|_| MediaError::UnknownFormat);
         let sides = [size.width, size.height];
@@ -117,6 +121,16 @@ mod tests {
         assert_eq!(media.store(GIF).unwrap(), stored);
         assert_eq!(media.read(&stored.name).unwrap(), GIF);
         assert_eq!(fs::read_dir(folder.path().join("media")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn metadata_is_not_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().join("media"));
+        let commented = [&GIF[..13], b"\x21\xfe\x03GPS\0;"].concat();
+        let stored = media.store(&commented).unwrap();
+        assert_eq!(stored, media.store(GIF).unwrap());
+        assert_eq!(media.read(&stored.name).unwrap(), GIF);
     }
 
     #[test]

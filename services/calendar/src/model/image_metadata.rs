@@ -1,0 +1,345 @@
+//! Removal of metadata from images: place, camera, time, author, comments.
+
+use super::image::Format;
+
+/// The orientation of an image that is shown unchanged.
+const UPRIGHT: u16 = 1;
+
+/// Returns an image without its metadata, or `None` if it cannot be parsed. The orientation is
+/// kept, as browsers would otherwise show photographs sideways.
+pub fn stripped(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
+    match format {
+        Format::Jpeg => jpeg(bytes),
+        Format::Png => png(bytes),
+        Format::Gif => gif(bytes),
+        Format::Webp => webp(bytes),
+    }
+}
+
+fn big(bytes: &[u8], at: usize) -> Option<usize> {
+    let pair: [u8; 2] = bytes.get(at..at.checked_add(2)?)?.try_into().ok()?;
+    Some(usize::from(u16::from_be_bytes(pair)))
+}
+
+fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
+    const START_OF_SCAN: u8 = 0xda;
+    const END: u8 = 0xd9;
+    let mut out = bytes.strip_prefix(b"\xff\xd8").map(|_| b"\xff\xd8".to_vec())?;
+    let mut at = 2;
+    loop {
+        if *bytes.get(at)? != 0xff {
+            return None;
+        }
+        let marker = *bytes.get(at + 1)?;
+        match marker {
+            // Fill bytes.
+            0xff => {
+                at += 1;
+                continue;
+            }
+            END => {
+                out.extend([0xff, END]);
+                return Some(out);
+            }
+            _ => {}
+        }
+        let end = at + 2 + big(bytes, at + 2)?;
+        let segment = bytes.get(at..end)?;
+        let content = segment.get(4..)?;
+        match marker {
+            0xe1 => {
+                let tiff = content.strip_prefix(b"Exif\0\0");
+                let turned = tiff.and_then(orientation).filter(|turn| *turn != UPRIGHT);
+                if let Some(turn) = turned {
+                    let exif = [&b"Exif\0\0"[..], &exif(turn)].concat();
+                    out.extend([0xff, 0xe1]);
+                    out.extend(u16::try_from(exif.len() + 2).ok()?.to_be_bytes());
+                    out.extend(exif);
+                }
+            }
+            // Colours are kept, other images and their places are not.
+            0xe2 if !content.starts_with(b"ICC_PROFILE\0") => {}
+            // Application data except of JFIF and Adobe, and comments.
+            0xe3..=0xed | 0xef | 0xfe => {}
+            _ => out.extend(segment),
+        }
+        at = end;
+        if marker == START_OF_SCAN {
+            let from = at;
+            // Within a scan, 0xff is followed by 0 or by a restart marker.
+            while !(*bytes.get(at)? == 0xff && !matches!(*bytes.get(at + 1)?, 0 | 0xd0..=0xd7)) {
+                at += 1;
+            }
+            out.extend(bytes.get(from..at)?);
+        }
+    }
+}
+
+/// Reads the orientation in a TIFF header.
+fn orientation(tiff: &[u8]) -> Option<u16> {
+    let little = match tiff.get(..2)? {
+        b"II" => true,
+        b"MM" => false,
+        _ => return None,
+    };
+    let short = |at: usize| -> Option<u16> {
+        let pair: [u8; 2] = tiff.get(at..at.checked_add(2)?)?.try_into().ok()?;
+        Some(if little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) })
+    };
+    let four: [u8; 4] = tiff.get(4..8)?.try_into().ok()?;
+    let first = if little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) };
+    let first = usize::try_from(first).ok()?;
+    (0..usize::from(short(first)?))
+        .filter_map(|entry| first.checked_add(2 + 12 * entry))
+        .find(|at| short(*at) == Some(0x0112))
+        .and_then(|at| short(at + 8))
+        .filter(|turn| (1..=8).contains(turn))
+}
+
+/// Writes a TIFF header with an orientation only.
+fn exif(turn: u16) -> Vec<u8> {
+    let mut tiff = b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01".to_vec();
+    tiff.extend(turn.to_be_bytes());
+    tiff.extend([0; 6]);
+    tiff
+}
+
+fn png(bytes: &[u8]) -> Option<Vec<u8>> {
+    const DROPPED: [&[u8]; 5] = [b"eXIf", b"iTXt", b"tEXt", b"tIME", b"zTXt"];
+    let (head, mut rest) = bytes.split_at_checked(8)?;
+    let mut out = head.to_vec();
+    loop {
+        let four: [u8; 4] = rest.get(..4)?.try_into().ok()?;
+        let length = usize::try_from(u32::from_be_bytes(four)).ok()?;
+        let (chunk, behind) = rest.split_at_checked(length.checked_add(12)?)?;
+        let name = chunk.get(4..8)?;
+        if !DROPPED.contains(&name) {
+            out.extend(chunk);
+        }
+        if name == b"IEND" {
+            return Some(out);
+        }
+        rest = behind;
+    }
+}
+
+fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
+    const EXIF: u8 = 0x08;
+    const XMP: u8 = 0x04;
+    let mut out = bytes.get(..12)?.to_vec();
+    let mut rest = bytes.get(12..)?;
+    let (mut flags, mut turned) = (None, None);
+    while !rest.is_empty() {
+        let four: [u8; 4] = rest.get(4..8)?.try_into().ok()?;
+        let length = usize::try_from(u32::from_le_bytes(four)).ok()?;
+        let padded = length.checked_add(length % 2)?.checked_add(8)?;
+        let (chunk, behind) = rest.split_at_checked(padded)?;
+        match chunk.get(..4)? {
+            b"EXIF" => {
+                let content = chunk.get(8..)?;
+                let tiff = content.strip_prefix(b"Exif\0\0").unwrap_or(content);
+                turned = orientation(tiff).filter(|turn| *turn != UPRIGHT);
+            }
+            b"XMP " => {}
+            name => {
+                if name == b"VP8X" {
+                    flags = Some(out.len() + 8);
+                }
+                out.extend(chunk);
+            }
+        }
+        rest = behind;
+    }
+    if let Some(at) = flags {
+        let flags = out.get_mut(at)?;
+        *flags &= !(EXIF | XMP);
+        if let Some(turn) = turned {
+            *flags |= EXIF;
+            let exif = exif(turn);
+            out.extend(b"EXIF");
+            out.extend(u32::try_from(exif.len()).ok()?.to_le_bytes());
+            out.extend(exif);
+        }
+    }
+    let size = u32::try_from(out.len() - 8).ok()?;
+    out.get_mut(4..8)?.copy_from_slice(&size.to_le_bytes());
+    Some(out)
+}
+
+fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
+    let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
+    let mut at = 13 + colours(*bytes.get(10)?);
+    let mut out = bytes.get(..at)?.to_vec();
+    loop {
+        let from = at;
+        let mut is_dropped = false;
+        match *bytes.get(at)? {
+            // The trailer.
+            0x3b => {
+                out.push(0x3b);
+                return Some(out);
+            }
+            // An extension: comments, and metadata of applications.
+            0x21 => {
+                let is_xmp = bytes.get(at + 3..at + 11) == Some(&b"XMP Data"[..]);
+                is_dropped = bytes.get(at + 1) == Some(&0xfe) || is_xmp;
+                at += 2;
+            }
+            // An image with its own colours, and the size of its codes.
+            0x2c => at += 11 + colours(*bytes.get(at + 9)?),
+            _ => return None,
+        }
+        // Blocks, each after its length.
+        loop {
+            let length = usize::from(*bytes.get(at)?);
+            at += 1 + length;
+            if length == 0 {
+                break;
+            }
+        }
+        let block = bytes.get(from..at)?;
+        if !is_dropped {
+            out.extend(block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A TIFF header with an orientation, and a place that must be removed.
+    fn tiff(turn: u16, little: bool) -> Vec<u8> {
+        let mut tiff = if little {
+            b"II\x2a\0\x08\0\0\0\x02\0".to_vec()
+        } else {
+            b"MM\0\x2a\0\0\0\x08\0\x02".to_vec()
+        };
+        let short = |value: u16| if little { value.to_le_bytes() } else { value.to_be_bytes() };
+        let long = |value: u32| if little { value.to_le_bytes() } else { value.to_be_bytes() };
+        for (tag, value) in [(0x0112, turn), (0x8825, 7)] {
+            tiff.extend(short(tag));
+            tiff.extend(short(3));
+            tiff.extend(long(1));
+            tiff.extend(short(value));
+            tiff.extend([0; 2]);
+        }
+        tiff.extend(b"GPS 48.2082N");
+        tiff
+    }
+
+    fn segment(marker: u8, content: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(content.len() + 2).unwrap().to_be_bytes();
+        [&[0xff, marker][..], &length, content].concat()
+    }
+
+    fn has(bytes: &[u8], text: &[u8]) -> bool {
+        bytes.windows(text.len()).any(|part| part == text)
+    }
+
+    #[test]
+    fn jpeg_keeps_image_colours_and_orientation_only() {
+        let scan = b"\x12\xff\x00\x34\xff\xd0\x56";
+        for (turn, little) in [(1, true), (6, true), (8, false)] {
+            let kept = [
+                segment(0xe0, b"JFIF\0"),
+                segment(0xe2, b"ICC_PROFILE\0colours"),
+                segment(0xdb, b"tables"),
+            ];
+            let exif = [&b"Exif\0\0"[..], &tiff(turn, little)].concat();
+            let file = [
+                b"\xff\xd8".to_vec(),
+                kept[0].clone(),
+                segment(0xe1, &exif),
+                segment(0xe1, b"http://ns.adobe.com/xap/1.0/\0GPS"),
+                segment(0xed, b"Photoshop GPS"),
+                segment(0xfe, b"GPS comment"),
+                segment(0xe2, b"MPF\0GPS"),
+                kept[1].clone(),
+                kept[2].clone(),
+                segment(0xda, b"scan"),
+                scan.to_vec(),
+                b"\xff\xd9GPS behind the end".to_vec(),
+            ]
+            .concat();
+            let small = stripped(&file, Format::Jpeg).unwrap();
+            assert!(!has(&small, b"GPS"), "{turn}");
+            assert!(kept.iter().all(|part| has(&small, part)) && has(&small, scan));
+            assert!(small.ends_with(b"\x56\xff\xd9"));
+            let found = small.windows(6).position(|part| part == b"Exif\0\0");
+            let turned = found.and_then(|at| orientation(&small[at + 6..]));
+            assert_eq!(turned, (turn != 1).then_some(turn));
+            assert_eq!(stripped(&small, Format::Jpeg).unwrap(), small);
+        }
+        assert_eq!(stripped(b"\xff\xd8\xff\xe0\0\x10JF", Format::Jpeg), None);
+    }
+
+    #[test]
+    fn png_webp_and_gif_lose_their_metadata() {
+        let chunk = |name: &[u8], content: &[u8]| {
+            let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+            [&length[..], name, content, b"crc!"].concat()
+        };
+        let (head, data, end) =
+            (chunk(b"IHDR", b"h"), chunk(b"IDAT", b"data"), chunk(b"IEND", b""));
+        let signature = b"\x89PNG\r\n\x1a\n".to_vec();
+        let plain = [signature.clone(), head.clone(), data.clone(), end.clone()].concat();
+        let file = [
+            signature,
+            head,
+            chunk(b"eXIf", &tiff(6, true)),
+            chunk(b"tEXt", b"GPS"),
+            data,
+            end,
+            b"GPS".to_vec(),
+        ]
+        .concat();
+        assert_eq!(stripped(&file, Format::Png).unwrap(), plain);
+
+        let riff = |flags: u8, more: &[Vec<u8>]| {
+            let part = |name: &[u8], content: &[u8]| {
+                let length = u32::try_from(content.len()).unwrap().to_le_bytes();
+                let padding = vec![0; content.len() % 2];
+                [&length[..0], name, &length, content, &padding].concat()
+            };
+            let mut parts = part(b"VP8X", &[flags, 0, 0, 0, 1, 0, 0, 1, 0, 0]);
+            parts.extend(part(b"VP8L", b"odd"));
+            more.iter().for_each(|content| parts.extend(part(&content[..4], &content[4..])));
+            let size = u32::try_from(parts.len() + 4).unwrap().to_le_bytes();
+            [&b"RIFF"[..], &size, b"WEBP", &parts].concat()
+        };
+        let with = |turn: u16| [[&b"EXIF"[..], &tiff(turn, true)].concat(), b"XMP GPS".to_vec()];
+        assert_eq!(stripped(&riff(0x1c, &with(1)), Format::Webp).unwrap(), riff(0x10, &[]));
+        let turned = [&b"EXIF"[..], &exif(6)].concat();
+        let small = stripped(&riff(0x1c, &with(6)), Format::Webp).unwrap();
+        assert_eq!(small, riff(0x18, &[turned]));
+
+        let image = b"\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02ab\0";
+        let gif =
+            |more: &[u8]| [&b"GIF89a\x01\0\x01\0\x80\0\0rgbRGB"[..], more, image, b";"].concat();
+        let xmp = b"\x21\xff\x0bXMP DataXMP\x03GPS\0";
+        let file =
+            gif(&[&b"\x21\xfe\x03GPS\0"[..], xmp, b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"]
+                .concat());
+        let kept = gif(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0");
+        assert_eq!(stripped(&file, Format::Gif).unwrap(), kept);
+        assert_eq!(stripped(b"GIF89a", Format::Gif), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_parsed_without_panic(bytes: Vec<u8>) {
+            for (format, start) in [
+                (Format::Jpeg, &b"\xff\xd8\xff"[..]),
+                (Format::Png, b"\x89PNG\r\n\x1a\n"),
+                (Format::Gif, b"GIF89a"),
+                (Format::Webp, b"RIFF\0\0\0\0WEBP"),
+            ] {
+                let file = [start, &bytes].concat();
+                if let Some(once) = stripped(&file, format) {
+                    proptest::prop_assert!(once.len() <= file.len() + 64);
+                }
+            }
+        }
+    }
+}
