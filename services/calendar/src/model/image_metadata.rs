@@ -67,7 +67,7 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
         if marker == START_OF_SCAN {
             let from = at;
             // Within a scan, 0xff is followed by 0 or by a restart marker.
-            while !(*bytes.get(at)? == 0xff && !matches!(*bytes.get(at + 1)?, 0 | 0xd0..=0xd7)) {
+            while *bytes.get(at)? != 0xff || matches!(*bytes.get(at + 1)?, 0 | 0xd0..=0xd7) {
                 at += 1;
             }
             out.extend(bytes.get(from..at)?);

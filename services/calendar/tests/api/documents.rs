@@ -338,10 +338,7 @@ async fn doc_names_selectable_keys_and_rejected_media_types() {
             }
         }
     }
-    let created = app.post(
-        "/events?_fields=id",
-        &json!({"title": "x", "start_date": "2027-04-01",
-        "end_date": "2027-04-01"}),
-    );
+    let body = json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    let created = app.post("/events?_fields=id", &body);
     assert_eq!(created.await.expect(201).json.as_object().unwrap().len(), 1);
 }
