@@ -2,6 +2,7 @@
 
 use std::error::Error as Cause;
 use std::io;
+use std::time::{Duration, Instant};
 
 use diesel::result::{DatabaseErrorKind, Error};
 use parking_lot::Mutex;
@@ -97,11 +98,15 @@ impl From<Error> for DatabaseError {
                 | DatabaseErrorKind::RestrictViolation
                 | DatabaseErrorKind::ExclusionViolation => Self::Conflict,
                 DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand => {
-                    log::warn!("database connection lost: {}", info.message().trim());
+                    log_loss(info.message());
                     Self::Busy
                 }
                 DatabaseErrorKind::SerializationFailure => Self::Busy,
                 DatabaseErrorKind::ReadOnlyTransaction => storage(info.message()),
+                _ if info.message().contains(WORKER_LOST) => {
+                    log_loss(info.message());
+                    Self::Busy
+                }
                 _ if is_passing(info.message()) => {
                     if info.message().contains(STATEMENT_TIMEOUT) {
                         log::warn!("a statement took too long: {}", info.message().trim());
@@ -113,6 +118,25 @@ impl From<Error> for DatabaseError {
             },
             _ => Self::Broken(Box::new(error)),
         }
+    }
+}
+
+/// The message of Citus if a server fails during a transaction, whose connection is lost for it.
+const WORKER_LOST: &str = "connection marked as essential";
+
+/// Time between two log lines about lost connections. While a server of a cluster is down, each request that
+/// needs it meets one.
+const LOG_LOSSES_EVERY: Duration = Duration::from_secs(10);
+
+static LAST_LOSS: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Logs the first line about a lost connection.
+fn log_loss(message: &str) {
+    let mut last = LAST_LOSS.lock();
+    if last.is_none_or(|last| last.elapsed() >= LOG_LOSSES_EVERY) {
+        *last = Some(Instant::now());
+        let line = message.trim().lines().next().unwrap_or_default();
+        log::warn!("database connection lost: {line}");
     }
 }
 
@@ -174,6 +198,8 @@ mod tests {
         assert!(matches!(locked, DatabaseError::Busy));
         let closed = from(DatabaseErrorKind::ClosedConnection, "server closed the connection");
         assert!(matches!(closed, DatabaseError::Busy));
+        let worker = "failure on connection marked as essential: 10.0.0.2:5432";
+        assert!(matches!(from(DatabaseErrorKind::Unknown, worker), DatabaseError::Busy));
     }
 
     #[test]

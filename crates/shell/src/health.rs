@@ -51,7 +51,13 @@ pub(crate) async fn answer<S: Service>(
         return text(HttpResponse::ServiceUnavailable(), "stopping\n".to_owned());
     }
     match service.ready().await {
-        Ok(()) => text(HttpResponse::Ok(), "ready\n".to_owned()),
+        Ok(()) => text(
+            HttpResponse::Ok(),
+            match service.missing() {
+                Some(missing) => format!("ready, except {missing}\n"),
+                None => "ready\n".to_owned(),
+            },
+        ),
         Err(reason) => text(HttpResponse::ServiceUnavailable(), format!("not ready: {reason}\n")),
     }
 }

@@ -89,6 +89,12 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
+    /// Returns what a service that can work cannot reach, for operators. `/readyz` shows it and stays 200,
+    /// because another replica would be no better.
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
     /// Tasks that run as long as the server does, such as reloading and housekeeping.
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         Vec::new()

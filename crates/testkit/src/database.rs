@@ -14,11 +14,14 @@ use crate::must::must;
 
 /// The variable with the URL of the PostgreSQL server for tests.
 const SERVER: &str = "TEST_DATABASE_URL";
+/// The variable with the URLs of the workers, separated by commas, if that server coordinates a Citus cluster.
+const WORKERS: &str = "TEST_CITUS_WORKERS";
 
 /// An empty database that is removed at the end of the test.
 ///
 /// It is a SQLite file in a temporary folder, or a database on the PostgreSQL server of
-/// `TEST_DATABASE_URL`, so that one suite runs on both.
+/// `TEST_DATABASE_URL`, so that one suite runs on both. With `TEST_CITUS_WORKERS` that server coordinates a
+/// Citus cluster, and the database is on all its servers.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -41,6 +44,7 @@ pub struct Database {
 #[derive(Debug)]
 struct Server {
     url: String,
+    workers: Vec<String>,
     name: String,
 }
 
@@ -78,9 +82,24 @@ impl Database {
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
         // template0 allows no connections, which would prevent the copy.
-        execute(server, &format!("CREATE DATABASE {name} TEMPLATE template0"));
+        let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+        execute(server, &create);
         let url = with_database(server, &name);
-        let server = Server { url: server.to_owned(), name };
+        let workers = std::env::var(WORKERS).unwrap_or_default();
+        let workers: Vec<String> =
+            workers.split(',').filter(|url| !url.is_empty()).map(str::to_owned).collect();
+        if !workers.is_empty() {
+            let (host, port) = host_and_port(server);
+            execute(&url, "CREATE EXTENSION citus");
+            execute(&url, &format!("SELECT citus_set_coordinator_host('{host}', {port})"));
+        }
+        for worker in &workers {
+            execute(worker, &create);
+            execute(&with_database(worker, &name), "CREATE EXTENSION citus");
+            let (host, port) = host_and_port(worker);
+            execute(&url, &format!("SELECT citus_add_node('{host}', {port})"));
+        }
+        let server = Server { url: server.to_owned(), workers, name };
         Self { url, folder: Folder::new(), server: Some(server) }
     }
 
@@ -150,9 +169,10 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        if let Some(Server { url, name }) = &self.server {
-            // FORCE closes connections that pools of the test still hold.
-            let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+        let Some(Server { url, workers, name }) = &self.server else { return };
+        // FORCE closes connections that pools of the test still hold.
+        let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+        for url in std::iter::once(url).chain(workers) {
             let dropped = PgConnection::establish(url).map(|mut conn| conn.batch_execute(&sql));
             if !matches!(dropped, Ok(Ok(()))) && !std::thread::panicking() {
                 eprintln!("the test database {name} could not be dropped");
@@ -178,6 +198,14 @@ fn execute(server: &str, sql: &str) {
     }
 }
 
+/// Returns the host and the port in the URL of a server.
+fn host_and_port(server: &str) -> (&str, &str) {
+    let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    host.rsplit_once(':').unwrap_or((host, "5432"))
+}
+
 /// Returns the URL of another database on the same server.
 fn with_database(server: &str, name: &str) -> String {
     let (base, options) = match server.split_once('?') {
@@ -191,7 +219,13 @@ fn with_database(server: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_database;
+    use super::{host_and_port, with_database};
+
+    #[test]
+    fn host_and_port_are_found_in_urls() {
+        assert_eq!(host_and_port("postgres://u:p@h:1/a?x=/y"), ("h", "1"));
+        assert_eq!(host_and_port("postgres://h"), ("h", "5432"));
+    }
 
     #[test]
     fn database_name_is_replaced_or_added() {

@@ -141,9 +141,16 @@ impl shell::Service for Breaches {
         Box::pin(async move { pools.ready().await.map_err(|error| error.to_string()) })
     }
 
+    fn missing(&self) -> Option<String> {
+        self.state.missing()
+    }
+
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         let state = || self.state.clone();
         let mut work: Vec<LocalBoxFuture<'static, ()>> = vec![Box::pin(keep_fresh(state()))];
+        if self.state.layout().is_distributed() {
+            work.push(Box::pin(jobs::watch_cluster(state())));
+        }
         if self.state.settings().maintenance.is_on() {
             work.push(Box::pin(jobs::maintain(state())));
             work.push(Box::pin(jobs::deliver_mails(state())));

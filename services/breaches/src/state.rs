@@ -17,6 +17,7 @@ use crate::model::BlockList;
 use crate::model::verification::DenyList;
 use crate::policy::KeyPolicy;
 use crate::store::accounts::AccountFilters;
+use crate::store::layout::Layout;
 use crate::store::reader_cache::ReaderCache;
 use crate::store::{blocks, breaches, opt_outs, versions};
 use crate::wire::CatalogueAnswers;
@@ -29,6 +30,7 @@ pub struct State {
 
 struct Inner {
     pools: Pools,
+    layout: Layout,
     reader: WorkerReader<ReaderCache>,
     clock: SharedClock,
     gate: Gate,
@@ -37,6 +39,8 @@ struct Inner {
     external: External,
     deny_list: DenyList,
     snapshot: ArcSwap<Snapshot>,
+    /// Describes the part of the data that cannot be reached.
+    missing: ArcSwap<Option<String>>,
     /// Held while a new snapshot is read and stored.
     reloading: Mutex<()>,
 }
@@ -121,17 +125,20 @@ impl State {
         let gate = Gate::new(keys, quotas.clone(), KeyPolicy::new(&settings));
         let deny_list = deny_list(&settings)?;
         let snapshot = pools.read_blocking(|db| Snapshot::load(db, &settings, None))?;
+        let layout = pools.read_blocking(Layout::of)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 reader: WorkerReader::new(pools.clone(), AccountFilters::default()),
                 gate,
                 quotas,
                 pools,
+                layout,
                 clock,
                 settings,
                 external,
                 deny_list,
                 snapshot: ArcSwap::from_pointee(snapshot),
+                missing: ArcSwap::from_pointee(None),
                 reloading: Mutex::default(),
             }),
         })
@@ -140,6 +147,11 @@ impl State {
     /// Connections to the database.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
+    }
+
+    /// The layout of the accounts.
+    pub fn layout(&self) -> Layout {
+        self.inner.layout
     }
 
     /// Runs short reads of requests.
@@ -185,6 +197,16 @@ impl State {
     /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
+    }
+
+    /// Describes the part of the data that cannot be reached, for operators.
+    pub fn missing(&self) -> Option<String> {
+        self.inner.missing.load().as_ref().clone()
+    }
+
+    /// Sets the description of the part that cannot be reached.
+    pub fn set_missing(&self, missing: Option<String>) {
+        self.inner.missing.store(Arc::new(missing));
     }
 
     /// The version of the catalogue in the current snapshot.

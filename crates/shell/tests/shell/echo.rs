@@ -22,12 +22,14 @@ struct Document;
 #[derive(Clone)]
 pub struct Echo {
     pub broken: Arc<AtomicBool>,
+    /// True if a part of the data is missing.
+    pub partial: Arc<AtomicBool>,
     pub gate: Data<Gate>,
 }
 
 impl Default for Echo {
     fn default() -> Self {
-        Self { broken: Arc::default(), gate: Data::new(Gate::default()) }
+        Self { broken: Arc::default(), partial: Arc::default(), gate: Data::new(Gate::default()) }
     }
 }
 
@@ -227,6 +229,10 @@ impl Service for Echo {
             stop_when_client_leaves: true,
             ..Shell::default()
         }
+    }
+
+    fn missing(&self) -> Option<String> {
+        self.partial.load(Ordering::SeqCst).then(|| "half of the data".to_owned())
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {

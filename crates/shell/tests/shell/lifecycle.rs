@@ -21,6 +21,15 @@ async fn readiness_reports_the_reason_and_health_stays_ok() {
 }
 
 #[actix_web::test]
+async fn readiness_names_missing_parts_and_stays_ok() {
+    let started = Started::new().await;
+    started.echo.partial.store(true, Ordering::SeqCst);
+    let answer = client().get(started.admin("/readyz")).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.text().await.unwrap(), "ready, except half of the data\n");
+}
+
+#[actix_web::test]
 async fn a_stop_finishes_open_requests_and_reports_not_ready() {
     let started = Started::new().await;
     let (slow, ready) = (started.url("/slow"), started.admin("/readyz"));

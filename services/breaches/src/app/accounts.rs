@@ -13,6 +13,7 @@ use crate::model::paste as rules;
 use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
 use crate::state::State;
 use crate::store::accounts::{self, RangeRow};
+use crate::store::layout::Layout;
 use crate::store::pastes;
 use crate::wire::{BreachedAccountQuery, HashSuffix, Paste, RangeEntry};
 
@@ -193,7 +194,11 @@ fn write_range(
 ) -> Result<(), Error> {
     let (low, high) = prefix.keys();
     let mut entries = Vec::new();
-    for row in accounts::range(db, context.view.as_deref(), low, high)? {
+    let rows = match context.state.layout() {
+        Layout::OneServer => accounts::range(db, context.view.as_deref(), low, high)?,
+        Layout::Distributed => accounts::routed_range(db, low, high)?,
+    };
+    for row in rows {
         entries.extend(range_entry(db, context, caller, &row)?);
     }
     entries.sort_unstable();

@@ -156,8 +156,8 @@ fn charged_domain(
     Ok(controlled.then(|| domain.clone()))
 }
 
-/// Steps 5 to 7 for a search by address. If the API key must be read, the accounts with the key
-/// `wanted` are read in the same round trip.
+/// Steps 5 to 7 for a search by address. If the API key must be read from a database on one server, the
+/// accounts with the key `wanted` are read in the same round trip.
 fn admit_with_accounts(
     db: &mut Db,
     cache: Option<&mut ReaderCache>,
@@ -167,6 +167,11 @@ fn admit_with_accounts(
 ) -> Result<(Caller, Option<Vec<AccountRow>>), Error> {
     if cache.is_some() {
         return Ok((admit(db, cache, context, request)?, None));
+    }
+    if context.state.layout().is_distributed() {
+        // A join with the tables of the coordinator would send them to every server.
+        let caller = admit(db, cache, context, request)?;
+        return Ok((caller, Some(accounts::routed_with_key(db, wanted)?)));
     }
     let digest = request.presented.digest();
     let (found, rows) = key_holders::find_with_account(db, digest, wanted, context.now)?;

@@ -43,11 +43,12 @@ fn export(
     let id = breaches::by_name(&mut db, breach)?
         .with_context(|| format!("there is no breach {breach}"))?
         .id;
-    let mut after = (i64::MIN, -1);
+    let mut pages = accounts::Pages::after(&mut db, (i64::MIN, -1))?;
     loop {
-        let rows = accounts::page(&mut db, after)?;
-        let Some(last) = rows.last() else { break };
-        after = (last.k, i16::MAX);
+        let rows = pages.next(&mut db)?;
+        if rows.is_empty() {
+            break;
+        }
         for row in rows.iter().filter(|row| id_list::contains(&row.breaches, id)) {
             let address = row.address();
             if json {

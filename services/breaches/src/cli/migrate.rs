@@ -4,10 +4,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, ensure};
-use database::DatabaseSettings;
+use database::{Backend, DatabaseSettings, Pools};
 
 use super::output::Output;
-use crate::store::versions;
+use crate::store::layout::Layout;
+use crate::store::load_connections;
 
 /// The command `migrate`.
 #[derive(clap::Args)]
@@ -57,9 +58,8 @@ impl Migrate {
         })?;
         if self.distributed {
             let pools = database.open(data_dir, name, &migrations)?;
-            let distributed = pools.read_blocking(|db| versions::get(db, versions::DISTRIBUTED))?;
             ensure!(
-                distributed.is_some(),
+                pools.read_blocking(Layout::of)?.is_distributed(),
                 "the tables of this database are on one server already; use a new database"
             );
         }
@@ -88,14 +88,34 @@ fn with_setting(url: &str, setting: &str) -> String {
     }
 }
 
-/// Makes PostgreSQL keep one plan for each prepared statement of `serve`.
+/// Adds the settings of sessions for a database. Returns whether there are any.
 ///
-/// Otherwise it replans look-ups in partitioned tables each time, which takes longer than the
-/// look-ups. Jobs benefit from plans for their values. If the URL has options, even empty ones,
-/// they are kept, because a pooler may reject others.
-pub fn keep_plans(database: &mut DatabaseSettings) {
-    if !database.database_url.as_ref().is_some_and(|url| url.contains("options=")) {
-        set_for_sessions(database, "plan_cache_mode=force_generic_plan");
+/// On one PostgreSQL server, `serve` keeps one plan for each prepared statement. Otherwise the server
+/// replans look-ups in partitioned tables each time, which takes longer than the look-ups. Jobs benefit from
+/// plans for their values, and Citus needs them to find the server of a key. If the URL has options, even
+/// empty ones, they are kept, because a pooler may reject others.
+pub fn set_up_sessions(
+    database: &mut DatabaseSettings,
+    pools: &Pools,
+    serves: bool,
+) -> anyhow::Result<bool> {
+    let has_options = database.database_url.as_ref().is_some_and(|url| url.contains("options="));
+    if pools.backend() == Backend::Sqlite || has_options {
+        return Ok(false);
+    }
+    match pools.read_blocking(Layout::of)? {
+        Layout::Distributed => {
+            for (name, value) in load_connections::CLUSTER_SESSION {
+                set_for_sessions(database, &format!("{name}={value}"));
+            }
+            Ok(true)
+        }
+        Layout::OneServer => {
+            if serves {
+                set_for_sessions(database, "plan_cache_mode=force_generic_plan");
+            }
+            Ok(serves)
+        }
     }
 }
 
@@ -116,14 +136,17 @@ mod tests {
     }
 
     #[test]
-    fn plan_setting_is_added_unless_the_url_has_options() {
-        for (url, changed) in
-            [("postgres://h/d", true), ("postgres://h/d?options=", false), ("sqlite://x.db", false)]
-        {
-            let mut database =
-                DatabaseSettings { database_url: Some(url.into()), ..Default::default() };
-            keep_plans(&mut database);
-            assert_eq!(database.database_url.as_deref() != Some(url), changed, "{url}");
+    fn plan_setting_is_added_for_a_server_unless_the_url_has_options() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let is_server = database.file().is_none();
+        for (options, serves) in [("", true), ("", false), ("?options=", true)] {
+            let url = format!("{}{options}", database.url());
+            let mut settings =
+                DatabaseSettings { database_url: Some(url.clone()), ..Default::default() };
+            let changed = set_up_sessions(&mut settings, &pools, serves).unwrap();
+            assert_eq!(changed, is_server && serves && options.is_empty());
+            assert_eq!(settings.database_url.as_ref() != Some(&url), changed, "{url}");
         }
     }
 }

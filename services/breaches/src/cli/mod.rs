@@ -27,14 +27,13 @@ use std::process::ExitCode;
 use ::domain::SystemClock;
 use auth::ServiceSettings;
 use clap::Parser;
-use database::{Backend, DatabaseSettings};
+use database::{DatabaseSettings, Pools};
 use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
 
 use crate::config::Settings;
 use crate::jobs::{self, JobContext};
 use crate::service::Breaches;
 use crate::state::State;
-use crate::store::versions;
 
 /// The command line of `breaches`.
 #[derive(Parser)]
@@ -159,26 +158,30 @@ impl Cli {
 
     /// Opens the database. A new one gets its plans and test accounts.
     fn context(&self) -> anyhow::Result<JobContext> {
-        let pools = self.database().open(
-            &self.settings.shell.data_dir,
-            Breaches::INFO.name,
-            &[&auth::MIGRATIONS, &crate::store::MIGRATIONS],
-        )?;
+        let pools = self.open(&self.database())?;
+        // The sessions of a server depend on its database, so its connections are opened again.
+        let mut database = self.database();
+        let pools = match migrate::set_up_sessions(&mut database, &pools, self.serves())? {
+            true => self.open(&database)?,
+            false => pools,
+        };
         let settings = self.settings.service.clone();
         let context = JobContext { pools, clock: SystemClock::shared(), settings };
         jobs::first_start(&context)?;
         Ok(context)
     }
 
-    fn serve(mut self) -> anyhow::Result<ExitCode> {
-        let mut context = self.context()?;
-        let distributed =
-            context.pools.read_blocking(|db| versions::get(db, versions::DISTRIBUTED))?;
-        // On a cluster, a plan for any key queries every server.
-        if context.pools.backend() == Backend::Postgres && distributed.is_none() {
-            migrate::keep_plans(&mut self.settings.database);
-            context = self.context()?;
-        }
+    fn open(&self, database: &DatabaseSettings) -> anyhow::Result<Pools> {
+        let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
+        Ok(database.open(&self.settings.shell.data_dir, Breaches::INFO.name, &migrations)?)
+    }
+
+    fn serves(&self) -> bool {
+        matches!(self.command, None | Some(Command::Common(_)))
+    }
+
+    fn serve(self) -> anyhow::Result<ExitCode> {
+        let context = self.context()?;
         context.pools.register_server();
         let external = external::external(&self.settings.shell, &context.settings)?;
         let state = State::new(context.pools, context.clock, context.settings, external)?;

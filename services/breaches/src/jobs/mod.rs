@@ -13,6 +13,8 @@ mod seed;
 pub use context::JobContext;
 pub use error::JobError;
 pub use load::*;
-pub use maintenance::{Cleaned, Findings, clean, examine, maintain, recount_domains, retire};
+pub use maintenance::{
+    Cleaned, Findings, clean, examine, maintain, recount_domains, retire, watch_cluster,
+};
 pub use notices::{deliver_due, deliver_mails, deliver_webhooks, notify_listeners};
 pub use seed::{first_start, remove_test, seed_test};

@@ -1,18 +1,24 @@
 //! Writes single accounts: links them to a breach, removes links, removes accounts.
 
+use std::collections::HashSet;
+
 use database::{DatabaseError, Db};
-use diesel::dsl::exists;
 use diesel::prelude::*;
 use domain::EmailAddress;
 
 use super::accounts::{self, AccountRow, Linked};
 use super::domain_accounts::{self, DomainAccount};
 use super::schema::{account, paste_account, stealer_log};
+use super::shard;
 use crate::model::{AccountKey, address_text, id_list};
+
+/// Accounts looked up in one statement.
+const MANY: usize = 1_000;
 
 /// Replaces the packed list of an account.
 pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
-    diesel::update(account::table.find((k, seq))).set(account::breaches.eq(list)).execute(db)?;
+    let row = shard::key_is::<account::table>(k).and(account::seq.eq(seq));
+    diesel::update(account::table.filter(row)).set(account::breaches.eq(list)).execute(db)?;
     Ok(())
 }
 
@@ -54,15 +60,19 @@ pub fn ensure(db: &mut Db, address: &EmailAddress) -> Result<AccountRow, Databas
     let ids = super::mail_domains::ids(db, &[domain])?;
     let domain_id = ids.get(domain).copied().ok_or(DatabaseError::NotFound)?;
     let local = address_text::stored_local(address).into_owned();
-    diesel::insert_into(account::table)
-        .values((
-            account::k.eq(k),
-            account::seq.eq(seq),
-            account::domain_id.eq(domain_id),
-            account::local.eq(&local),
-            account::breaches.eq(&[][..]),
-        ))
-        .execute(db)?;
+    let row = (
+        account::k.eq(k),
+        account::seq.eq(seq),
+        account::domain_id.eq(domain_id),
+        account::local.eq(&local),
+        account::breaches.eq(&[][..]),
+    );
+    match db {
+        Db::Sqlite(conn) => diesel::insert_into(account::table).values(row).execute(conn)?,
+        Db::Pg(conn) => diesel::insert_into(account::table)
+            .values((row, account::shard.eq(shard::of_key(k))))
+            .execute(conn)?,
+    };
     domain_accounts::add(db, &mut [DomainAccount { domain_id, k, seq }])?;
     Ok(AccountRow { k, seq, local, domain: domain.to_owned(), breaches: Vec::new() })
 }
@@ -86,22 +96,47 @@ pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), Databa
 
 /// Returns whether an account has no stealer log and no paste.
 pub fn is_bare(db: &mut Db, (k, seq): (i64, i16)) -> Result<bool, DatabaseError> {
-    let pairs = stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)));
-    let pastes =
-        paste_account::table.filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq)));
-    Ok(!diesel::select(exists(pairs)).get_result::<bool>(db)?
-        && !diesel::select(exists(pastes)).get_result::<bool>(db)?)
+    let pairs = shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq));
+    let pair = stealer_log::table.filter(pairs).select(stealer_log::k);
+    let links = shard::key_is::<paste_account::table>(k).and(paste_account::seq.eq(seq));
+    let link = paste_account::table.filter(links).select(paste_account::k);
+    Ok(pair.first::<i64>(db).optional()?.is_none() && link.first::<i64>(db).optional()?.is_none())
+}
+
+/// The accounts among some that have a stealer log or a paste.
+pub fn with_data(db: &mut Db, places: &[(i64, i16)]) -> Result<HashSet<(i64, i16)>, DatabaseError> {
+    let mut found = HashSet::new();
+    for places in places.chunks(MANY) {
+        let keys: Vec<i64> = places.iter().map(|(k, _)| *k).collect();
+        let pairs = stealer_log::table.filter(stealer_log::k.eq_any(&keys));
+        let pairs = pairs.select((stealer_log::k, stealer_log::seq));
+        let links = paste_account::table.filter(paste_account::k.eq_any(&keys));
+        let links = links.select((paste_account::k, paste_account::seq));
+        match db {
+            Db::Sqlite(conn) => {
+                found.extend(pairs.load::<(i64, i16)>(conn)?);
+                found.extend(links.load::<(i64, i16)>(conn)?);
+            }
+            Db::Pg(conn) => {
+                let shards: Vec<i16> = keys.iter().map(|k| shard::of_key(*k)).collect();
+                let pairs = pairs.filter(stealer_log::shard.eq_any(&shards));
+                found.extend(pairs.load::<(i64, i16)>(conn)?);
+                let links = links.filter(paste_account::shard.eq_any(&shards));
+                found.extend(links.load::<(i64, i16)>(conn)?);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Removes an account with its stealer-log pairs and paste links.
 pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
-    diesel::delete(stealer_log::table.filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq))))
-        .execute(db)?;
-    diesel::delete(
-        paste_account::table.filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq))),
-    )
-    .execute(db)?;
-    diesel::delete(account::table.find((k, seq))).execute(db)?;
+    let pairs = shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq));
+    diesel::delete(stealer_log::table.filter(pairs)).execute(db)?;
+    let links = shard::key_is::<paste_account::table>(k).and(paste_account::seq.eq(seq));
+    diesel::delete(paste_account::table.filter(links)).execute(db)?;
+    let row = shard::key_is::<account::table>(k).and(account::seq.eq(seq));
+    diesel::delete(account::table.filter(row)).execute(db)?;
     Ok(())
 }
 

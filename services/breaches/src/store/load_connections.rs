@@ -3,6 +3,8 @@
 use database::{DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
 
+use super::layout::Layout;
+
 /// Pages in SQLite's write-ahead log before a checkpoint. A page that several transactions change
 /// is then copied once.
 const LOG_PAGES: usize = 32_768;
@@ -13,10 +15,31 @@ const LOG_PAGES: usize = 32_768;
 /// that were empty when it planned a statement, even after the load has filled them.
 pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
-    if let Db::Pg(conn) = &mut db {
+    if Layout::of(&mut db)?.is_distributed() {
+        set_up_cluster_session(&mut db)?;
+    } else if let Db::Pg(conn) = &mut db {
         conn.batch_execute("SET enable_seqscan = off")?;
     }
     Ok(db)
+}
+
+/// Settings of every session on a distributed database.
+///
+/// With one connection to each server, a transaction sees its own changes on all of them. A server that does not
+/// answer fails a statement in time for a 503.
+pub const CLUSTER_SESSION: [(&str, &str); 3] = [
+    ("citus.max_adaptive_executor_pool_size", "1"),
+    ("citus.multi_shard_modify_mode", "sequential"),
+    ("citus.node_connection_timeout", "5000"),
+];
+
+/// Prepares a connection of a job on a distributed database.
+fn set_up_cluster_session(db: &mut Db) -> Result<(), DatabaseError> {
+    let Db::Pg(conn) = db else { return Ok(()) };
+    for (name, value) in CLUSTER_SESSION {
+        conn.batch_execute(&format!("SET {name} = '{value}'"))?;
+    }
+    Ok(())
 }
 
 /// Sets SQLite's page cache to `cache_kib` KiB and disables the memory map, whose resident size has

@@ -43,6 +43,15 @@ pub fn name(conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseErro
     Ok(mail_domain::table.find(id).select(mail_domain::name).first(conn)?)
 }
 
+/// The names of domains.
+pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseError> {
+    let rows: Vec<(i32, String)> = mail_domain::table
+        .filter(mail_domain::id.eq_any(ids))
+        .select((mail_domain::id, mail_domain::name))
+        .load(db)?;
+    Ok(rows.into_iter().collect())
+}
+
 /// Domain names read by the connections of a process, so accounts in runs do not cost one statement
 /// per domain.
 ///
@@ -169,13 +178,13 @@ pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
 
 /// Returns whether a stealer log uses a name.
 fn is_website(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
-    let logins = stealer_log::table.filter(stealer_log::website_id.eq(id));
+    let logins = stealer_log::table.filter(stealer_log::website_id.eq(id)).select(stealer_log::k);
     Ok(diesel::select(exists(logins)).get_result(db)?)
 }
 
 /// Removes a domain unless an account in the table or a stealer log uses it.
 pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
-    let accounts = account::table.filter(account::domain_id.eq(id));
+    let accounts = account::table.filter(account::domain_id.eq(id)).select(account::k);
     let is_used = diesel::select(exists(accounts)).get_result::<bool>(db)? || is_website(db, id)?;
     if is_used {
         return Ok(());

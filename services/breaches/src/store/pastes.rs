@@ -1,26 +1,22 @@
 //! Pastes and the accounts in them.
 
-use database::{DatabaseError, Db, on_backend};
+use database::{DatabaseError, Db};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 
 use super::schema::{paste, paste_account, paste_source};
+use super::shard::{self, KeyIs};
 use super::{notices, untold_pastes};
 use crate::model::paste::Paste;
 
-/// The pastes of one account.
+/// The numbers of the pastes of one account.
 #[auto_type]
 pub fn by_account(k: i64, seq: i16) -> _ {
+    let has_key: KeyIs<paste_account::table> = shard::key_is(k);
     paste_account::table
-        .inner_join(paste::table.inner_join(paste_source::table))
-        .filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq)))
-        .select((
-            paste_source::name,
-            paste::paste_id,
-            paste::title,
-            paste::date,
-            paste::email_count,
-        ))
+        .filter(has_key)
+        .filter(paste_account::seq.eq(seq))
+        .select(paste_account::paste_id)
 }
 
 #[derive(Queryable)]
@@ -41,18 +37,25 @@ impl From<Row> for Paste {
 
 /// The pastes of an account, unordered.
 pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, DatabaseError> {
-    let rows = by_account(k, seq).load::<Row>(db)?;
-    Ok(rows.into_iter().map(Paste::from).collect())
+    let pastes = numbered_of_account(db, (k, seq))?;
+    Ok(pastes.into_iter().map(|(_, paste)| paste).collect())
 }
 
 /// The pastes of an account with their numbers.
+///
+/// Two queries, because a distributed database has pastes and accounts on different servers. Few accounts
+/// have pastes, so there is rarely a second one.
 pub fn numbered_of_account(
     db: &mut Db,
     (k, seq): (i64, i16),
 ) -> Result<Vec<(i64, Paste)>, DatabaseError> {
-    let rows: Vec<(i64, Row)> = paste_account::table
-        .inner_join(paste::table.inner_join(paste_source::table))
-        .filter(paste_account::k.eq(k).and(paste_account::seq.eq(seq)))
+    let numbers: Vec<i64> = by_account(k, seq).load(db)?;
+    if numbers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<(i64, Row)> = paste::table
+        .inner_join(paste_source::table)
+        .filter(paste::id.eq_any(numbers))
         .select((
             paste::id,
             (paste_source::name, paste::paste_id, paste::title, paste::date, paste::email_count),
@@ -88,10 +91,16 @@ pub fn upsert(db: &mut Db, new: &Paste) -> Result<i64, DatabaseError> {
 /// Links an account to a paste. Returns whether the link is new.
 pub fn add_account(db: &mut Db, (k, seq): (i64, i16), id: i64) -> Result<bool, DatabaseError> {
     let row = (paste_account::k.eq(k), paste_account::seq.eq(seq), paste_account::paste_id.eq(id));
-    let rows = on_backend!(db, conn => diesel::insert_into(paste_account::table)
-        .values(row)
-        .on_conflict_do_nothing()
-        .execute(conn))?;
+    let rows = match db {
+        Db::Sqlite(conn) => diesel::insert_into(paste_account::table)
+            .values(row)
+            .on_conflict_do_nothing()
+            .execute(conn)?,
+        Db::Pg(conn) => diesel::insert_into(paste_account::table)
+            .values((row, paste_account::shard.eq(shard::of_key(k))))
+            .on_conflict_do_nothing()
+            .execute(conn)?,
+    };
     Ok(rows == 1)
 }
 
@@ -106,7 +115,10 @@ pub fn remove(db: &mut Db, source: &str, id: &str) -> Result<(), DatabaseError> 
             .select((paste_account::k, paste_account::seq))
             .load(db)?;
         for (k, seq) in links {
-            diesel::delete(paste_account::table.find((k, seq, number))).execute(db)?;
+            let row = shard::key_is::<paste_account::table>(k)
+                .and(paste_account::seq.eq(seq))
+                .and(paste_account::paste_id.eq(number));
+            diesel::delete(paste_account::table.filter(row)).execute(db)?;
         }
         untold_pastes::forget(db, number)?;
         notices::forget_paste(db, number)?;

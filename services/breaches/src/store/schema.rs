@@ -46,6 +46,8 @@ diesel::table! {
     account (k, seq) {
         k -> BigInt,
         seq -> SmallInt,
+        /// PostgreSQL only; see `store::shard`.
+        shard -> SmallInt,
         domain_id -> Integer,
         local -> Text,
         breaches -> Binary,
@@ -102,6 +104,8 @@ diesel::table! {
     stealer_log (k, seq, website_id, breach_id) {
         k -> BigInt,
         seq -> SmallInt,
+        /// PostgreSQL only.
+        shard -> SmallInt,
         website_id -> Integer,
         breach_id -> Integer,
     }
@@ -129,7 +133,21 @@ diesel::table! {
     paste_account (k, seq, paste_id) {
         k -> BigInt,
         seq -> SmallInt,
+        /// PostgreSQL only.
+        shard -> SmallInt,
         paste_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    /// The rows of one transaction of a load; distributed databases only.
+    staged (k) {
+        k -> BigInt,
+        shard -> SmallInt,
+        domain_id -> Integer,
+        local -> Text,
+        breaches -> Binary,
+        other_id -> BigInt,
     }
 }
 

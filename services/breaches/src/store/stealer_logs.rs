@@ -1,11 +1,12 @@
 //! Pairs of address and website from stealer logs.
 
-use database::{DatabaseError, Db, on_backend};
+use database::{DatabaseError, Db};
 use diesel::dsl::{auto_type, exists};
 use diesel::prelude::*;
 
 use super::accounts::in_one_snapshot;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
+use super::shard::{self, KeyIs};
 use super::{accounts, mail_domains};
 use crate::model::website;
 
@@ -30,9 +31,11 @@ pub struct Pair {
 /// Websites of one account.
 #[auto_type]
 pub fn by_account(k: i64, seq: i16) -> _ {
+    let has_key: KeyIs<stealer_log::table> = shard::key_is(k);
     stealer_log::table
         .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
-        .filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)))
+        .filter(has_key)
+        .filter(stealer_log::seq.eq(seq))
         .select((mail_domain::name, stealer_log::breach_id))
 }
 
@@ -84,7 +87,9 @@ pub fn by_domain(domain_id: i32) -> _ {
 #[auto_type]
 pub fn by_indexed_domain(domain_id: i32) -> _ {
     account::table
-        .inner_join(stealer_log::table.on(account_of_pair()))
+        .inner_join(
+            stealer_log::table.on(account_of_pair().and(stealer_log::shard.eq(account::shard))),
+        )
         .inner_join(mail_domain::table.on(mail_domain::id.eq(stealer_log::website_id)))
         .filter(account::domain_id.eq(domain_id))
         .select(pair_columns())
@@ -172,12 +177,12 @@ fn domain_page(
 /// Read by a cursor on PostgreSQL, whose indexes by website and by domain are not in key order.
 const OF_WEBSITE: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
-    FROM stealer_log JOIN account ON account.k = stealer_log.k AND account.seq = stealer_log.seq \
-    JOIN mail_domain ON mail_domain.id = account.domain_id";
+    FROM stealer_log JOIN account ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
+    AND account.seq = stealer_log.seq JOIN mail_domain ON mail_domain.id = account.domain_id";
 const OF_DOMAIN: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
-    FROM account JOIN stealer_log ON account.k = stealer_log.k AND account.seq = stealer_log.seq \
-    JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
+    FROM account JOIN stealer_log ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
+    AND account.seq = stealer_log.seq JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
 
 /// Visits pairs on one snapshot: page by page on SQLite, by a cursor on PostgreSQL.
 fn each_pair<E: From<DatabaseError>>(
@@ -221,7 +226,9 @@ pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i
             .select(count(stealer_log::k).aggregate_distinct())
             .first(conn)?,
         Db::Pg(conn) => account::table
-            .inner_join(stealer_log::table.on(account_of_pair()))
+            .inner_join(
+                stealer_log::table.on(account_of_pair().and(stealer_log::shard.eq(account::shard))),
+            )
             .filter(account::domain_id.eq(id))
             .filter(stealer_log::breach_id.ne_all(hidden))
             .select(count(stealer_log::k).aggregate_distinct())
@@ -247,10 +254,20 @@ pub struct NewPair {
 pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     let mut added = 0;
     for chunk in pairs.chunks(1_000) {
-        added += on_backend!(db, conn => diesel::insert_into(stealer_log::table)
-            .values(chunk)
-            .on_conflict_do_nothing()
-            .execute(conn))?;
+        added += match db {
+            Db::Sqlite(conn) => diesel::insert_into(stealer_log::table)
+                .values(chunk)
+                .on_conflict_do_nothing()
+                .execute(conn)?,
+            Db::Pg(conn) => {
+                let sharded =
+                    |pair: &NewPair| (*pair, stealer_log::shard.eq(shard::of_key(pair.k)));
+                diesel::insert_into(stealer_log::table)
+                    .values(chunk.iter().map(sharded).collect::<Vec<_>>())
+                    .on_conflict_do_nothing()
+                    .execute(conn)?
+            }
+        };
     }
     Ok(added)
 }
@@ -271,7 +288,7 @@ pub fn remove_between(
 /// Removes the pairs of a breach for one account.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
-        .filter(stealer_log::k.eq(k).and(stealer_log::seq.eq(seq)))
+        .filter(shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq)))
         .filter(stealer_log::breach_id.eq(i32::from(breach)));
     Ok(diesel::delete(rows).execute(db)?)
 }
@@ -286,7 +303,7 @@ pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError>
         after = *last;
         for (id, _) in page.iter().filter(|(_, name)| !website::is_possible(name)) {
             let pairs = stealer_log::table.filter(stealer_log::website_id.eq(id));
-            if !diesel::select(exists(pairs)).get_result::<bool>(db)? {
+            if !diesel::select(exists(pairs.select(stealer_log::k))).get_result::<bool>(db)? {
                 continue;
             }
             found += 1;

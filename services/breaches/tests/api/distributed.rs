@@ -1,4 +1,4 @@
-//! Every write names the key of its rows, so a database distributed by `k` can route it.
+//! Every write names the key of its rows, and the migration distributes the tables.
 
 use breaches::jobs::{AccountsOptions, clean, retire};
 use breaches::model::OptOut;
@@ -66,6 +66,8 @@ const STAND_IN: &str = "
     CREATE TABLE laid_out (name TEXT, key TEXT, colocated TEXT);
     CREATE FUNCTION create_distributed_table(name TEXT, key TEXT, colocate_with TEXT DEFAULT '') RETURNS void
         LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, key, colocate_with)';
+    CREATE FUNCTION create_distributed_function(name TEXT) RETURNS void
+        LANGUAGE sql AS 'SELECT NULL';
     CREATE FUNCTION create_reference_table(name TEXT) RETURNS void
         LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, NULL, NULL)';";
 
@@ -98,10 +100,15 @@ fn migrate_distributes_by_key_if_the_extension_exists() {
             .load(&mut db)
             .unwrap();
     let found: Vec<&str> = found.iter().map(|row| row.text.trim()).collect();
-    let by_key = ["account k", "stealer_log k account", "paste_account k account"];
-    assert_eq!(found, [&by_key[..], &["breach", "mail_domain"]].concat());
+    let by_shard = [
+        "account shard",
+        "stealer_log shard account",
+        "paste_account shard account",
+        "staged shard account",
+    ];
+    assert_eq!(found, [&by_shard[..], &["mail_domain"]].concat());
     assert!(run(&["migrate", "--distributed"]).status.success());
-    // It works like any other database.
+    // It works like any other database, without the table of staged rows being on several servers.
     let shown = run(&["address", "show", "account-exists@breach-integration-tests.example"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Acmegram"));
     // A database on one server stays there.

@@ -92,11 +92,11 @@ fn assert_uses(plan: &str, sqlite: &[&str], postgres: &[&str]) {
 /// Fills the tables, because PostgreSQL uses an index only if there are enough rows.
 const FILL: [&str; 7] = [
     "INSERT INTO mail_domain (name, rname) SELECT 'd' || n || '.example', n FROM generate_series(1, 500) n",
-    "INSERT INTO account SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, 1 + n % 500, 'user' || n, '\\x0100' \
+    "INSERT INTO account SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, n / 5, 1 + n % 500, 'user' || n, '\\x0100' \
      FROM generate_series(1, 20000) n",
-    "INSERT INTO stealer_log SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, 1 + n % 499, 1 \
+    "INSERT INTO stealer_log SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, n / 5, 1 + n % 499, 1 \
      FROM generate_series(1, 20000) n",
-    "INSERT INTO paste_account SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, 1 FROM generate_series(1, 20000) n",
+    "INSERT INTO paste_account SELECT (n * 900000000000000::NUMERIC - 9223372036854775808)::BIGINT, 0, n / 5, 1 FROM generate_series(1, 20000) n",
     "ANALYZE",
     "SET enable_seqscan = off",
     "SET enable_bitmapscan = off",
@@ -111,14 +111,16 @@ async fn every_lookup_uses_the_intended_index() {
             diesel::sql_query(statement).execute(conn).unwrap();
         }
     }
-    let point = plan!(&mut db, accounts::by_key(7), "7");
+    let point = plan!(&mut db, accounts::by_key(7), "2048::SMALLINT, 7");
     assert_uses(&point, &["SEARCH account USING PRIMARY KEY (k=?)"], &["_pkey", "k = "]);
     let both = plan!(&mut db, key_holders::with_account(&[0], 7), "7, '\\x00'");
     assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
     let range = match db {
         Db::Sqlite(_) => plan!(&mut db, accounts::by_range(7, 9), ""),
         // The first value is the `LIMIT` of the domain subquery.
-        Db::Pg(_) => plan!(&mut db, accounts::by_range_of_any_size(7, 9), "1, 7, 9"),
+        Db::Pg(_) => {
+            plan!(&mut db, accounts::by_range_of_any_size(7, 9), "1, 2048::SMALLINT, 7, 9")
+        }
     };
     assert_uses(&range, &["SEARCH account USING PRIMARY KEY (k>? AND k<?)"], &["_pkey", "k >= "]);
     let domain = match db {
@@ -128,7 +130,7 @@ async fn every_lookup_uses_the_intended_index() {
     let by_domain = "SEARCH domain_account USING PRIMARY KEY (domain_id=?)";
     let its_account = "SEARCH account USING PRIMARY KEY (k=? AND seq=?)";
     assert_uses(&domain, &[by_domain, its_account], &["domain_id_idx"]);
-    let websites = plan!(&mut db, stealer_logs::by_account(7, 0), "7, 0::SMALLINT");
+    let websites = plan!(&mut db, stealer_logs::by_account(7, 0), "2048::SMALLINT, 7, 0::SMALLINT");
     assert_uses(&websites, &["SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)"], &["_pkey"]);
     let website = plan!(&mut db, stealer_logs::by_website(7), "7");
     assert_uses(&website, &["stealer_log_website (website_id=?)"], &["website_id_idx"]);
@@ -138,7 +140,7 @@ async fn every_lookup_uses_the_intended_index() {
     };
     let pairs = "SEARCH stealer_log USING PRIMARY KEY (k=? AND seq=?)";
     assert_uses(&captured, &[by_domain, pairs, its_account], &["domain_id_idx"]);
-    let pastes = plan!(&mut db, pastes::by_account(7, 0), "7, 0::SMALLINT");
+    let pastes = plan!(&mut db, pastes::by_account(7, 0), "2048::SMALLINT, 7, 0::SMALLINT");
     assert_uses(
         &pastes,
         &["SEARCH paste_account USING PRIMARY KEY (k=? AND seq=?)"],

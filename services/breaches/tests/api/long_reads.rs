@@ -65,14 +65,17 @@ fn pairs(accounts: usize, sign: &str, domain: u32, website: u32, bytes: &str) ->
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {accounts})"
     );
     let local = format!("'{}' || i", "a".repeat(50));
+    // These searches do not use the shard, which only PostgreSQL has.
+    let (columns, zeros) =
+        if bytes.starts_with('x') { ("k, seq", "0") } else { ("k, seq, shard", "0, 0") };
     [
         format!(
-            "INSERT INTO account (k, seq, domain_id, local, breaches) {numbers} \
-             SELECT {sign} i * CAST(1000003 AS BIGINT), 0, {domain}, {local}, {bytes} FROM n"
+            "INSERT INTO account ({columns}, domain_id, local, breaches) {numbers} \
+             SELECT {sign} i * CAST(1000003 AS BIGINT), {zeros}, {domain}, {local}, {bytes} FROM n"
         ),
         format!(
-            "INSERT INTO stealer_log (k, seq, website_id, breach_id) \
-             SELECT k, 0, {website}, (SELECT id FROM breach WHERE name = 'Logs') \
+            "INSERT INTO stealer_log ({columns}, website_id, breach_id) \
+             SELECT k, {zeros}, {website}, (SELECT id FROM breach WHERE name = 'Logs') \
              FROM account WHERE domain_id = {domain}"
         ),
     ]

@@ -10,6 +10,7 @@ mod browser;
 mod caching;
 mod catalogue;
 mod cleaning;
+mod cluster;
 mod commands;
 mod contract;
 mod deletion;

@@ -34,8 +34,9 @@ CREATE TABLE mail_domain (
 );
 CREATE INDEX mail_domain_rname ON mail_domain (rname COLLATE "C");
 
--- k: first 8 bytes of the SHA-1 with the top bit flipped; breaches: ids, 2 bytes little-endian each.
--- Partitioned, unless `breaches migrate --distributed` distributes them over other servers.
+-- k: first 8 bytes of the SHA-1 with the top bit flipped; shard: its first 12 bits; breaches: ids, 2 bytes
+-- little-endian each. `shard` fills space that alignment would waste.
+-- Partitioned by k, unless `breaches migrate --distributed` distributes them by shard over other servers.
 DO $$
 DECLARE
     is_distributed CONSTANT BOOLEAN := coalesce(current_setting('breaches.distributed', true), '') = 'on';
@@ -44,17 +45,19 @@ BEGIN
     EXECUTE 'CREATE TABLE account (
         k BIGINT NOT NULL,
         seq SMALLINT NOT NULL,
+        shard SMALLINT NOT NULL,
         domain_id INTEGER NOT NULL,
         local TEXT NOT NULL,
         breaches BYTEA NOT NULL,
-        PRIMARY KEY (k, seq)
+        PRIMARY KEY (k, seq, shard)
     )' || parts;
     EXECUTE 'CREATE TABLE stealer_log (
         k BIGINT NOT NULL,
         seq SMALLINT NOT NULL,
+        shard SMALLINT NOT NULL,
         website_id INTEGER NOT NULL,
         breach_id INTEGER NOT NULL,
-        PRIMARY KEY (k, seq, website_id, breach_id)
+        PRIMARY KEY (k, seq, shard, website_id, breach_id)
     )' || parts;
 END $$;
 CREATE INDEX account_domain ON account (domain_id);
@@ -78,9 +81,61 @@ CREATE TABLE paste (
 CREATE TABLE paste_account (
     k BIGINT NOT NULL,
     seq SMALLINT NOT NULL,
+    shard SMALLINT NOT NULL,
     paste_id BIGINT NOT NULL,
-    PRIMARY KEY (k, seq, paste_id)
+    PRIMARY KEY (k, seq, shard, paste_id)
 );
+
+-- The place of an id in a packed list, from 1, or 0.
+CREATE FUNCTION breach_place(list BYTEA, id BYTEA) RETURNS INTEGER
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    place INTEGER := position(id IN list);
+BEGIN
+    -- Nearly always, the first match is not between two ids.
+    IF place % 2 = 1 OR place = 0 THEN
+        RETURN place;
+    END IF;
+    FOR place IN SELECT generate_series(1, length(list) - 1, 2) LOOP
+        IF substring(list FROM place FOR 2) = id THEN
+            RETURN place;
+        END IF;
+    END LOOP;
+    RETURN 0;
+END $$;
+
+-- The ids of two packed lists in ascending order.
+CREATE FUNCTION breach_union(a BYTEA, b BYTEA) RETURNS BYTEA
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    ends CONSTANT INTEGER[] := ARRAY[length(a), length(b)];
+    i INTEGER := 0;
+    j INTEGER := 0;
+    merged BYTEA := '';
+    x INTEGER;
+    y INTEGER;
+BEGIN
+    IF ends[1] = 0 OR ends[2] = 0 THEN
+        RETURN a || b;
+    END IF;
+    -- Nearly always, the second list is that of a newer breach.
+    IF get_byte(a, ends[1] - 1) * 256 + get_byte(a, ends[1] - 2) < get_byte(b, 1) * 256 + get_byte(b, 0) THEN
+        RETURN a || b;
+    END IF;
+    WHILE i < ends[1] AND j < ends[2] LOOP
+        x := get_byte(a, i + 1) * 256 + get_byte(a, i);
+        y := get_byte(b, j + 1) * 256 + get_byte(b, j);
+        IF x <= y THEN
+            merged := merged || substring(a FROM i + 1 FOR 2);
+            i := i + 2;
+            j := j + CASE WHEN x = y THEN 2 ELSE 0 END;
+        ELSE
+            merged := merged || substring(b FROM j + 1 FOR 2);
+            j := j + 2;
+        END IF;
+    END LOOP;
+    RETURN merged || substring(a FROM i + 1) || substring(b FROM j + 1);
+END $$;
 
 CREATE TABLE opt_out (
     hash BYTEA NOT NULL PRIMARY KEY,
@@ -191,10 +246,22 @@ DECLARE
     bounds TEXT;
 BEGIN
     IF coalesce(current_setting('breaches.distributed', true), '') = 'on' THEN
-        PERFORM create_distributed_table('account', 'k');
-        PERFORM create_distributed_table('stealer_log', 'k', colocate_with => 'account');
-        PERFORM create_distributed_table('paste_account', 'k', colocate_with => 'account');
-        PERFORM create_reference_table('breach');
+        -- The rows of one transaction of a load: an account, its list, and a website or paste. Always empty
+        -- between transactions.
+        CREATE UNLOGGED TABLE staged (
+            k BIGINT NOT NULL,
+            shard SMALLINT NOT NULL,
+            domain_id INTEGER NOT NULL,
+            local TEXT NOT NULL,
+            breaches BYTEA NOT NULL,
+            other_id BIGINT NOT NULL
+        );
+        PERFORM create_distributed_table('account', 'shard');
+        PERFORM create_distributed_table('stealer_log', 'shard', colocate_with => 'account');
+        PERFORM create_distributed_table('paste_account', 'shard', colocate_with => 'account');
+        PERFORM create_distributed_table('staged', 'shard', colocate_with => 'account');
+        PERFORM create_distributed_function('breach_place(bytea, bytea)');
+        PERFORM create_distributed_function('breach_union(bytea, bytea)');
         PERFORM create_reference_table('mail_domain');
         INSERT INTO meta (key, value) VALUES ('distributed', 1);
         RETURN;

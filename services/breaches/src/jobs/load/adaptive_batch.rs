@@ -11,6 +11,9 @@ use crate::jobs::context::JobContext;
 const MIN_RECORDS: usize = 5_000;
 /// Maximum memory of a SQLite transaction, in MiB.
 const MAX_MIB: usize = 256;
+/// Records in a transaction of staged rows per MiB of the load's memory, and the maximum.
+const STAGED_PER_MIB: usize = 1_024;
+const MAX_STAGED: usize = 200_000;
 /// The first transaction has the maximum size divided by this number.
 const FIRST: usize = 8;
 /// Target duration of a SQLite transaction. Other writers wait for it, at most 5 s.
@@ -35,6 +38,12 @@ impl AdaptiveBatch {
                 if quick { Self { size: sizes.most, ..sizes } } else { sizes }
             }
         }
+    }
+
+    /// Sizes for a database that is distributed over servers, where a transaction has a fixed cost of some
+    /// 20,000 records.
+    pub fn staged(context: &JobContext) -> Self {
+        Self::up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
     }
 
     fn up_to(most: usize) -> Self {

@@ -98,7 +98,8 @@ impl Linker {
         Ok(false)
     }
 
-    fn prepare<'a>(
+    /// The accounts of the addresses that may be stored, in their order.
+    pub fn prepare<'a>(
         &mut self,
         db: &mut Db,
         links: &[AddressLinks<'a>],
@@ -171,6 +172,10 @@ impl Apply for Linker {
 
     fn is_quick(&self) -> bool {
         self.placement == Placement::Appended
+    }
+
+    fn is_staged(&self) -> bool {
+        self.placement == Placement::Staged
     }
 
     fn forget(&mut self) {

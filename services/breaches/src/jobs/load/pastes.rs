@@ -1,12 +1,13 @@
 //! `pastes load`: one paste with its addresses a line.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io::BufReader;
 use std::path::PathBuf;
 
 use batch::{BoundedLines, Line};
-use database::Db;
+use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -24,15 +25,19 @@ use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
-use crate::model::{AccountKey, instant, loaded_address, paste as rules};
-use crate::store::accounts::AccountRow;
+use crate::model::{AccountKey, address_text, instant, loaded_address, paste as rules};
+use crate::store::accounts::{self, Linked, NewAccount, PasteLink, Placement, StagedRow};
 use crate::store::jobs::Counts;
 use crate::store::notices::{self, PASTE};
-use crate::store::{account_links, admin_events, jobs, pastes, untold_pastes, versions};
+use crate::store::{
+    account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
+};
 
 /// Maximum number of pastes in a transaction. Their lines together are limited to the length of one
 /// line.
 const BATCH: usize = 200;
+/// The same for a database that is distributed over servers, where a transaction has a high fixed cost.
+const STAGED_BATCH: usize = 4_000;
 /// Maximum length of a line in MiB, if `LOAD_MEMORY_MB` is at least four times as large; otherwise
 /// a quarter of that.
 const MAX_LINE_MIB: usize = 16;
@@ -114,11 +119,14 @@ struct Batch {
     size: usize,
     /// True if notices are posted about them.
     notifies: bool,
+    /// True if the accounts are staged.
+    is_staged: bool,
 }
 
 impl Batch {
     fn has_room(&self, size: usize, most: usize) -> bool {
-        self.entries.len() < BATCH && self.size + size <= most
+        let pastes = if self.is_staged { STAGED_BATCH } else { BATCH };
+        self.entries.len() < pastes && self.size + size <= most
     }
 
     fn push(&mut self, entry: Entry) {
@@ -154,7 +162,8 @@ fn run(
     let mut invalid = 0;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
     let mut db = RetryingConnection::open(&context.pools)?;
-    let mut batch = Batch { notifies: !options.no_notify, ..Batch::default() };
+    let is_staged = accounts::placement_in_table(db.db())? == Placement::Staged;
+    let mut batch = Batch { notifies: !options.no_notify, is_staged, ..Batch::default() };
     let mut open = true;
     let unreadable = || JobError::file(options.file.display().to_string());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
@@ -226,14 +235,19 @@ fn commit(
         excluded.refresh(db)?;
         let mut news = News { notifies: batch.notifies, counts: BTreeMap::new() };
         let mut added = 0;
-        for entry in &batch.entries {
-            added += link(db, excluded, entry, &mut news)?;
+        if batch.is_staged {
+            added = link_staged(db, excluded, &batch.entries, &mut news)?;
+        } else {
+            for entry in &batch.entries {
+                added += link(db, excluded, entry, &mut news)?;
+            }
         }
         untold_pastes::add(db, &news.counts)?;
         let moved = jobs::advance(db, id, &cursor, added, now)?;
         job::expect_open(db, id, moved)
     });
-    *batch = Batch { notifies: batch.notifies, ..Batch::default() };
+    let Batch { notifies, is_staged, .. } = *batch;
+    *batch = Batch { notifies, is_staged, ..Batch::default() };
     match stored {
         Err(JobError::DoneElsewhere) => Ok(false),
         stored => stored.map(|()| true),
@@ -250,13 +264,19 @@ struct News {
 
 impl News {
     /// Counts a new link for later notices, or records it as notified if notices are suppressed.
-    fn add(&mut self, db: &mut Db, row: AccountRow, paste: i64) -> Result<(), JobError> {
+    fn add(
+        &mut self,
+        db: &mut Db,
+        k: i64,
+        (local, domain): (&str, &str),
+        paste: i64,
+    ) -> Result<(), JobError> {
         if self.notifies {
-            *self.counts.entry((row.domain, paste)).or_default() += 1;
+            *self.counts.entry((domain.to_owned(), paste)).or_default() += 1;
             return Ok(());
         }
-        for (subscriber, email) in notices::listeners_between(db, row.k, row.k)? {
-            if email == row.address() {
+        for (subscriber, email) in notices::listeners_between(db, k, k)? {
+            if email == address_text::full_text(local, domain) {
                 notices::record(db, subscriber, PASTE, &[paste])?;
             }
         }
@@ -276,12 +296,60 @@ fn link(db: &mut Db, excluded: &Excluded, entry: &Entry, news: &mut News) -> Res
             if pastes::add_account(db, (row.k, row.seq), paste)? {
                 added += 1;
                 if is_shown {
-                    news.add(db, row, paste)?;
+                    news.add(db, row.k, (&row.local, &row.domain), paste)?;
                 }
             }
         }
     }
     Ok(added)
+}
+
+/// Links pastes to their addresses on a database that is distributed over servers.
+fn link_staged(
+    db: &mut Db,
+    excluded: &Excluded,
+    entries: &[Entry],
+    news: &mut News,
+) -> Result<i64, JobError> {
+    let mut links: Vec<(i64, Cow<'_, str>, i64)> = Vec::new();
+    let mut hidden = HashSet::new();
+    for entry in entries {
+        let paste = pastes::upsert(db, &entry.paste)?;
+        if rules::is_opt_out_mark(&entry.paste.source) {
+            hidden.insert(paste);
+        }
+        for address in &entry.emails.addresses {
+            let (k, text) = (AccountKey::of(&address.sha1()).0, sorted_text::of(address));
+            if !excluded.contains(db, k, &text)? {
+                links.push((k, text, paste));
+            }
+        }
+    }
+    links.sort_unstable();
+    links.dedup();
+    let mut names: Vec<&str> = links.iter().map(|link| sorted_text::split(&link.1).1).collect();
+    names.sort_unstable();
+    names.dedup();
+    let ids = mail_domains::ids(db, &names)?;
+    let mut rows = Vec::with_capacity(links.len());
+    for (k, text, paste) in &links {
+        let (local, domain) = sorted_text::split(text);
+        let domain_id = ids.get(domain).copied().ok_or(DatabaseError::NotFound)?;
+        let account = NewAccount { k: *k, domain_id, local, breaches: &[] };
+        rows.push(StagedRow { account, other_id: *paste });
+    }
+    let mut accounts: Vec<NewAccount<'_>> = rows.iter().map(|row| row.account).collect();
+    accounts.dedup();
+    let Db::Pg(conn) = db else { return Ok(0) };
+    accounts::link_staged(conn, &accounts, &mut Linked::default())?;
+    let new = accounts::add_pastes(conn, &rows)?;
+    let domains: HashMap<i32, &str> = ids.iter().map(|(name, id)| (*id, name.as_str())).collect();
+    for PasteLink { k, domain_id, local, paste } in &new {
+        if let Some(domain) = domains.get(domain_id).filter(|_| !hidden.contains(paste)) {
+            news.add(db, *k, (local, domain), *paste)?;
+        }
+    }
+    Ok(i64::try_from(new.len()).map_err(DatabaseError::broken)?)
 }
 
 fn finish(

@@ -29,6 +29,7 @@ use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
 use crate::model::{AccountKey, Breach, loaded_address, website};
+use crate::store::accounts::StagedRow;
 use crate::store::jobs::Counts;
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
@@ -112,8 +113,10 @@ fn run(
 ) -> Result<Outcome, JobError> {
     let (merge, tally) =
         job::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
+    let placement = context.pools.read_blocking(accounts::placement_in_table)?;
     let mut linker = PairLinker {
         linker: Linker::new(context, std::slice::from_ref(breach))
+            .placed(placement)
             .suppress_notices(options.no_notify),
         websites: DomainIds::default(),
         breach: breach.id,
@@ -273,6 +276,32 @@ struct PairLinker {
     drop_self: bool,
 }
 
+impl PairLinker {
+    /// The pairs of addresses that may be stored. The pairs of an address are consecutive, in the order of the
+    /// addresses.
+    fn staged_rows<'a>(
+        &mut self,
+        db: &mut Db,
+        links: &[AddressLinks<'a>],
+        pairs: &[(&str, &str)],
+        websites: &[i32],
+    ) -> Result<Vec<StagedRow<'a>>, JobError> {
+        let accounts = self.linker.prepare(db, links)?;
+        let (mut accounts, mut rows) = (accounts.into_iter().peekable(), Vec::new());
+        let mut pairs = pairs.iter().zip(websites).peekable();
+        for link in links {
+            let local = sorted_text::split(link.address).0;
+            let account = accounts.next_if(|account| account.k == link.k && account.local == local);
+            while let Some((_, website)) = pairs.next_if(|(pair, _)| pair.0 == link.address) {
+                rows.extend(
+                    account.map(|account| StagedRow { account, other_id: (*website).into() }),
+                );
+            }
+        }
+        Ok(rows)
+    }
+}
+
 impl Apply for PairLinker {
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
         let list = self.breach.to_le_bytes();
@@ -288,8 +317,14 @@ impl Apply for PairLinker {
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        self.linker.link(db, &links)?;
+        // First, because Citus changes tables that every server has before those of single ones.
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
+        self.linker.link(db, &links)?;
+        if self.linker.is_staged() {
+            let rows = self.staged_rows(db, &links, &pairs, &ids)?;
+            let Db::Pg(conn) = db else { return Ok(0) };
+            return Ok(accounts::add_pairs(conn, &rows, self.breach)?);
+        }
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
             // Excluded addresses have no row and get no pair.
@@ -301,6 +336,10 @@ impl Apply for PairLinker {
         }
         let added = stealer_logs::add(db, &new)?;
         Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
+    }
+
+    fn is_staged(&self) -> bool {
+        self.linker.is_staged()
     }
 
     fn forget(&mut self) {

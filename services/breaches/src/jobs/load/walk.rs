@@ -69,6 +69,11 @@ pub trait Apply {
     /// Clears caches of database content after a possible rollback.
     fn forget(&mut self);
 
+    /// Returns whether the accounts of a transaction are staged, which is cheap for many only.
+    fn is_staged(&self) -> bool {
+        false
+    }
+
     /// Returns whether the largest transaction is quick, so its size need not be adapted.
     fn is_quick(&self) -> bool {
         false
@@ -91,7 +96,10 @@ pub fn walk(
     let spilled = || JobError::file("a temporary file");
     let mut connection = RetryingConnection::open(&context.pools)?;
     load_connections::set_cache(connection.db(), cache_kib(context, sorted.is_in_memory()))?;
-    let mut batch_size = AdaptiveBatch::new(context, per_mib, target.is_quick());
+    let mut batch_size = match target.is_staged() {
+        true => AdaptiveBatch::staged(context),
+        false => AdaptiveBatch::new(context, per_mib, target.is_quick()),
+    };
     let total = u64::try_from(tally.counts.accepted).ok();
     let progress = ProgressReporter::new("loading", Unit::Items("accounts"), total);
     let report = |done| progress.set_with(done, || details(tally.counts));

@@ -40,14 +40,22 @@ pub struct Cleaned {
 pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
     let progress = ProgressReporter::new("cleaning", Unit::Items("accounts"), None);
-    let (mut cleaned, mut after) = (Cleaned::default(), (i64::MIN, -1));
+    let mut cleaned = Cleaned::default();
+    let mut pages = accounts::Pages::after(connection.db(), (i64::MIN, -1))?;
     loop {
-        let rows = accounts::page(connection.db(), after)?;
-        let Some(last) = rows.last() else { break };
-        after = (last.k, i16::MAX);
+        let rows = pages.next(connection.db())?;
+        if rows.is_empty() {
+            break;
+        }
         cleaned.examined += rows.len() as u64;
         progress.add(rows.len() as u64);
-        let wrong: Vec<&AccountRow> = rows.iter().filter(|row| may_be_wrong(row)).collect();
+        let empty = rows.iter().filter(|row| row.breaches.is_empty());
+        let empty: Vec<(i64, i16)> = empty.map(|row| (row.k, row.seq)).collect();
+        let used = account_links::with_data(connection.db(), &empty)?;
+        let is_wrong = |row: &&AccountRow| {
+            is_odd(row) || row.breaches.is_empty() && !used.contains(&(row.k, row.seq))
+        };
+        let wrong: Vec<&AccountRow> = rows.iter().filter(is_wrong).collect();
         if wrong.is_empty() {
             continue;
         }
@@ -68,10 +76,6 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         Ok(())
     })?;
     Ok(cleaned)
-}
-
-fn may_be_wrong(row: &AccountRow) -> bool {
-    row.breaches.is_empty() || is_odd(row)
 }
 
 fn is_odd(row: &AccountRow) -> bool {

@@ -13,6 +13,8 @@ use crate::store::{
 
 /// Number of accounts in the sample.
 const SAMPLE: usize = 1_000;
+/// Places from which consecutive accounts are taken.
+const PLACES: usize = 50;
 
 /// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -92,11 +94,11 @@ fn sample(db: &mut Db, accounts: i64) -> Result<Vec<AccountRow>, JobError> {
         return Ok(accounts::after(db, start, accounts)?);
     }
     let mut rows = Vec::with_capacity(SAMPLE);
-    for _ in 0..SAMPLE {
+    for _ in 0..PLACES {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes)
             .map_err(|error| JobError::Rejected(format!("no random bytes: {error}")))?;
-        rows.extend(accounts::after(db, (i64::from_le_bytes(bytes), -1), 1)?);
+        rows.extend(accounts::sample(db, i64::from_le_bytes(bytes), (SAMPLE / PLACES) as i64)?);
     }
     Ok(rows)
 }

@@ -2,6 +2,7 @@
 
 mod background;
 mod clean;
+mod cluster_watch;
 pub(super) mod compaction;
 mod doctor;
 mod domain_counts;
@@ -9,6 +10,7 @@ mod purge;
 
 pub use background::maintain;
 pub use clean::{Cleaned, clean};
+pub use cluster_watch::watch_cluster;
 pub use doctor::{Findings, examine};
 pub use domain_counts::recount_domains;
 pub use purge::retire;

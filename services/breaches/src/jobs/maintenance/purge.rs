@@ -1,7 +1,9 @@
-//! Removes a breach from all accounts, in key order and in batches.
+//! Removes a breach from all accounts, in key order and in short transactions.
+
+use std::time::{Duration, Instant};
 
 use batch::{ProgressReporter, Unit};
-use database::Db;
+use database::{Backend, Db};
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
@@ -9,6 +11,7 @@ use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::model::{Breach, id_list, instant};
 use crate::store::accounts::{self, AccountRow};
+use crate::store::layout::Layout;
 use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
 
 /// `breach retire`: hides the breach immediately, then removes its links and pairs, and accounts
@@ -41,26 +44,85 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
-    strip_appended(context, &mut connection, breach, running.id)?;
-    let mut after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
-    let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
-    loop {
-        let rows = accounts::page(connection.db(), after)?;
-        let Some(last) = rows.last().map(|row| row.k) else { break };
-        let low = after.0;
-        connection.transaction(|db| strip(context, db, breach, running.id, &rows, (low, last)))?;
-        after = (last, i16::MAX);
-        progress.add(rows.len() as u64);
+    match context.pools.backend() {
+        Backend::Sqlite => strip_rows(context, &mut connection, breach, running)?,
+        Backend::Postgres => strip_ranges(context, &mut connection, breach, running)?,
     }
-    progress.finish();
     let now = context.clock.unix();
     connection.transaction(|db| {
         versions::lock_accounts(db)?;
-        stealer_logs::remove_between(db, breach.id, after.0, i64::MAX)?;
         versions::bump_catalogue(db, now)?;
         jobs::finish(db, running.id, now)?;
         Ok(())
     })
+}
+
+/// Removes links and pairs row by row.
+fn strip_rows(
+    context: &JobContext,
+    connection: &mut RetryingConnection,
+    breach: &Breach,
+    running: &Running,
+) -> Result<(), JobError> {
+    strip_appended(context, connection, breach, running.id)?;
+    let mut low = running.after.unwrap_or(i64::MIN);
+    let after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
+    let mut pages = accounts::Pages::after(connection.db(), after)?;
+    let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
+    loop {
+        let rows = pages.next(connection.db())?;
+        let Some(last) = rows.last().map(|row| row.k) else { break };
+        connection.transaction(|db| strip(context, db, breach, running.id, &rows, (low, last)))?;
+        low = last;
+        progress.add(rows.len() as u64);
+    }
+    progress.finish();
+    connection.transaction(|db| {
+        versions::lock_accounts(db)?;
+        stealer_logs::remove_between(db, breach.id, low, i64::MAX)?;
+        Ok(())
+    })
+}
+
+/// Target duration of a transaction. Loads wait for it.
+const TARGET: Duration = Duration::from_millis(500);
+/// The first range of keys: one shard of a distributed database.
+const FIRST_WIDTH: u64 = 1 << 52;
+
+/// Removes links and pairs by ranges of keys, each in a transaction of a few statements.
+fn strip_ranges(
+    context: &JobContext,
+    connection: &mut RetryingConnection,
+    breach: &Breach,
+    running: &Running,
+) -> Result<(), JobError> {
+    let layout = Layout::of(connection.db())?;
+    let (mut next, mut width) =
+        (running.after.map_or(Some(i64::MIN), |k| k.checked_add(1)), FIRST_WIDTH);
+    let progress = ProgressReporter::new("purging", Unit::Items("links"), None);
+    while let Some(low) = next {
+        let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
+        let begin = Instant::now();
+        let removed = connection.transaction(|db| {
+            versions::lock_accounts(db)?;
+            let Db::Pg(conn) = &mut *db else { return Ok(0) };
+            let removed = accounts::strip_between(conn, layout, breach.id, (low, high))?;
+            note_removed(context, db, breach, running.id, high, removed)?;
+            Ok(removed)
+        })?;
+        progress.add(u64::try_from(removed).unwrap_or(0));
+        next = high.checked_add(1);
+        width = adapted(width, begin.elapsed());
+    }
+    progress.finish();
+    Ok(())
+}
+
+/// The width of the next range, after one that took some time.
+fn adapted(width: u64, took: Duration) -> u64 {
+    let ratio = (TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 8.0);
+    // The conversion is saturating.
+    ((width as f64 * ratio) as u64).max(1)
 }
 
 /// Removes the links of appended accounts. No load adds new ones to a retired breach.
@@ -101,6 +163,18 @@ fn strip(
             removed += 1;
         }
     }
+    note_removed(context, db, breach, job, high, removed)
+}
+
+/// Counts removed links and moves the checkpoint.
+fn note_removed(
+    context: &JobContext,
+    db: &mut Db,
+    breach: &Breach,
+    job: i64,
+    high: i64,
+    removed: i64,
+) -> Result<(), JobError> {
     breaches::add_loaded(db, breach.id, -removed)?;
     let now = context.clock.unix();
     let moved = jobs::advance(db, job, &high.to_le_bytes(), removed, now)?;

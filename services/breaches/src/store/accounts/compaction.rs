@@ -3,6 +3,7 @@
 use database::{DatabaseError, Db};
 
 use super::runs::{self, Weights};
+use crate::store::layout::Layout;
 use crate::store::{account_links, versions};
 
 /// A load uses a run if the table has at least this multiple of its accounts; otherwise it would
@@ -26,6 +27,8 @@ pub enum Placement {
     Table,
     /// A run (SQLite only).
     Appended,
+    /// The table, by way of the table of staged rows (distributed databases only).
+    Staged,
 }
 
 fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
@@ -35,10 +38,16 @@ fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
     }
 }
 
+/// Chooses the place of a load whose accounts need rows in the table.
+pub fn placement_in_table(db: &mut Db) -> Result<Placement, DatabaseError> {
+    let is_distributed = Layout::of(db)?.is_distributed();
+    Ok(if is_distributed { Placement::Staged } else { Placement::Table })
+}
+
 /// Chooses the place of a load with this number of accounts.
 pub fn placement(db: &mut Db, accounts: i64) -> Result<Placement, DatabaseError> {
     let small = |found: Weights| accounts.saturating_mul(TIMES) <= found.table + found.runs;
-    Ok(if weights(db)?.is_some_and(small) { Placement::Appended } else { Placement::Table })
+    Ok(if weights(db)?.is_some_and(small) { Placement::Appended } else { placement_in_table(db)? })
 }
 
 /// Returns whether all accounts are in the table.

@@ -7,16 +7,23 @@ mod batches;
 mod compaction;
 pub mod domain_walk;
 mod new_account;
+mod pages;
 mod read;
+mod routed;
 mod runs;
+mod strip;
 mod writer;
 
-pub use batches::{Linked, merge};
+pub use batches::{Linked, PasteLink, StagedRow, add_pairs, add_pastes, link_staged, merge};
 pub use compaction::{
-    Placement, has_accounts_in_runs, is_compact, join_two, move_some, placement, strip_some,
+    Placement, has_accounts_in_runs, is_compact, join_two, move_some, placement,
+    placement_in_table, strip_some,
 };
 pub use domain_walk::in_one_snapshot;
 pub use new_account::NewAccount;
+pub use pages::{Pages, sample};
 pub use read::*;
+pub use routed::{one_key, one_page, one_range, routed_range, routed_with_key};
 pub use runs::{AccountFilters, AccountView, faults, with_view};
+pub use strip::{StripStatements, strip_between};
 pub use writer::AccountWriter;

@@ -12,6 +12,7 @@ use super::runs::{self, AccountView, RunAccount};
 use crate::model::{AccountKey, address_text, id_list};
 use crate::store::mail_domains;
 use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
+use crate::store::shard::{self, KeyBetween, KeyIs};
 
 /// The number of an account without a row. No paste and no stealer log refers to it.
 pub const IN_RUNS: i16 = -1;
@@ -62,7 +63,8 @@ impl AccountRow {
 /// The accounts with a key. There are several only if 8 bytes of SHA-1 collide.
 #[auto_type]
 pub fn by_key(k: i64) -> _ {
-    account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
+    let has_key: KeyIs<account::table> = shard::key_is(k);
+    account::table.inner_join(mail_domain::table).filter(has_key).select((
         account::k,
         account::seq,
         account::local,
@@ -100,13 +102,14 @@ pub fn by_range(low: i64, high: i64) -> _ {
         .select(((account::local, mail_domain::name, account::breaches), account::domain_id))
 }
 
-/// The accounts with keys from `low` to `high`, for PostgreSQL.
+/// The accounts with keys from `low` to `high` in one shard, for PostgreSQL.
 ///
 /// Looks up the domain of each row instead of joining: the plan of a prepared statement does not
 /// know the keys, expects a large range and would read all domains.
 #[auto_type]
 pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
-    account::table.filter(account::k.between(low, high)).select((
+    let has_key: KeyBetween<account::table> = shard::key_between(low, high);
+    account::table.filter(has_key).select((
         account::local,
         mail_domain::table
             .filter(mail_domain::id.eq(account::domain_id))
@@ -206,7 +209,13 @@ pub fn range(
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
     match (db, view) {
-        (Db::Pg(conn), _) => Ok(by_range_of_any_size(low.0, high.0).load(conn)?),
+        (Db::Pg(conn), _) if shard::of_key(low.0) == shard::of_key(high.0) => {
+            Ok(by_range_of_any_size(low.0, high.0).load(conn)?)
+        }
+        (Db::Pg(conn), _) => {
+            let rows: Vec<(RangeRow, i32)> = by_range(low.0, high.0).load(conn)?;
+            Ok(rows.into_iter().map(|(row, _)| row).collect())
+        }
         (Db::Sqlite(conn), Some(_)) => merged_range(conn, view, low, high),
         (Db::Sqlite(conn), None) => conn.transaction(|conn| merged_range(conn, None, low, high)),
     }
@@ -241,27 +250,26 @@ fn merged(list: &[u8], more: &[u8]) -> Vec<u8> {
 /// Accounts read per query.
 const PAGE: i64 = 5_000;
 
-/// The next few thousand accounts after a place. Accounts with the same key are not split.
-pub fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
-    let mut rows = after(db, place, PAGE)?;
-    let full = rows.len() as i64 == PAGE;
-    if let (true, Some(last)) = (full, rows.last().map(|row| row.k))
-        && rows.first().is_some_and(|row| row.k != last)
-    {
-        rows.retain(|row| row.k != last);
-    }
-    Ok(rows)
-}
-
 /// The number of accounts without a breach, a stealer log or a paste.
 pub fn count_empty(db: &mut Db) -> Result<i64, DatabaseError> {
     let pair = stealer_log::k.eq(account::k).and(stealer_log::seq.eq(account::seq));
     let paste = paste_account::k.eq(account::k).and(paste_account::seq.eq(account::seq));
     let empty = account::table
         .filter(account::breaches.eq(&[][..]))
-        .filter(not(exists(stealer_log::table.filter(pair))))
-        .filter(not(exists(paste_account::table.filter(paste))));
-    let Db::Sqlite(conn) = db else { return Ok(empty.count().get_result(db)?) };
+        .filter(not(exists(stealer_log::table.filter(pair).select(stealer_log::k))))
+        .filter(not(exists(paste_account::table.filter(paste).select(paste_account::k))));
+    let conn = match db {
+        Db::Sqlite(conn) => conn,
+        Db::Pg(conn) => {
+            let pair = pair.and(stealer_log::shard.eq(account::shard));
+            let paste = paste.and(paste_account::shard.eq(account::shard));
+            let empty = account::table
+                .filter(account::breaches.eq(&[][..]))
+                .filter(not(exists(stealer_log::table.filter(pair).select(stealer_log::k))))
+                .filter(not(exists(paste_account::table.filter(paste).select(paste_account::k))));
+            return Ok(empty.count().get_result(conn)?);
+        }
+    };
     let (mut found, mut after) = (0, (i64::MIN, IN_RUNS));
     loop {
         let page = empty
@@ -373,5 +381,7 @@ pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
 
 /// The packed list of the account at a place.
 pub fn by_place(db: &mut Db, (k, seq): (i64, i16)) -> Result<Option<Vec<u8>>, DatabaseError> {
-    Ok(account::table.find((k, seq)).select(account::breaches).first(db).optional()?)
+    let has_key = shard::key_is::<account::table>(k);
+    let row = account::table.filter(has_key.and(account::seq.eq(seq)));
+    Ok(row.select(account::breaches).first(db).optional()?)
 }

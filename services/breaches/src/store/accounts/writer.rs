@@ -9,12 +9,13 @@ use super::runs::RunWriter;
 use crate::store::domain_accounts;
 
 /// Writes the accounts of one transaction, in the order of their keys.
-pub struct AccountWriter {
+pub struct AccountWriter<'a> {
     run: Option<RunWriter>,
+    staged: Option<Vec<NewAccount<'a>>>,
     has_links: bool,
 }
 
-impl AccountWriter {
+impl<'a> AccountWriter<'a> {
     /// Starts writing. If no address is linked to any of the breaches yet (`has_links` is false),
     /// appending reads nothing.
     pub fn new(db: &mut Db, placement: Placement, has_links: bool) -> Result<Self, DatabaseError> {
@@ -22,16 +23,21 @@ impl AccountWriter {
             (Placement::Appended, Db::Sqlite(conn)) => Some(RunWriter::new(conn)?),
             _ => None,
         };
-        Ok(Self { run, has_links })
+        let staged = (placement == Placement::Staged).then(Vec::new);
+        Ok(Self { run, staged, has_links })
     }
 
     /// Links accounts to their breaches, and adds the changes to `linked`.
     pub fn write(
         &mut self,
         db: &mut Db,
-        new: &[NewAccount<'_>],
+        new: &[NewAccount<'a>],
         linked: &mut Linked,
     ) -> Result<(), DatabaseError> {
+        if let Some(staged) = &mut self.staged {
+            staged.extend_from_slice(new);
+            return Ok(());
+        }
         match (&mut self.run, db) {
             (Some(run), Db::Sqlite(conn)) => {
                 batches::append(conn, new, self.has_links, run, linked)
@@ -44,6 +50,10 @@ impl AccountWriter {
     pub fn finish(self, db: &mut Db, linked: &mut Linked) -> Result<(), DatabaseError> {
         match (self.run, db) {
             (Some(run), Db::Sqlite(conn)) => run.finish(conn),
+            (_, Db::Pg(conn)) => match self.staged {
+                Some(staged) => batches::link_staged(conn, &staged, linked),
+                None => Ok(()),
+            },
             (_, db) => domain_accounts::add(db, &mut linked.filings),
         }
     }

@@ -1,12 +1,15 @@
 //! Links many accounts to breaches. Each group takes two or three statements for any number of
-//! breaches. On SQLite, another breach is appended to a run instead of the table.
+//! breaches. On SQLite, another breach is appended to a run instead of the table. A database that is
+//! distributed over servers gets all accounts of a transaction at once.
 
 mod append;
 mod changes;
 mod link;
 mod postgres;
 mod sqlite;
+mod staged;
 
 pub use append::append;
 pub use changes::Linked;
 pub use link::{link, merge};
+pub use staged::{PasteLink, StagedRow, add_pairs, add_pastes, link as link_staged};

@@ -3,8 +3,7 @@
 //! One statement appends a breach to stored lists. If that does not suffice for every account, one
 //! statement reads the stored accounts and one writes the changes.
 //!
-//! All statements name the key of each row next to constants only, so a database that is
-//! distributed by key can route every row.
+//! A database that is distributed over servers uses `staged` instead.
 
 use database::DatabaseError;
 use diesel::pg::Pg;
@@ -14,6 +13,7 @@ use diesel::sql_types::{Array, BigInt, Binary, Integer, SmallInt, Text};
 
 use super::changes::{Change, Linked, Stored, changes};
 use crate::store::accounts::new_account::NewAccount;
+use crate::store::shard;
 
 /// Accounts in a group; large enough to make its round trips cheap.
 pub(super) const GROUP: usize = 1_000;
@@ -54,6 +54,7 @@ pub(super) fn link(
 /// accounts that have the id or a higher one, and other addresses with the same key.
 struct Append<'a> {
     k: Vec<i64>,
+    shard: Vec<i16>,
     domain_id: Vec<i32>,
     local: Vec<&'a str>,
     list: &'a [u8],
@@ -67,6 +68,7 @@ impl<'a> Append<'a> {
         let id = u16::from_le_bytes(list.try_into().ok()?);
         group.iter().all(|account| account.breaches == list).then(|| Self {
             k: group.iter().map(|account| account.k).collect(),
+            shard: group.iter().map(|account| shard::of_key(account.k)).collect(),
             domain_id: group.iter().map(|account| account.domain_id).collect(),
             local: group.iter().map(|account| account.local).collect(),
             list,
@@ -77,16 +79,18 @@ impl<'a> Append<'a> {
 
 impl QueryFragment<Pg> for Append<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql("INSERT INTO account (k, seq, domain_id, local, breaches) SELECT k, 0, domain_id, local, ");
+        out.push_sql("INSERT INTO account (k, seq, shard, domain_id, local, breaches) SELECT k, 0, shard, domain_id, local, ");
         out.push_bind_param::<Binary, _>(self.list)?;
         out.push_sql(" FROM unnest(");
         out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<SmallInt>, _>(&self.shard)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<Text>, _>(&self.local)?;
         out.push_sql(
-            ") AS brought (k, domain_id, local) ON CONFLICT (k, seq) \
+            ") AS brought (k, shard, domain_id, local) ON CONFLICT (k, seq, shard) \
              DO UPDATE SET breaches = account.breaches || excluded.breaches \
              WHERE account.domain_id = excluded.domain_id AND account.local = excluded.local \
              AND (length(account.breaches) = 0 OR get_byte(account.breaches, length(account.breaches) - 1) * 256 \
@@ -140,6 +144,7 @@ impl RunQueryDsl<PgConnection> for WithKeys<'_> {}
 struct Upsert<'a> {
     k: Vec<i64>,
     seq: Vec<i16>,
+    shard: Vec<i16>,
     domain_id: Vec<i32>,
     local: Vec<&'a str>,
     breaches: Vec<&'a [u8]>,
@@ -150,6 +155,7 @@ impl<'a> Upsert<'a> {
         Self {
             k: changes.iter().map(|change| change.account.k).collect(),
             seq: changes.iter().map(|change| change.seq).collect(),
+            shard: changes.iter().map(|change| shard::of_key(change.account.k)).collect(),
             domain_id: changes.iter().map(|change| change.account.domain_id).collect(),
             local: changes.iter().map(|change| change.account.local).collect(),
             breaches: changes.iter().map(|change| &*change.list).collect(),
@@ -160,18 +166,20 @@ impl<'a> Upsert<'a> {
 impl QueryFragment<Pg> for Upsert<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(
-            "INSERT INTO account (k, seq, domain_id, local, breaches) SELECT * FROM unnest(",
+            "INSERT INTO account (k, seq, shard, domain_id, local, breaches) SELECT * FROM unnest(",
         );
         out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<SmallInt>, _>(&self.seq)?;
+        out.push_sql(", ");
+        out.push_bind_param::<Array<SmallInt>, _>(&self.shard)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<Integer>, _>(&self.domain_id)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<Text>, _>(&self.local)?;
         out.push_sql(", ");
         out.push_bind_param::<Array<Binary>, _>(&self.breaches)?;
-        out.push_sql(") ON CONFLICT (k, seq) DO UPDATE SET breaches = excluded.breaches");
+        out.push_sql(") ON CONFLICT (k, seq, shard) DO UPDATE SET breaches = excluded.breaches");
         Ok(())
     }
 }

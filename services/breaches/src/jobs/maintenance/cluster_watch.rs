@@ -1,0 +1,85 @@
+//! Watches the servers of a distributed database, for `/readyz` and the metrics.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use prometheus::{Gauge, IntGaugeVec, Opts};
+use shell::metrics::register;
+
+use crate::state::State;
+use crate::store::cluster::{self, Worker};
+
+/// Time between two rounds.
+const EVERY: Duration = Duration::from_secs(5);
+
+static UP: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "1 if the server of the distributed database answers, else 0";
+    register(IntGaugeVec::new(Opts::new("breaches_cluster_server_up", help), &["server"]))
+});
+static MISSING: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "Share of the accounts on servers that do not answer";
+    register(Gauge::new("breaches_accounts_unreachable_ratio", help))
+});
+
+/// Runs forever. Does nothing if all accounts are on one server.
+pub async fn watch_cluster(state: State) {
+    let mut missing = None;
+    while state.layout().is_distributed() {
+        match state.pools().read(cluster::workers).await {
+            Ok(workers) => {
+                note(&workers);
+                let now = unreachable(&workers);
+                match &now {
+                    Some(text) if missing != now => log::error!("the database lacks {text}"),
+                    None if missing.is_some() => log::info!("the database is complete again"),
+                    _ => {}
+                }
+                state.set_missing(now.clone());
+                missing = now;
+            }
+            Err(error) => log::debug!("the servers of the database were not counted: {error}"),
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+fn note(workers: &[Worker]) {
+    // A removed server has no metric.
+    UP.reset();
+    for worker in workers {
+        UP.with_label_values(&[&worker.name]).set(worker.is_up.into());
+    }
+    let (lost, all) = parts(workers);
+    MISSING.set(lost as f64 / all.max(1) as f64);
+}
+
+/// The parts on servers that do not answer, and all parts.
+fn parts(workers: &[Worker]) -> (i64, i64) {
+    let lost = workers.iter().filter(|worker| !worker.is_up);
+    (lost.map(|worker| worker.parts).sum(), workers.iter().map(|worker| worker.parts).sum())
+}
+
+/// Describes the parts that cannot be reached, for operators.
+fn unreachable(workers: &[Worker]) -> Option<String> {
+    let lost: Vec<&str> =
+        workers.iter().filter(|worker| !worker.is_up).map(|worker| worker.name.as_str()).collect();
+    let (missing, all) = parts(workers);
+    (!lost.is_empty())
+        .then(|| format!("{missing} of {all} parts of the accounts, on {}", lost.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unreachable_servers_are_named_with_their_parts() {
+        let worker = |name: &str, parts, is_up| Worker { name: name.to_owned(), parts, is_up };
+        let mut workers =
+            [worker("a:1", 16, true), worker("b:2", 8, true), worker("c:3", 8, false)];
+        let missing = unreachable(&workers);
+        assert_eq!(missing.as_deref(), Some("8 of 32 parts of the accounts, on c:3"));
+        workers[2].is_up = true;
+        assert_eq!(unreachable(&workers), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! Reads all accounts in key order, a few thousand at a time.
+
+use database::{DatabaseError, Db};
+
+use super::read::{AccountRow, after};
+use super::routed::ShardWalk;
+use crate::store::layout::Layout;
+
+/// Accounts read per query.
+const PAGE: i64 = 5_000;
+
+/// Reads all accounts in key order.
+#[derive(Debug)]
+pub struct Pages {
+    walk: Option<ShardWalk>,
+    after: (i64, i16),
+}
+
+impl Pages {
+    /// Starts after a place.
+    pub fn after(db: &mut Db, place: (i64, i16)) -> Result<Self, DatabaseError> {
+        let from = if place.1 < 0 { place.0 } else { place.0.saturating_add(1) };
+        let is_distributed = Layout::of(db)?.is_distributed();
+        Ok(Self { walk: is_distributed.then(|| ShardWalk::from(from)), after: place })
+    }
+
+    /// The next few thousand accounts; none at the end. Accounts with the same key are not split.
+    pub fn next(&mut self, db: &mut Db) -> Result<Vec<AccountRow>, DatabaseError> {
+        let rows = match &mut self.walk {
+            Some(walk) => walk.read(db, PAGE)?,
+            None => page(db, self.after)?,
+        };
+        if let Some(last) = rows.last() {
+            self.after = (last.k, i16::MAX);
+        }
+        Ok(rows)
+    }
+}
+
+/// Some consecutive accounts at a key. Hashes make them a random sample.
+pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, DatabaseError> {
+    if Layout::of(db)?.is_distributed() {
+        let (mut walk, mut rows) = (ShardWalk::from(k), Vec::new());
+        while (rows.len() as i64) < accounts {
+            let more = walk.read(db, accounts - rows.len() as i64)?;
+            if more.is_empty() {
+                break;
+            }
+            rows.extend(more);
+        }
+        return Ok(rows);
+    }
+    after(db, (k, -1), accounts)
+}
+
+/// The next few thousand accounts after a place.
+fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
+    let mut rows = after(db, place, PAGE)?;
+    let full = rows.len() as i64 == PAGE;
+    if let (true, Some(last)) = (full, rows.last().map(|row| row.k))
+        && rows.first().is_some_and(|row| row.k != last)
+    {
+        rows.retain(|row| row.k != last);
+    }
+    Ok(rows)
+}

@@ -1,0 +1,149 @@
+//! Reads accounts of a database that is distributed over servers.
+//!
+//! Each query names the shard and joins nothing, so Citus sends it to one server with the least planning.
+//! The names of domains are read on the coordinator.
+
+use std::collections::BTreeSet;
+
+use database::{DatabaseError, Db};
+use diesel::dsl::auto_type;
+use diesel::prelude::*;
+
+use super::read::{AccountRow, RangeRow};
+use crate::model::AccountKey;
+use crate::store::mail_domains;
+use crate::store::schema::account;
+use crate::store::shard::{self, KeyBetween, KeyIs};
+
+/// An account with the id of its domain.
+#[derive(Queryable)]
+struct Row {
+    k: i64,
+    seq: i16,
+    domain_id: i32,
+    local: String,
+    breaches: Vec<u8>,
+}
+
+/// The columns of [`Row`].
+#[auto_type]
+fn columns() -> _ {
+    (account::k, account::seq, account::domain_id, account::local, account::breaches)
+}
+
+/// The accounts with a key.
+#[auto_type]
+pub fn one_key(k: i64) -> _ {
+    let has_key: KeyIs<account::table> = shard::key_is(k);
+    account::table.filter(has_key).select(columns())
+}
+
+/// The accounts with keys from `low` to `high` in one shard.
+#[auto_type]
+pub fn one_range(low: i64, high: i64) -> _ {
+    let has_key: KeyBetween<account::table> = shard::key_between(low, high);
+    account::table.filter(has_key).select(columns())
+}
+
+/// The first accounts with keys from `low` to `high` in one shard, in key order.
+#[auto_type]
+pub fn one_page(low: i64, high: i64, limit: i64) -> _ {
+    let has_key: KeyBetween<account::table> = shard::key_between(low, high);
+    account::table.filter(has_key).select(columns()).order((account::k, account::seq)).limit(limit)
+}
+
+/// The accounts with a key.
+pub fn routed_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
+    let rows = one_key(key.0).load(db)?;
+    named(db, rows)
+}
+
+/// The accounts with keys from `low` to `high` in one shard.
+pub fn routed_range(
+    db: &mut Db,
+    low: AccountKey,
+    high: AccountKey,
+) -> Result<Vec<RangeRow>, DatabaseError> {
+    let rows = one_range(low.0, high.0).load(db)?;
+    let rows = named(db, rows)?.into_iter();
+    let range_row =
+        |AccountRow { local, domain, breaches, .. }| RangeRow { local, domain, breaches };
+    Ok(rows.map(range_row).collect())
+}
+
+fn named(db: &mut Db, rows: Vec<Row>) -> Result<Vec<AccountRow>, DatabaseError> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: BTreeSet<i32> = rows.iter().map(|row| row.domain_id).collect();
+    let names = mail_domains::names(db, &Vec::from_iter(ids))?;
+    let named = rows.into_iter().filter_map(|row| {
+        let Row { k, seq, domain_id, local, breaches } = row;
+        let domain = names.get(&domain_id)?.clone();
+        Some(AccountRow { k, seq, local, domain, breaches })
+    });
+    Ok(named.collect())
+}
+
+/// Reads some shards of a distributed database after another, in key order.
+#[derive(Debug)]
+pub(super) struct ShardWalk {
+    /// The lowest key that was not read; `None` at the end.
+    next: Option<i64>,
+    /// The number of shards in a query. Shards with fewer accounts than a page are read together.
+    shards: i16,
+}
+
+impl ShardWalk {
+    pub fn from(k: i64) -> Self {
+        Self { next: Some(k), shards: 1 }
+    }
+
+    /// The next accounts, at most `limit` unless more have the same key. Empty at the end.
+    pub fn read(&mut self, db: &mut Db, limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
+        while let Some(low) = self.next {
+            let first = shard::of_key(low);
+            let last = first.saturating_add(self.shards - 1).min(shard::SHARDS - 1);
+            let high = shard::keys(last).1;
+            let mut rows: Vec<Row> = if first == last {
+                one_page(low, high, limit).load(db)?
+            } else {
+                let Db::Pg(conn) = &mut *db else { return Ok(Vec::new()) };
+                let shards: Vec<i16> = (first..=last).collect();
+                account::table
+                    .filter(account::shard.eq_any(shards))
+                    .filter(account::k.between(low, high))
+                    .order((account::k, account::seq))
+                    .limit(limit)
+                    .select(columns())
+                    .load(conn)?
+            };
+            let is_full = rows.len() as i64 >= limit;
+            self.adapt(rows.len() as i64, limit);
+            if !is_full {
+                self.next = high.checked_add(1);
+            } else if let Some(last) = rows.last().map(|row| row.k) {
+                // Accounts with the same key are not split.
+                if rows.first().is_some_and(|row| row.k != last) {
+                    rows.retain(|row| row.k != last);
+                    self.next = Some(last);
+                } else {
+                    self.next = last.checked_add(1);
+                    rows = one_key(last).order(account::seq).load(db)?;
+                }
+            }
+            if !rows.is_empty() {
+                return named(db, rows);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Aims at half a page a query.
+    fn adapt(&mut self, found: i64, limit: i64) {
+        let fitting = i64::from(self.shards) * limit / 2 / found.max(1);
+        let most = i64::from(self.shards) * 16;
+        let shards = fitting.clamp(1, most.min(i64::from(shard::SHARDS)));
+        self.shards = i16::try_from(shards).unwrap_or(1);
+    }
+}

@@ -1,0 +1,86 @@
+//! Removes the links to a breach from ranges of keys on PostgreSQL.
+
+use database::DatabaseError;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+use crate::store::layout::Layout;
+use crate::store::shard;
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// The condition that the keys of `table` are from `low` to `high`. On a distributed database it names the
+/// shards, so a range within one shard asks one server.
+fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
+    let keys = format!("{table}.k BETWEEN {low} AND {high}");
+    if !layout.is_distributed() {
+        return keys;
+    }
+    let shards = shard::of_key(low)..=shard::of_key(high);
+    let list: Vec<String> = shards.map(|shard| shard.to_string()).collect();
+    format!("{table}.shard IN ({}) AND {keys}", list.join(", "))
+}
+
+/// The statements of [`strip_between`], in their order.
+#[derive(Debug)]
+pub struct StripStatements {
+    /// Removes the pairs of stealer logs.
+    pub pairs: String,
+    /// Counts the links.
+    pub count: String,
+    /// Removes accounts without other data.
+    pub accounts: String,
+    /// Removes the links of the other accounts.
+    pub links: String,
+}
+
+impl StripStatements {
+    /// Names the shards of the keys from `low` to `high` if the accounts are distributed.
+    pub fn new(layout: Layout, breach: u16, (low, high): (i64, i64)) -> Self {
+        let [first, second] = breach.to_le_bytes();
+        let id = format!(r"'\x{first:02x}{second:02x}'::BYTEA");
+        let (pairs, accounts) = (place("p", layout, low, high), place("a", layout, low, high));
+        // The first condition on the list is the cheaper one.
+        let linked = format!(
+            "{accounts} AND position({id} IN a.breaches) > 0 AND breach_place(a.breaches, {id}) > 0"
+        );
+        let same = "x.shard = a.shard AND x.k = a.k AND x.seq = a.seq";
+        Self {
+            pairs: format!("DELETE FROM stealer_log p WHERE {pairs} AND p.breach_id = {breach}"),
+            count: format!("SELECT count(*) AS number FROM account a WHERE {linked}"),
+            accounts: format!(
+                "DELETE FROM account a WHERE {accounts} AND a.breaches = {id} \
+                 AND NOT EXISTS (SELECT 1 FROM stealer_log x WHERE {same}) \
+                 AND NOT EXISTS (SELECT 1 FROM paste_account x WHERE {same})"
+            ),
+            links: format!(
+                "UPDATE account a SET breaches = \
+                 overlay(a.breaches PLACING ''::BYTEA FROM breach_place(a.breaches, {id}) FOR 2) \
+                 WHERE {linked}"
+            ),
+        }
+    }
+}
+
+/// Removes the links and stealer-log pairs of a breach with keys in a range, both ends included, and accounts
+/// without other data. Returns the number of links.
+pub fn strip_between(
+    conn: &mut PgConnection,
+    layout: Layout,
+    breach: u16,
+    range: (i64, i64),
+) -> Result<i64, DatabaseError> {
+    let StripStatements { pairs, count, accounts, links } =
+        StripStatements::new(layout, breach, range);
+    diesel::sql_query(pairs).execute(conn)?;
+    let found: Number = diesel::sql_query(count).get_result(conn)?;
+    if found.number > 0 {
+        diesel::sql_query(accounts).execute(conn)?;
+        diesel::sql_query(links).execute(conn)?;
+    }
+    Ok(found.number)
+}

@@ -1,0 +1,32 @@
+//! The servers of a database that is distributed over servers.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Text};
+
+/// A server with accounts.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct Worker {
+    /// `HOST:PORT`.
+    #[diesel(sql_type = Text)]
+    pub name: String,
+    /// Its parts of the table of accounts.
+    #[diesel(sql_type = BigInt)]
+    pub parts: i64,
+    /// True if it answered.
+    #[diesel(sql_type = Bool)]
+    pub is_up: bool,
+}
+
+/// Asks every server whether it is up.
+pub fn workers(db: &mut Db) -> Result<Vec<Worker>, DatabaseError> {
+    Ok(diesel::sql_query(
+        "SELECT node.nodename || ':' || node.nodeport AS name, count(part.shardid) AS parts, \
+         bool_and(answer.success) AS is_up FROM run_command_on_workers('SELECT 1') AS answer \
+         JOIN pg_dist_node AS node USING (nodename, nodeport) \
+         LEFT JOIN pg_dist_placement AS part ON part.groupid = node.groupid AND part.shardid IN \
+         (SELECT shardid FROM pg_dist_shard WHERE logicalrelid = 'account'::REGCLASS) \
+         GROUP BY 1 ORDER BY 1",
+    )
+    .load(db)?)
+}

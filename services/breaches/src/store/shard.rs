@@ -1,0 +1,201 @@
+//! The column `shard` of the account tables on PostgreSQL: the first 12 bits of the hash.
+//!
+//! It follows from the key. A database that is distributed over servers routes by it, so conditions on a
+//! key or on a range of keys name it. One server ignores it.
+
+use std::marker::PhantomData;
+
+use database::MultiBackend;
+use diesel::backend::Backend;
+use diesel::expression::{
+    AppearsOnTable, Expression, SelectableExpression, ValidGrouping, is_aggregate,
+};
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Bool, SmallInt};
+use diesel::sqlite::Sqlite;
+
+use super::schema::{account, paste_account, stealer_log};
+
+/// The number of values of the column.
+pub const SHARDS: i16 = 4_096;
+
+/// The shard of a key.
+pub fn of_key(k: i64) -> i16 {
+    // An arithmetic shift keeps 12 bits with their sign.
+    i16::try_from((k >> 52) + i64::from(SHARDS / 2)).unwrap_or_default()
+}
+
+/// The lowest and the highest key of a shard.
+pub fn keys(shard: i16) -> (i64, i64) {
+    let low = (i64::from(shard) - i64::from(SHARDS / 2)) << 52;
+    (low, low | ((1 << 52) - 1))
+}
+
+/// A table with the columns `k` and `shard`.
+pub trait Keyed {
+    /// Its name.
+    const NAME: &str;
+}
+
+impl Keyed for account::table {
+    const NAME: &str = "account";
+}
+
+impl Keyed for stealer_log::table {
+    const NAME: &str = "stealer_log";
+}
+
+impl Keyed for paste_account::table {
+    const NAME: &str = "paste_account";
+}
+
+/// The condition that a row has a key.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyIs<T> {
+    k: i64,
+    shard: i16,
+    table: PhantomData<T>,
+}
+
+/// Rows with a key.
+pub fn key_is<T: Keyed>(k: i64) -> KeyIs<T> {
+    KeyIs { k, shard: of_key(k), table: PhantomData }
+}
+
+/// The condition that the key of a row is in a range.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyBetween<T> {
+    low: i64,
+    high: i64,
+    shard: i16,
+    table: PhantomData<T>,
+}
+
+/// Rows with keys from `low` to `high`, both included, which are in one shard.
+pub fn key_between<T: Keyed>(low: i64, high: i64) -> KeyBetween<T> {
+    debug_assert_eq!(of_key(low), of_key(high));
+    KeyBetween { low, high, shard: of_key(low), table: PhantomData }
+}
+
+fn push_column<T: Keyed, D: Backend>(
+    out: &mut AstPass<'_, '_, D>,
+    column: &str,
+) -> QueryResult<()> {
+    out.push_identifier(T::NAME)?;
+    out.push_sql(".");
+    out.push_identifier(column)
+}
+
+impl<T: Keyed> QueryFragment<Sqlite> for KeyIs<T> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        push_column::<T, _>(&mut out, "k")?;
+        out.push_sql(" = ");
+        out.push_bind_param::<BigInt, _>(&self.k)
+    }
+}
+
+impl<T: Keyed> QueryFragment<Pg> for KeyIs<T> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("(");
+        push_column::<T, _>(&mut out, "shard")?;
+        out.push_sql(" = ");
+        out.push_bind_param::<SmallInt, _>(&self.shard)?;
+        out.push_sql(" AND ");
+        push_column::<T, _>(&mut out, "k")?;
+        out.push_sql(" = ");
+        out.push_bind_param::<BigInt, _>(&self.k)?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+impl<T: Keyed> QueryFragment<Sqlite> for KeyBetween<T> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        push_column::<T, _>(&mut out, "k")?;
+        out.push_sql(" BETWEEN ");
+        out.push_bind_param::<BigInt, _>(&self.low)?;
+        out.push_sql(" AND ");
+        out.push_bind_param::<BigInt, _>(&self.high)
+    }
+}
+
+impl<T: Keyed> QueryFragment<Pg> for KeyBetween<T> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        out.push_sql("(");
+        push_column::<T, _>(&mut out, "shard")?;
+        out.push_sql(" = ");
+        out.push_bind_param::<SmallInt, _>(&self.shard)?;
+        out.push_sql(" AND ");
+        push_column::<T, _>(&mut out, "k")?;
+        out.push_sql(" BETWEEN ");
+        out.push_bind_param::<BigInt, _>(&self.low)?;
+        out.push_sql(" AND ");
+        out.push_bind_param::<BigInt, _>(&self.high)?;
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+/// Implements the traits of a condition on the key of a table.
+macro_rules! condition {
+    ($name:ident) => {
+        impl<T: Keyed> QueryFragment<MultiBackend> for $name<T> {
+            fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, MultiBackend>) -> QueryResult<()> {
+                MultiBackend::walk_variant_ast(self, out)
+            }
+        }
+
+        impl<T: Keyed + 'static> QueryId for $name<T> {
+            type QueryId = Self;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+
+        impl<T> Expression for $name<T> {
+            type SqlType = Bool;
+        }
+
+        impl<T> ValidGrouping<()> for $name<T> {
+            type IsAggregate = is_aggregate::No;
+        }
+
+        impl<T, Q> AppearsOnTable<Q> for $name<T> {}
+        impl<T, Q> SelectableExpression<Q> for $name<T> {}
+    };
+}
+
+condition!(KeyIs);
+condition!(KeyBetween);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shard_is_the_first_12_bits_of_the_hash() {
+        assert_eq!(
+            (of_key(i64::MIN), of_key(-1), of_key(0), of_key(i64::MAX)),
+            (0, 2_047, 2_048, 4_095)
+        );
+        assert_eq!(keys(0).0, i64::MIN);
+        assert_eq!(keys(SHARDS - 1).1, i64::MAX);
+        for shard in 0..SHARDS {
+            let (low, high) = keys(shard);
+            assert_eq!((of_key(low), of_key(high)), (shard, shard));
+            assert!(shard == 0 || keys(shard - 1).1 == low - 1);
+        }
+    }
+
+    #[test]
+    fn conditions_name_the_shard_on_postgres_only() {
+        let query = account::table.filter(key_is::<account::table>(5)).select(account::local);
+        let sqlite = diesel::debug_query::<Sqlite, _>(&query).to_string();
+        let postgres = diesel::debug_query::<Pg, _>(&query).to_string();
+        assert!(!sqlite.contains("shard") && sqlite.contains("`account`.`k` = ?"), "{sqlite}");
+        assert!(
+            postgres.contains(r#""account"."shard" = $1 AND "account"."k" = $2"#),
+            "{postgres}"
+        );
+    }
+}
