@@ -1,12 +1,13 @@
 //! Readers, writers and waiting requests.
 
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Waker};
 
 use database::{
     Backend, DatabaseError, DatabaseSettings, Db, Pools, begin_reading, end_reading, transaction,
 };
 use diesel::prelude::*;
+use parking_lot::Mutex;
 use testkit::Database;
 
 use crate::{NOTES, add, hits, note, set_hits};
@@ -307,7 +308,7 @@ async fn callers_take_turns_at_the_writer() {
             let (order, pools) = (Arc::clone(&order), pools.clone());
             Box::pin(async move {
                 let note = move |_: &mut Db| {
-                    order.lock().unwrap().push(caller);
+                    order.lock().push(caller);
                     Ok::<_, DatabaseError>(())
                 };
                 pools.write_as(Some(caller), note).await
@@ -323,5 +324,5 @@ async fn callers_take_turns_at_the_writer() {
         write.await.unwrap().unwrap();
     }
     running.await.unwrap().unwrap();
-    assert_eq!(*order.lock().unwrap(), ["busy", "other", "busy", "busy"]);
+    assert_eq!(*order.lock(), ["busy", "other", "busy", "busy"]);
 }

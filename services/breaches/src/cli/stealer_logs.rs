@@ -12,7 +12,7 @@ use crate::jobs::{self, JobContext, LogFormat, StealerLogsOptions};
 pub enum FileFormat {
     /// CSV, or JSON with the fields email and website
     Auto,
-    /// Lines such as https://shop.example/login:address:secret, also with `|`, `;`, blanks or
+    /// Lines such as `https://shop.example/login:address:secret`, also with `|`, `;`, blanks or
     /// --delimiter between the parts
     Ulp,
 }
