@@ -65,6 +65,10 @@ def before_call(context, case, kwargs):
         if number.isdigit() and MOST_WORDS < int(number) < 2**31:
             query["number"] = MOST_WORDS
         return
+    ages = [query.get("minAge"), query.get("maxAge")]
+    if all(type(age) is int for age in ages):
+        # No schema can compare two parameters.
+        query["minAge"], query["maxAge"] = sorted(ages)
     for values in (query, case.path_parameters, case.body):
         for name, value in list(values.items()) if isinstance(values, dict) else ():
             form, known = KNOWN.get(str(name).lower(), (None, None))
@@ -138,7 +142,7 @@ def calendar_call(case):
 BEYOND_SCHEMAS = re.compile("|".join([
     # Names something unknown, deleted, or invisible to this caller.
     r"must name (a|an|existing) ", r"must be the (id|slug) of ", r"must be a list of existing ids",
-    r"must be a list of statuses that the caller may ask for",
+    r"must be a list of statuses that the caller may ask for", r"must have the id and the slug or name of the same ",
     # Only blanks, markup or control characters; a search with no words or too many.
     r"must not be empty", r"must hold a word", r"must have at most 16 words", r"must close its tags in order",
     # A schema counts characters; a slug has at most 200 bytes.

@@ -60,7 +60,7 @@ final class Story {
         client.setRequestInterceptor(request -> request.header("authorization", "Bearer " + key));
         var api = new calendar.api.EventsApi(client);
         var made = api.createEvent(new calendar.model.EventCreate()
-                .title("By a Java client").startDate("+1 day 10:00").endDate("+1 day 11:00"));
+                .title("By a Java client").startDate("+1 day 10:00").endDate("+1 day 11:00"), null);
         var read = api.getEvent(made.getId(), null, null, null);
         check("calendar: an event made and read", read.getTitle().equals("By a Java client"));
         api.deleteEvent(made.getId(), null, null);
