@@ -254,7 +254,6 @@ async fn a_connection_without_a_request_is_closed() {
     closed(silent(&started).await).await;
 }
 
-/// Settings under which only a stop ends an idle connection.
 /// The library accepts any number of empty frames (RUSTSEC-2026-0258), whether the handler reads or not.
 #[actix_web::test]
 async fn a_flood_of_empty_data_frames_ends_the_connection() {
@@ -274,6 +273,7 @@ async fn a_flood_of_empty_data_frames_ends_the_connection() {
     }
 }
 
+/// Settings under which only a stop ends an idle connection.
 fn patient(settings: &mut ShellSettings) {
     settings.tls_mode = TlsMode::Native;
     settings.head_timeout = 600;
