@@ -37,12 +37,16 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
         [0x28, 0xB5, 0x2F, 0xFD, ..] => Box::new(zstd::stream::read::Decoder::new(input)?),
         _ => input,
     };
-    let (start, plain) = start_of(plain)?;
+    let (start, mut plain) = start_of(plain)?;
     file_kind::refuse_archive(&start)?;
     let from = match (encoding, start.as_slice()) {
         (TextEncoding::Auto, [0xFF, 0xFE, ..]) | (TextEncoding::Utf16Le, _) => UTF_16LE,
         (TextEncoding::Auto, [0xFE, 0xFF, ..]) | (TextEncoding::Utf16Be, _) => UTF_16BE,
         (TextEncoding::Windows1252, _) => WINDOWS_1252,
+        (TextEncoding::Auto, [0xEF, 0xBB, 0xBF, ..]) => {
+            plain.read_exact(&mut [0; 3])?;
+            return Ok(plain);
+        }
         (TextEncoding::Auto, start) => {
             file_kind::refuse_unmarked_utf16(start)?;
             return Ok(plain);
@@ -140,6 +144,10 @@ mod tests {
     fn byte_order_mark_or_option_selects_the_encoding() {
         let plain = "ada@bücher.example\n";
         assert_eq!(read(plain.as_bytes(), TextEncoding::Auto), plain.as_bytes());
+        let marked = format!("\u{feff}{plain}");
+        assert_eq!(read(marked.as_bytes(), TextEncoding::Auto), plain.as_bytes());
+        let packed = zstd::encode_all(marked.as_bytes(), 1).unwrap();
+        assert_eq!(read(&packed, TextEncoding::Auto), plain.as_bytes());
         for big in [false, true] {
             let marked = utf16(&format!("\u{feff}{plain}"), big);
             assert_eq!(read(&marked, TextEncoding::Auto), plain.as_bytes());
