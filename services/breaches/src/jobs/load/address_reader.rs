@@ -35,12 +35,20 @@ pub enum Format {
 
 /// Reads a file. The delimiter separates the cells of CSV (default: comma) and ends the addresses
 /// of combo lists (default: any of `: ; , |`, blanks, and whatever no host name contains).
+///
+/// # Errors
+/// Returns errors of the input, and a refusal of a column with secrets.
 pub fn read(
     input: impl Read,
     format: &Format,
     delimiter: Option<&str>,
     each: Each<'_>,
 ) -> io::Result<()> {
+    if let Format::Jsonl(Some(path)) | Format::Json(Some(path)) = format
+        && csv_columns::is_secret(path.rsplit('.').next().unwrap_or(path))
+    {
+        return Err(io::Error::other("the field contains secrets and is not read"));
+    }
     let input = BufReader::with_capacity(1 << 20, input);
     match format {
         Format::Lines => read_lines(input, each),
@@ -234,6 +242,21 @@ mod tests {
         }
         let broken = all(b"a@mail.b\xFCcher.example:x", &Format::Combo);
         assert_eq!(broken, [(1, Err(SkipReason::Encoding))]);
+    }
+
+    #[test]
+    fn fields_with_secrets_are_refused() {
+        let text =
+            b"{\"user\": {\"password\": \"a@b.example\", \"secrets.mail\": \"c@d.example\"}}";
+        for format in [Format::Jsonl, Format::Json] {
+            for path in ["user.password", "password", "user.Client_Secret"] {
+                let refused =
+                    read(&text[..], &format(Some(path.to_owned())), None, &mut |_, _| Ok(()));
+                assert!(refused.unwrap_err().to_string().contains("secrets"), "{path}");
+            }
+            let found = all(text, &format(Some("user.secrets.mail".to_owned())));
+            assert_eq!(found, [(1, Ok("c@d.example".to_owned()))]);
+        }
     }
 
     #[test]
