@@ -27,6 +27,7 @@ mod skip_reason;
 pub(super) mod sorted_text;
 mod sources;
 mod sql_reader;
+mod sql_tokens;
 mod stealer_logs;
 pub(super) mod tally;
 mod text_reader;

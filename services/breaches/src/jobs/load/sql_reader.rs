@@ -5,10 +5,10 @@ use std::io::{self, BufRead};
 
 use super::csv_columns;
 use super::each::Each;
+use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
+use super::sql_tokens::{MAX_VALUE, Token, Tokens};
 
-/// Maximum length of a value or a name, in bytes. The rest is not kept.
-const MAX_VALUE: usize = 1_024;
 /// Maximum number of listed tables in an error.
 const LISTED: usize = 20;
 
@@ -16,7 +16,8 @@ const LISTED: usize = 20;
 /// first column with a known name of each table.
 ///
 /// # Errors
-/// Returns errors of the input, and the tables of a dump without the column.
+/// Returns errors of the input, the tables of a dump without the column, and the place at which a
+/// dump is cut off.
 pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut dump = Dump {
         tokens: Tokens::new(input),
@@ -54,28 +55,56 @@ struct Dump<R> {
 impl<R: BufRead> Dump<R> {
     fn read(&mut self, each: Each<'_>) -> io::Result<()> {
         while let Some(token) = self.tokens.next()? {
-            match token {
-                Token::Word(word) if word == "insert" || word == "replace" => self.insert(each)?,
-                Token::Word(word) if word == "copy" => self.copy(each)?,
-                Token::Word(word) if word == "create" => self.create()?,
-                Token::Symbol(b';') => {}
+            let Token::Word(word) = &token else {
+                self.tokens.put_back(Some(token));
+                self.tokens.skip_statement()?;
+                continue;
+            };
+            match word.as_str() {
+                "insert" | "replace" => self.insert(each)?,
+                "copy" => self.copy(each)?,
+                "create" => self.create()?,
+                "set" => self.set()?,
+                "go" => {}
+                // Only SQLite has PRAGMA.
+                "pragma" => {
+                    self.tokens.escapes = false;
+                    self.tokens.skip_statement()?;
+                }
                 _ => self.tokens.skip_statement()?,
             }
         }
         Ok(())
     }
 
+    /// Reads a SET statement. The dumps of PostgreSQL set `standard_conforming_strings`.
+    fn set(&mut self) -> io::Result<()> {
+        let name = self.tokens.next()?;
+        if name.as_ref().is_some_and(|name| name.is_word("standard_conforming_strings")) {
+            self.tokens.next()?;
+            let value = self.tokens.next()?;
+            let is_off = |text: &str| text.eq_ignore_ascii_case("off");
+            self.tokens.escapes =
+                matches!(value, Some(Token::Word(text) | Token::Text(text)) if is_off(&text));
+        } else {
+            self.tokens.put_back(name);
+        }
+        self.tokens.skip_statement()
+    }
+
     /// Reads `TABLE [schema.]name`, after the words before it. Returns the name and the next token.
     fn table(&mut self) -> io::Result<(String, Option<Token>)> {
         let mut name = String::new();
         let mut next = self.tokens.next()?;
-        const BEFORE: [&str; 11] = [
+        const BEFORE: [&str; 13] = [
             "into",
             "table",
             "if",
             "not",
             "exists",
+            "or",
             "ignore",
+            "replace",
             "only",
             "low_priority",
             "delayed",
@@ -117,10 +146,8 @@ impl<R: BufRead> Dump<R> {
     fn create(&mut self) -> io::Result<()> {
         let (name, next) = self.table()?;
         if !matches!(next, Some(Token::Symbol(b'('))) {
-            return match next {
-                Some(Token::Symbol(b';')) | None => Ok(()),
-                _ => self.tokens.skip_statement(),
-            };
+            self.tokens.put_back(next);
+            return self.tokens.skip_statement();
         }
         const NO_COLUMNS: [&str; 9] = [
             "primary",
@@ -187,20 +214,25 @@ impl<R: BufRead> Dump<R> {
             columns = self.names()?;
             next = self.tokens.next()?;
         }
-        let Some(place) = self.place(&table, &columns)? else {
-            return match next {
-                Some(Token::Symbol(b';')) | None => Ok(()),
-                _ => self.tokens.skip_statement(),
-            };
-        };
-        loop {
-            match next {
-                None | Some(Token::Symbol(b';')) => return Ok(()),
-                Some(Token::Symbol(b'(')) => self.row(place, each)?,
-                Some(_) => {}
+        let place = self.place(&table, &columns)?;
+        // Rows follow VALUES, up to the next word.
+        let (mut is_values, mut is_cut) = (false, false);
+        while let Some(place) = place {
+            match &next {
+                Some(Token::Word(word)) if word == "values" || word == "value" => is_values = true,
+                // OVERRIDING SYSTEM VALUE
+                Some(Token::Word(word)) if word == "overriding" || word == "system" => {}
+                Some(Token::Symbol(b'(')) if is_values => self.row(place, each)?,
+                Some(Token::Symbol(b',')) if is_values => {}
+                None if is_cut => return Err(incomplete("the last INSERT ends after a comma")),
+                _ => break,
             }
+            is_cut = next == Some(Token::Symbol(b','));
             next = self.tokens.next()?;
         }
+        let is_another = next.as_ref().is_some_and(|token| token.is_word("insert"));
+        self.tokens.put_back(next);
+        if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
     /// Reads the values of a row up to its closing bracket.
@@ -211,10 +243,11 @@ impl<R: BufRead> Dump<R> {
         let mut value = None;
         loop {
             match self.tokens.next()? {
-                None | Some(Token::Symbol(b';')) if depth > 0 => {
+                None => return Err(incomplete("the last row of an INSERT is not closed")),
+                end @ Some(Token::Symbol(b';')) => {
+                    self.tokens.put_back(end);
                     return each(line, Err(SkipReason::Column));
                 }
-                None => return Ok(()),
                 Some(Token::Symbol(b'(')) => depth += 1,
                 Some(Token::Symbol(b')')) => depth -= 1,
                 Some(Token::Symbol(b',')) if depth == 1 => current += 1,
@@ -226,6 +259,9 @@ impl<R: BufRead> Dump<R> {
             }
         }
         match value {
+            Some(Token::Text(text)) if text.len() >= MAX_VALUE => {
+                each(line, Err(SkipReason::TooLong))
+            }
             Some(Token::Text(text)) => each(line, Ok(&text)),
             Some(Token::Word(word)) if word == "null" => Ok(()),
             Some(_) => each(line, Err(SkipReason::Address)),
@@ -256,8 +292,19 @@ impl<R: BufRead> Dump<R> {
         let place = self.place(&table, &columns)?;
         self.tokens.end_line()?;
         let mut row = Vec::new();
-        while self.tokens.row(&mut row)? && row != b"\\." {
+        loop {
+            let is_whole = self.tokens.row(&mut row)?;
+            if row == b"\\." {
+                return Ok(());
+            }
+            if !is_whole {
+                return Err(incomplete("the data of COPY do not end in \\."));
+            }
             let (line, Some(place)) = (self.tokens.line - 1, place) else { continue };
+            if row.len() > MAX_LINE {
+                each(line, Err(SkipReason::TooLong))?;
+                continue;
+            }
             let cell = row.split(|byte| *byte == b'\t').nth(place);
             match cell.map(std::str::from_utf8) {
                 None => each(line, Err(SkipReason::Column))?,
@@ -266,154 +313,11 @@ impl<R: BufRead> Dump<R> {
                 Some(Ok(cell)) => each(line, Ok(cell))?,
             }
         }
-        Ok(())
     }
 }
 
-/// A token of SQL.
-#[derive(Debug, PartialEq, Eq)]
-enum Token {
-    /// A word or number, in lower case.
-    Word(String),
-    /// A quoted name.
-    Name(String),
-    /// A string.
-    Text(String),
-    Symbol(u8),
-}
-
-/// Splits an input into tokens. Comments and blanks are skipped.
-struct Tokens<R> {
-    input: R,
-    line: u64,
-}
-
-impl<R: BufRead> Tokens<R> {
-    fn new(input: R) -> Self {
-        Self { input, line: 1 }
-    }
-
-    fn peek(&mut self) -> io::Result<Option<u8>> {
-        Ok(self.input.fill_buf()?.first().copied())
-    }
-
-    fn take(&mut self) -> io::Result<Option<u8>> {
-        let byte = self.peek()?;
-        if let Some(byte) = byte {
-            self.input.consume(1);
-            self.line += u64::from(byte == b'\n');
-        }
-        Ok(byte)
-    }
-
-    fn next(&mut self) -> io::Result<Option<Token>> {
-        loop {
-            let Some(byte) = self.take()? else { return Ok(None) };
-            match byte {
-                b'-' if self.peek()? == Some(b'-') => self.end_line()?,
-                b'#' => self.end_line()?,
-                b'/' if self.peek()? == Some(b'*') => {
-                    self.take()?;
-                    // Statements for certain versions of MySQL, as in `/*!40000 ALTER ... */`, are
-                    // skipped too.
-                    let mut last = 0;
-                    while let Some(byte) = self.take()? {
-                        if (last, byte) == (b'*', b'/') {
-                            break;
-                        }
-                        last = byte;
-                    }
-                }
-                b'\'' => return self.quoted(byte).map(|text| Some(Token::Text(text))),
-                b'"' | b'`' => return self.quoted(byte).map(|name| Some(Token::Name(name))),
-                b'[' => {
-                    let mut name = Vec::new();
-                    while let Some(byte) = self.take()?.filter(|byte| *byte != b']') {
-                        keep(&mut name, byte);
-                    }
-                    return Ok(Some(Token::Name(String::from_utf8_lossy(&name).into_owned())));
-                }
-                byte if is_word(byte) => {
-                    let mut word = vec![byte];
-                    while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
-                        self.take()?;
-                        keep(&mut word, byte);
-                    }
-                    let word = String::from_utf8_lossy(&word).to_lowercase();
-                    return Ok(Some(Token::Word(word)));
-                }
-                byte if byte.is_ascii_whitespace() => {}
-                byte => return Ok(Some(Token::Symbol(byte))),
-            }
-        }
-    }
-
-    /// Reads a string or name behind its opening quote. A quote within is doubled or follows a
-    /// backslash.
-    fn quoted(&mut self, quote: u8) -> io::Result<String> {
-        let mut text = Vec::new();
-        while let Some(byte) = self.take()? {
-            match byte {
-                b'\\' if quote != b'`' => match self.take()? {
-                    Some(b'n' | b'r' | b't' | b'0' | b'Z') => keep(&mut text, b' '),
-                    Some(byte) => keep(&mut text, byte),
-                    None => break,
-                },
-                byte if byte != quote => keep(&mut text, byte),
-                _ if self.peek()? == Some(quote) => {
-                    self.take()?;
-                    keep(&mut text, quote);
-                }
-                _ => break,
-            }
-        }
-        Ok(String::from_utf8_lossy(&text).into_owned())
-    }
-
-    /// Skips the rest of a statement.
-    fn skip_statement(&mut self) -> io::Result<()> {
-        while let Some(token) = self.next()? {
-            if token == Token::Symbol(b';') {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Skips the rest of a line.
-    fn end_line(&mut self) -> io::Result<()> {
-        while self.take()?.is_some_and(|byte| byte != b'\n') {}
-        Ok(())
-    }
-
-    /// Reads a line without its end. Returns false at the end of the input.
-    fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
-        row.clear();
-        let mut is_line = false;
-        while let Some(byte) = self.take()? {
-            is_line = true;
-            if byte == b'\n' {
-                break;
-            }
-            if row.len() < super::input::MAX_LINE {
-                row.push(byte);
-            }
-        }
-        if row.last() == Some(&b'\r') {
-            row.pop();
-        }
-        Ok(is_line)
-    }
-}
-
-fn keep(text: &mut Vec<u8>, byte: u8) {
-    if text.len() < MAX_VALUE {
-        text.push(byte);
-    }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii()
+fn incomplete(what: &str) -> io::Error {
+    io::Error::other(format!("{what}; the dump is incomplete"))
 }
 
 #[cfg(test)]
@@ -469,11 +373,94 @@ mod tests {
     fn rows_of_copy_are_read_up_to_their_end() {
         let dump = "SET x = 1;\nCOPY public.users (id, \"e-mail\", note) FROM stdin;\n\
             1\ta@b.example\tit's; (\n2\t\\N\tx\n3\n\\.\n\nCOPY logs (id) FROM stdin;\n\
-            x@y.example\n\\.\nCOPY public.users (\"e-mail\") FROM stdin;\nc@d.example\n";
+            x@y.example\n\\.\nCOPY public.users (\"e-mail\") FROM stdin;\nc@d.example\n\\.";
         let expected =
             [address(3, "a@b.example"), (5, Err(SkipReason::Column)), address(12, "c@d.example")];
         for column in [None, Some("e-mail"), Some("users.e-mail")] {
             assert_eq!(all(dump, column).unwrap(), expected, "{column:?}");
         }
+    }
+
+    #[test]
+    fn only_rows_behind_values_are_read() {
+        for rest in [
+            "VALUES ('a@b.example', 1)\nGO\nINSERT [dbo].[Logins] (id, [Password]) VALUES (1, N'x@y.example')\nGO",
+            "VALUES ('a@b.example', 1) INSERT INTO logins (id, password) VALUES (1, 'x@y.example')",
+            "VALUES ('a@b.example', 1)\nSET x y\nINSERT INTO logins (password) VALUES ('x@y.example')",
+            "OVERRIDING SYSTEM VALUE VALUES ('a@b.example', 1) ON CONFLICT (id) DO NOTHING;",
+            "VALUES ('a@b.example', 1) ON DUPLICATE KEY UPDATE email = VALUES(email);",
+            "SELECT email, 1 FROM logins WHERE secret IN ('x@y.example');\n\
+             INSERT INTO users VALUE ('a@b.example', 1);",
+            "SELECT email, 1 FROM logins\nGO\nINSERT users (email) VALUES ('a@b.example')",
+        ] {
+            let dump = format!(
+                "CREATE TABLE users (email text, id int);\nINSERT INTO users (email, id) {rest}"
+            );
+            let found: Vec<_> = all(&dump, None).unwrap().into_iter().map(|row| row.1).collect();
+            assert_eq!(found, [Ok("a@b.example".to_owned())], "{rest}");
+        }
+        let script = "USE [db]\nGO\nSET IDENTITY_INSERT [Users] ON\n\
+            INSERT [dbo].[Users] ([Email]) VALUES (N'a@b.example')\n\
+            INSERT [dbo].[Users] ([Email]) VALUES (N'c@d.example')\nGO\n\
+            INSERT OR IGNORE INTO users (email) VALUES ('e@f.example');";
+        let expected =
+            [address(4, "a@b.example"), address(5, "c@d.example"), address(7, "e@f.example")];
+        assert_eq!(all(script, None).unwrap(), expected);
+    }
+
+    #[test]
+    fn backslashes_are_escapes_only_in_the_dialects_that_have_them() {
+        let rows = "(1, 'D:\\', 'a@b.example'), (2, '\\', 'c@d.example');";
+        for start in [
+            "SET standard_conforming_strings = on;\nINSERT INTO users (id, note, email) VALUES ",
+            "PRAGMA foreign_keys=OFF;\nINSERT INTO users (id, note, email) VALUES ",
+            "INSERT [users] (id, note, email) VALUES ",
+            "INSERT users (id, note, email) VALUES (0, N'x', NULL), ",
+            "SET standard_conforming_strings = 'on';\n\
+             CREATE FUNCTION f() AS $$ BEGIN it's; END $$; CREATE FUNCTION g() AS $_$ $1 it's $$ $_$;\n\
+             INSERT INTO users (id, note, email) VALUES (0, E'it\\'s', NULL), ",
+        ] {
+            let found = all(&format!("{start}{rows}"), None).unwrap();
+            let found: Vec<_> = found.into_iter().map(|row| row.1.unwrap()).collect();
+            assert_eq!(found, ["a@b.example", "c@d.example"], "{start}");
+        }
+        let mysql = "INSERT INTO users (note, email) VALUES ('it\\'s (', 'a@b.example');";
+        for start in ["", "SET NAMES utf8;\n", "SET standard_conforming_strings = off;\n"] {
+            let found = all(&format!("{start}{mysql}"), None).unwrap();
+            assert_eq!(found.len(), 1, "{start}");
+            assert_eq!(found[0].1.as_deref(), Ok("a@b.example"), "{start}");
+        }
+    }
+
+    #[test]
+    fn incomplete_dumps_are_refused_and_their_last_row_is_not_read() {
+        let (insert, copy) = ("INSERT INTO t (email) VALUES", "COPY t (email) FROM stdin;");
+        for (dump, error) in [
+            (format!("{insert} ('a@b.example'),\n"), "ends after a comma; the dump is incomplete"),
+            (format!("{insert} ('a@b.example'), ('c@d.example'"), "is not closed; the dump is"),
+            (format!("{insert} ('a@b.example'),\n('c@d.ex"), "begins at line 2 is not closed"),
+            (format!("{insert} ('a@b.example'); /* x"), "comment that begins at line 1"),
+            (format!("{copy}\na@b.example\n"), "do not end in \\.; the dump is incomplete"),
+            (format!("{copy}\na@b.example\nc@d.ex"), "do not end in \\.; the dump is incomplete"),
+        ] {
+            let mut found = Vec::new();
+            let refused = read(dump.as_bytes(), None, &mut |_, text| {
+                found.push(text.map(str::to_owned));
+                Ok(())
+            });
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains(error), "{dump}: {refused}");
+            assert_eq!(found, [Ok("a@b.example".to_owned())], "{dump}");
+        }
+    }
+
+    #[test]
+    fn values_and_rows_over_their_limits_are_skipped() {
+        let padding = "x".repeat(MAX_LINE - 6);
+        let copy = format!("COPY t (id, email) FROM stdin;\n{padding}\ta@b.example\n\\.\n");
+        assert_eq!(all(&copy, None).unwrap(), [(2, Err(SkipReason::TooLong))]);
+        let blanks = " ".repeat(MAX_VALUE - 6);
+        let insert = format!("INSERT INTO t (email) VALUES ('{blanks}a@b.example');");
+        assert_eq!(all(&insert, None).unwrap(), [(1, Err(SkipReason::TooLong))]);
     }
 }

@@ -1,0 +1,236 @@
+//! Splits SQL into tokens.
+
+use std::io::{self, BufRead};
+
+use super::input::MAX_LINE;
+
+/// Maximum length of a value or a name, in bytes. The rest is not kept.
+pub const MAX_VALUE: usize = 1_024;
+
+/// A token of SQL.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A word or number, in lower case.
+    Word(String),
+    /// A quoted name.
+    Name(String),
+    /// A string.
+    Text(String),
+    Symbol(u8),
+}
+
+impl Token {
+    pub fn is_word(&self, word: &str) -> bool {
+        matches!(self, Self::Word(own) if own == word)
+    }
+
+    /// Returns whether the token ends a statement: `;`, or `GO` in scripts for SQL Server.
+    fn is_end(&self) -> bool {
+        *self == Self::Symbol(b';') || self.is_word("go")
+    }
+}
+
+/// Splits an input into tokens. Comments and blanks are skipped.
+pub struct Tokens<R> {
+    input: R,
+    /// Number of the current line, from 1.
+    pub line: u64,
+    /// True if a backslash in a string escapes the next character, as in MySQL.
+    pub escapes: bool,
+    /// True if the last token is a word at the start of its line.
+    starts_line: bool,
+    put_back: Option<Token>,
+}
+
+impl<R: BufRead> Tokens<R> {
+    pub fn new(input: R) -> Self {
+        Self { input, line: 1, escapes: true, starts_line: false, put_back: None }
+    }
+
+    /// Makes `next` return this token.
+    pub fn put_back(&mut self, token: Option<Token>) {
+        self.put_back = token;
+    }
+
+    pub fn next(&mut self) -> io::Result<Option<Token>> {
+        if let Some(token) = self.put_back.take() {
+            return Ok(Some(token));
+        }
+        let line = self.line;
+        let token = self.read()?;
+        self.starts_line = matches!(token, Some(Token::Word(_))) && self.line > line;
+        Ok(token)
+    }
+
+    fn read(&mut self) -> io::Result<Option<Token>> {
+        loop {
+            let Some(byte) = self.take()? else { return Ok(None) };
+            match byte {
+                b'-' if self.peek()? == Some(b'-') => self.end_line()?,
+                b'#' => self.end_line()?,
+                b'/' if self.peek()? == Some(b'*') => self.comment()?,
+                b'\'' => return Ok(Some(Token::Text(self.quoted(byte, self.escapes)?))),
+                b'"' => return Ok(Some(Token::Name(self.quoted(byte, self.escapes)?))),
+                b'`' => return Ok(Some(Token::Name(self.quoted(byte, false)?))),
+                b'[' => {
+                    // A name in SQL Server, or an array in PostgreSQL.
+                    self.escapes = false;
+                    return Ok(Some(Token::Name(self.quoted(b']', false)?)));
+                }
+                b'$' if !self.escapes => self.dollar_quoted()?,
+                byte if is_word(byte) => return self.word(byte).map(Some),
+                byte if byte.is_ascii_whitespace() => {}
+                byte => return Ok(Some(Token::Symbol(byte))),
+            }
+        }
+    }
+
+    /// Reads the rest of a word. `E'...'` of PostgreSQL is a string with escapes; `N'...'` of SQL
+    /// Server has none.
+    fn word(&mut self, first: u8) -> io::Result<Token> {
+        let mut word = vec![first];
+        while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
+            self.take()?;
+            keep(&mut word, byte);
+        }
+        let word = String::from_utf8_lossy(&word).to_lowercase();
+        match (word.as_str(), self.peek()?) {
+            ("e", Some(b'\'')) => {
+                self.take()?;
+                return Ok(Token::Text(self.quoted(b'\'', true)?));
+            }
+            ("n", Some(b'\'')) => self.escapes = false,
+            _ => {}
+        }
+        Ok(Token::Word(word))
+    }
+
+    /// Reads a string or name behind its opening quote. A quote within is doubled or, with escapes,
+    /// follows a backslash.
+    fn quoted(&mut self, quote: u8, escapes: bool) -> io::Result<String> {
+        let (line, mut text) = (self.line, Vec::new());
+        loop {
+            match self.take()?.ok_or_else(|| unclosed("string or name", line))? {
+                b'\\' if escapes => match self.take()? {
+                    Some(b'n' | b'r' | b't' | b'0' | b'Z') => keep(&mut text, b' '),
+                    Some(byte) => keep(&mut text, byte),
+                    None => {}
+                },
+                byte if byte != quote => keep(&mut text, byte),
+                _ if self.peek()? == Some(quote) => {
+                    self.take()?;
+                    keep(&mut text, quote);
+                }
+                _ => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            }
+        }
+    }
+
+    /// Skips a string such as `$$...$$` or `$body$...$body$` of PostgreSQL, behind the first `$`.
+    /// A parameter such as `$1` is skipped too.
+    fn dollar_quoted(&mut self) -> io::Result<()> {
+        let (line, mut mark) = (self.line, vec![b'$']);
+        while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
+            self.take()?;
+            keep(&mut mark, byte);
+            if byte == b'$' {
+                break;
+            }
+        }
+        if mark.len() == 1 || mark.last() != Some(&b'$') {
+            return Ok(());
+        }
+        let mut matched = 0;
+        while matched < mark.len() {
+            let byte = self.take()?.ok_or_else(|| unclosed("string", line))?;
+            matched = match byte == mark[matched] {
+                true => matched + 1,
+                false => usize::from(byte == b'$'),
+            };
+        }
+        Ok(())
+    }
+
+    /// Skips a comment. Statements for certain versions of MySQL, as in `/*!40000 ALTER ... */`, are
+    /// skipped too.
+    fn comment(&mut self) -> io::Result<()> {
+        let line = self.line;
+        self.take()?;
+        let mut last = 0;
+        loop {
+            let byte = self.take()?.ok_or_else(|| unclosed("comment", line))?;
+            if (last, byte) == (b'*', b'/') {
+                return Ok(());
+            }
+            last = byte;
+        }
+    }
+
+    /// Skips the rest of a statement. In scripts without an end for each statement, a line that
+    /// begins with INSERT begins another statement.
+    pub fn skip_statement(&mut self) -> io::Result<()> {
+        loop {
+            match self.next()? {
+                Some(token) if token.is_word("insert") && self.starts_line => {
+                    self.put_back(Some(token));
+                    return Ok(());
+                }
+                Some(token) if !token.is_end() => {}
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Skips the rest of a line.
+    pub fn end_line(&mut self) -> io::Result<()> {
+        while self.take()?.is_some_and(|byte| byte != b'\n') {}
+        Ok(())
+    }
+
+    /// Reads a line without its end. Returns false if the input ends before the line does. A row over
+    /// `MAX_LINE` is cut, and stays longer than that.
+    pub fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
+        row.clear();
+        let mut is_whole = false;
+        while let Some(byte) = self.take()? {
+            if byte == b'\n' {
+                is_whole = true;
+                break;
+            }
+            if row.len() <= MAX_LINE {
+                row.push(byte);
+            }
+        }
+        if row.last() == Some(&b'\r') && row.len() <= MAX_LINE {
+            row.pop();
+        }
+        Ok(is_whole)
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        Ok(self.input.fill_buf()?.first().copied())
+    }
+
+    fn take(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.peek()?;
+        if let Some(byte) = byte {
+            self.input.consume(1);
+            self.line += u64::from(byte == b'\n');
+        }
+        Ok(byte)
+    }
+}
+
+fn unclosed(what: &str, line: u64) -> io::Error {
+    io::Error::other(format!("the {what} that begins at line {line} is not closed"))
+}
+
+fn keep(text: &mut Vec<u8>, byte: u8) {
+    if text.len() < MAX_VALUE {
+        text.push(byte);
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || !byte.is_ascii()
+}
