@@ -1,5 +1,7 @@
 //! Removal of metadata from images: place, camera, time, author, comments.
 
+use std::ops::Range;
+
 use super::image::Format;
 
 /// The orientation of an image that is shown unchanged.
@@ -23,28 +25,16 @@ fn big(bytes: &[u8], at: usize) -> Option<usize> {
 
 fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
     const START_OF_SCAN: u8 = 0xda;
-    const END: u8 = 0xd9;
+    const END: [u8; 2] = [0xff, 0xd9];
     let mut out = bytes.strip_prefix(b"\xff\xd8").map(|_| b"\xff\xd8".to_vec())?;
     let mut at = 2;
-    loop {
-        if *bytes.get(at)? != 0xff {
-            return None;
+    let mut is_shown = false;
+    while let Some((marker, segment)) = segment(bytes, at) {
+        at = segment.end;
+        if marker == END[1] {
+            break;
         }
-        let marker = *bytes.get(at + 1)?;
-        match marker {
-            // Fill bytes.
-            0xff => {
-                at += 1;
-                continue;
-            }
-            END => {
-                out.extend([0xff, END]);
-                return Some(out);
-            }
-            _ => {}
-        }
-        let end = at + 2 + big(bytes, at + 2)?;
-        let segment = bytes.get(at..end)?;
+        let segment = bytes.get(segment)?;
         let content = segment.get(4..)?;
         match marker {
             0xe1 => {
@@ -63,14 +53,37 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
             0xe3..=0xed | 0xef | 0xfe => {}
             _ => out.extend(segment),
         }
-        at = end;
         if marker == START_OF_SCAN {
+            is_shown = true;
             let from = at;
             // Within a scan, 0xff is followed by 0 or by a restart marker.
-            while *bytes.get(at)? != 0xff || matches!(*bytes.get(at + 1)?, 0 | 0xd0..=0xd7) {
+            while let Some(&byte) = bytes.get(at) {
+                if byte == 0xff && !matches!(bytes.get(at + 1), None | Some(0 | 0xd0..=0xd7)) {
+                    break;
+                }
                 at += 1;
             }
             out.extend(bytes.get(from..at)?);
+        }
+    }
+    // Browsers also show an image whose end is missing.
+    out.extend(END);
+    is_shown.then_some(out)
+}
+
+/// Finds the next JPEG segment. Decoders skip the bytes between two segments.
+fn segment(bytes: &[u8], mut at: usize) -> Option<(u8, Range<usize>)> {
+    loop {
+        match (*bytes.get(at)?, *bytes.get(at + 1)?) {
+            // The end.
+            (0xff, marker @ 0xd9) => return Some((marker, at..at + 2)),
+            // Stuffing, fill bytes, and markers without a length.
+            (0xff, 0 | 1 | 0xd0..=0xd7 | 0xff) => at += 1,
+            (0xff, marker) => {
+                let end = at + 2 + big(bytes, at + 2)?;
+                return (end <= bytes.len()).then_some((marker, at..end));
+            }
+            _ => at += 1,
         }
     }
 }
@@ -108,32 +121,39 @@ fn png(bytes: &[u8]) -> Option<Vec<u8>> {
     const DROPPED: [&[u8]; 5] = [b"eXIf", b"iTXt", b"tEXt", b"tIME", b"zTXt"];
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
-    loop {
-        let four: [u8; 4] = rest.get(..4)?.try_into().ok()?;
-        let length = usize::try_from(u32::from_be_bytes(four)).ok()?;
-        let (chunk, behind) = rest.split_at_checked(length.checked_add(12)?)?;
-        let name = chunk.get(4..8)?;
+    // Browsers also show an image whose last chunks are missing.
+    while let Some(four) = rest.first_chunk::<4>() {
+        let length = usize::try_from(u32::from_be_bytes(*four)).ok()?;
+        let end = length.checked_add(12)?.min(rest.len());
+        let (chunk, behind) = rest.split_at_checked(end)?;
+        let Some(name) = chunk.get(4..8) else { break };
         if !DROPPED.contains(&name) {
             out.extend(chunk);
         }
         if name == b"IEND" {
-            return Some(out);
+            break;
         }
         rest = behind;
     }
+    Some(out)
 }
 
 fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
     const EXIF: u8 = 0x08;
     const XMP: u8 = 0x04;
     let mut out = bytes.get(..12)?.to_vec();
-    let mut rest = bytes.get(12..)?;
+    let size: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
+    let end = usize::try_from(u32::from_le_bytes(size)).ok()?.checked_add(8)?;
+    let mut rest = bytes.get(12..end.min(bytes.len()))?;
     let (mut flags, mut turned) = (None, None);
     while !rest.is_empty() {
         let four: [u8; 4] = rest.get(4..8)?.try_into().ok()?;
         let length = usize::try_from(u32::from_le_bytes(four)).ok()?;
-        let padded = length.checked_add(length % 2)?.checked_add(8)?;
-        let (chunk, behind) = rest.split_at_checked(padded)?;
+        let unpadded = length.checked_add(8)?;
+        // Some programs omit the last padding.
+        let end =
+            if unpadded == rest.len() { unpadded } else { unpadded.checked_add(length % 2)? };
+        let (chunk, behind) = rest.split_at_checked(end)?;
         match chunk.get(..4)? {
             b"EXIF" => {
                 let content = chunk.get(8..)?;
@@ -146,6 +166,7 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
                     flags = Some(out.len() + 8);
                 }
                 out.extend(chunk);
+                out.extend((chunk.len() % 2 == 1).then_some(0));
             }
         }
         rest = behind;
@@ -173,21 +194,20 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
     loop {
         let from = at;
         let mut is_dropped = false;
-        match *bytes.get(at)? {
-            // The trailer.
-            0x3b => {
-                out.push(0x3b);
-                return Some(out);
-            }
+        match bytes.get(at) {
             // An extension: comments, and metadata of applications.
-            0x21 => {
+            Some(0x21) => {
                 let is_xmp = bytes.get(at + 3..at + 11) == Some(&b"XMP Data"[..]);
                 is_dropped = bytes.get(at + 1) == Some(&0xfe) || is_xmp;
                 at += 2;
             }
             // An image with its own colours, and the size of its codes.
-            0x2c => at += 11 + colours(*bytes.get(at + 9)?),
-            _ => return None,
+            Some(0x2c) => at += 11 + colours(*bytes.get(at + 9)?),
+            // The trailer. Browsers also show an image without it, and ignore other data.
+            _ => {
+                out.push(0x3b);
+                return Some(out);
+            }
         }
         // Blocks, each after its length.
         loop {
@@ -326,6 +346,42 @@ mod tests {
         assert_eq!(stripped(b"GIF89a", Format::Gif), None);
     }
 
+    #[test]
+    fn metadata_is_removed_from_files_with_unusual_ends() {
+        let exif = segment(0xe1, &[&b"Exif\0\0"[..], &tiff(1, true)].concat());
+        let scan = [segment(0xda, b"scan"), b"\x12\xff\0\x34".to_vec()].concat();
+        let plain = [&b"\xff\xd8"[..], &scan].concat();
+        for end in [&b""[..], b"\xff", b"\xff\xd9", b"\xff\xc4\0\x09GPS"] {
+            let file = [b"\xff\xd8\0", &exif[..], b"\0", &scan, end].concat();
+            let small = stripped(&file, Format::Jpeg).unwrap();
+            assert!(small.starts_with(&plain) && small.ends_with(b"\xff\xd9"), "{end:?}");
+            assert!(!has(&small, b"GPS"), "{end:?}");
+        }
+
+        let file = [
+            b"\x89PNG\r\n\x1a\n\0\0\0\x03tEXtGPScrc!".to_vec(),
+            b"\0\0\0\x04IDATdatacrc!\0\0\0\x09tEXtGPS".to_vec(),
+        ]
+        .concat();
+        let plain = b"\x89PNG\r\n\x1a\n\0\0\0\x04IDATdatacrc!";
+        assert_eq!(stripped(&file, Format::Png).unwrap(), plain);
+
+        let webp = |size: u8, more: &[u8]| {
+            [&b"RIFF"[..], &[size, 0, 0, 0], b"WEBPVP8L\x03\0\0\0odd\0", more].concat()
+        };
+        let exif = b"EXIF\x03\0\0\0GPS";
+        for file in [webp(27, exif), webp(16, b"\0"), webp(16, b"GPS"), webp(15, b"")] {
+            assert_eq!(stripped(&file, Format::Webp).unwrap(), webp(16, b""), "{file:?}");
+        }
+        assert_eq!(stripped(&webp(27, &exif[..9]), Format::Webp), None);
+
+        let start = b"GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02ab\0";
+        for end in [&b"\x21\xfe\x03GPS\0"[..], b"", b";GPS", b"\0GPS"] {
+            let small = stripped(&[start, end].concat(), Format::Gif).unwrap();
+            assert_eq!(small, [&start[..], b";"].concat());
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn any_bytes_are_parsed_without_panic(bytes: Vec<u8>) {
@@ -333,7 +389,7 @@ mod tests {
                 (Format::Jpeg, &b"\xff\xd8\xff"[..]),
                 (Format::Png, b"\x89PNG\r\n\x1a\n"),
                 (Format::Gif, b"GIF89a"),
-                (Format::Webp, b"RIFF\0\0\0\0WEBP"),
+                (Format::Webp, b"RIFF\xff\0\0\0WEBP"),
             ] {
                 let file = [start, &bytes].concat();
                 if let Some(once) = stripped(&file, format) {

@@ -55,8 +55,7 @@ impl Media {
     /// name is.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
-        let small = image_metadata::stripped(bytes, format);
-        let bytes = small.as_deref().unwrap_or(bytes);
+        let bytes = &image_metadata::stripped(bytes, format).ok_or(MediaError::UnknownFormat)?;
         let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;
         let number = |length: usize| i64::try_from(length).map_err(|_| MediaError::UnknownFormat);
         let sides = [size.width, size.height];
@@ -147,9 +146,13 @@ mod tests {
     fn data_in_another_format_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let media = Media::new(folder.path().join("media"));
-        for bytes in
-            [&b""[..], b"GIF89a", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"BM......"]
-        {
+        for bytes in [
+            &b""[..],
+            b"GIF89a",
+            b"\xff\xd8\xff\xe1\0\x08GPS",
+            b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+            b"BM......",
+        ] {
             assert!(matches!(media.store(bytes), Err(MediaError::UnknownFormat)), "{bytes:?}");
         }
         assert!(!folder.path().join("media").exists());
