@@ -4,8 +4,8 @@ use std::io::Write;
 use std::ops::Range;
 use std::process::{Child, Stdio};
 
-use breaches::store::accounts;
 use breaches::store::jobs::{self, Job};
+use breaches::store::{Layout, accounts};
 use database::Pools;
 use serde_json::json;
 use testkit::until_blocking;
@@ -18,6 +18,11 @@ fn pools(operator: &Operator) -> Pools {
 
 fn newest(pools: &Pools) -> Option<Job> {
     pools.read_blocking(jobs::all).unwrap().into_iter().next()
+}
+
+/// The number of pastes in a transaction of a load.
+fn paste_batch(pools: &Pools) -> u32 {
+    if pools.read_blocking(Layout::of).unwrap().is_distributed() { 4_000 } else { 200 }
 }
 
 /// Starts a command with piped input and output.
@@ -70,16 +75,21 @@ fn same_load_started_twice_succeeds_both_times() {
 fn load_succeeds_if_another_process_finishes_its_job() {
     let operator = Operator::new();
     let pools = pools(&operator);
+    let batch = paste_batch(&pools);
+    let (first, all) = (batch + 50, batch + 500);
     let mut load = start(&operator, &["pastes", "load", "-"]);
-    feed(&mut load, &pastes(0..250));
+    feed(&mut load, &pastes(0..first));
     // The load has committed its first batch and waits for more input.
-    until_blocking("a batch is stored", || newest(&pools).is_some_and(|job| job.added == 200));
+    until_blocking("a batch is stored", || {
+        newest(&pools).is_some_and(|job| job.added == i64::from(batch))
+    });
     let id = newest(&pools).unwrap().id;
     pools.write_blocking(|db| jobs::finish(db, id, 1)).unwrap();
-    feed(&mut load, &pastes(250..700));
+    feed(&mut load, &pastes(first..all));
     let (code, output) = end(load);
     assert_eq!(code, Some(0), "{output}");
-    assert!(output.contains("700 read, 700 accepted, 0 skipped, 200 added"), "{output}");
+    let counts = format!("{all} read, {all} accepted, 0 skipped, {batch} added");
+    assert!(output.contains(&counts), "{output}");
     assert_eq!(newest(&pools).unwrap().state, "done");
 }
 
@@ -89,16 +99,20 @@ fn cancelled_load_stops_and_keeps_committed_batches() {
     let pools = pools(&operator);
     operator.run(&["job", "list"]);
     let before = pools.read_blocking(accounts::count).unwrap();
+    let batch = paste_batch(&pools);
+    let (first, all) = (batch + 50, batch + 500);
     let mut load = start(&operator, &["pastes", "load", "-"]);
-    feed(&mut load, &pastes(0..250));
-    until_blocking("a batch is stored", || newest(&pools).is_some_and(|job| job.added == 200));
+    feed(&mut load, &pastes(0..first));
+    until_blocking("a batch is stored", || {
+        newest(&pools).is_some_and(|job| job.added == i64::from(batch))
+    });
     operator.run(&["job", "cancel", &newest(&pools).unwrap().id.to_string()]);
-    feed(&mut load, &pastes(250..700));
+    feed(&mut load, &pastes(first..all));
     let (code, output) = end(load);
     assert_eq!(code, Some(1), "{output}");
     let job = newest(&pools).unwrap();
-    assert_eq!((job.state.as_str(), job.added), ("cancelled", 200), "{output}");
-    assert_eq!(pools.read_blocking(accounts::count).unwrap(), before + 200);
+    assert_eq!((job.state.as_str(), job.added), ("cancelled", i64::from(batch)), "{output}");
+    assert_eq!(pools.read_blocking(accounts::count).unwrap(), before + i64::from(batch));
 }
 
 #[test]
