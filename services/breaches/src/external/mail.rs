@@ -1,5 +1,6 @@
 //! Mails in plain text, and the two ways to send them: an SMTP server and a folder of files.
 
+use std::error::Error as _;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -126,12 +127,19 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
             MailError::permanent(format!("the mail server answered {code}"))
         }
         Some(code) => MailError::temporary(format!("the mail server answered {code}")),
-        // The message was not sent, because the server cannot take it.
-        None if error.is_client() => {
-            MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")
-        }
+        None if error.is_client() => unsupported(error),
         None if error.is_timeout() => MailError::temporary("the mail server timed out"),
         None => MailError::temporary("the mail server cannot be reached"),
+    }
+}
+
+/// Converts an error of a feature that the server does not offer. The library names the feature
+/// only in the text.
+fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
+    if error.source().is_some_and(|source| source.to_string().contains("SMTPUTF8")) {
+        MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")
+    } else {
+        MailError::temporary("the mail server does not offer what SMTP_URL needs (STARTTLS, AUTH)")
     }
 }
 
@@ -177,6 +185,24 @@ impl Mailer for FolderMailer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[actix_web::test]
+    async fn missing_feature_of_the_server_is_permanent_only_if_the_address_needs_it() {
+        let peer = testkit::SmtpPeer::start();
+        let host = peer.url().replace("smtp://", "");
+        let mail = |to: &str| {
+            let [to, subject, text] = [to, "Link", "https://localhost/x"].map(Into::into);
+            Mail { to, subject, text }
+        };
+        for url in [format!("smtp://user:word@{host}"), format!("smtp://{host}?tls=required")] {
+            let mailer = SmtpMailer::new(&url, "service@example.org").unwrap();
+            let error = mailer.send(mail("owner@example.org")).await.unwrap_err();
+            assert!(!error.permanent && error.why.contains("SMTP_URL"), "{url}: {error:?}");
+        }
+        let mailer = SmtpMailer::new(&peer.url(), "service@example.org").unwrap();
+        let error = mailer.send(mail("j\u{fc}rgen@example.org")).await.unwrap_err();
+        assert!(error.permanent && error.why.contains("SMTPUTF8"), "{error:?}");
+    }
 
     #[test]
     fn undeliverable_addresses_are_detected() {
