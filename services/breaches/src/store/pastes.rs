@@ -50,18 +50,26 @@ pub fn numbered_of_account(
     (k, seq): (i64, i16),
 ) -> Result<Vec<(i64, Paste)>, DatabaseError> {
     let numbers: Vec<i64> = by_account(k, seq).load(db)?;
-    if numbers.is_empty() {
-        return Ok(Vec::new());
+    let mut found = Vec::new();
+    // SQLite binds a variable per number, and their count is limited.
+    for numbers in numbers.chunks(1_000) {
+        let rows: Vec<(i64, Row)> = paste::table
+            .inner_join(paste_source::table)
+            .filter(paste::id.eq_any(numbers))
+            .select((
+                paste::id,
+                (
+                    paste_source::name,
+                    paste::paste_id,
+                    paste::title,
+                    paste::date,
+                    paste::email_count,
+                ),
+            ))
+            .load(db)?;
+        found.extend(rows.into_iter().map(|(number, row)| (number, row.into())));
     }
-    let rows: Vec<(i64, Row)> = paste::table
-        .inner_join(paste_source::table)
-        .filter(paste::id.eq_any(numbers))
-        .select((
-            paste::id,
-            (paste_source::name, paste::paste_id, paste::title, paste::date, paste::email_count),
-        ))
-        .load(db)?;
-    Ok(rows.into_iter().map(|(number, row)| (number, row.into())).collect())
+    Ok(found)
 }
 
 /// Adds or changes a paste by source and id. Returns its number.
@@ -144,4 +152,27 @@ fn source_id(db: &mut Db, name: &str) -> Result<i16, DatabaseError> {
         .values((paste_source::id.eq(id), paste_source::name.eq(name)))
         .execute(db)?;
     Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn account_in_more_pastes_than_sqlite_has_variables_is_read() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&crate::store::MIGRATIONS]);
+        let found = pools.write_blocking(|db| {
+            let (source, id) = ("Pastebin".to_owned(), "1".to_owned());
+            let paste = Paste { source, id, title: None, date: None, email_count: 1 };
+            let number = upsert(db, &paste)?;
+            // SQLite has 32,766 variables.
+            for number in number..number + 33_000 {
+                add_account(db, (1, 0), number)?;
+            }
+            Ok::<_, DatabaseError>((of_account(db, (1, 0))?, paste))
+        });
+        let (found, paste) = found.unwrap();
+        assert_eq!(found, [paste]);
+    }
 }
