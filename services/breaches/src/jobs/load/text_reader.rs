@@ -18,19 +18,21 @@ const LONGEST: usize = 512;
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let mut piece: Vec<u8> = Vec::new();
     let mut line = 1_u64;
+    // The piece starts with up to `scanned` bytes of context, of which `floor` belong to an address.
+    let (mut scanned, mut floor) = (0, 0);
     loop {
         let chunk = input.fill_buf()?;
         let ended = chunk.is_empty();
         let read = chunk.len();
         piece.extend_from_slice(chunk);
         input.consume(read);
-        let end = if ended { piece.len() } else { safe_end(&piece) };
-        let (mut counted, mut floor) = (0, 0);
-        for at in memchr::memchr_iter(b'@', &piece[..end]) {
+        let end = if ended { piece.len() } else { scanned + safe_end(&piece[scanned..]) };
+        let mut counted = scanned;
+        for at in memchr::memchr_iter(b'@', &piece[scanned..end]).map(|place| scanned + place) {
             if at < floor {
                 continue;
             }
-            let Some(found) = address_at(&piece[..end], floor, at) else { continue };
+            let Some(found) = address_at(&piece, floor, at) else { continue };
             floor = found.end;
             line += count_lines(&piece[counted..at]);
             counted = at;
@@ -40,10 +42,12 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
             }
         }
         line += count_lines(&piece[counted..end]);
-        piece.drain(..end);
         if ended {
             return Ok(());
         }
+        let drained = end.saturating_sub(2 * LONGEST);
+        piece.drain(..drained);
+        (scanned, floor) = (end - drained, floor.saturating_sub(drained));
     }
 }
 
@@ -57,16 +61,12 @@ fn is_inside(byte: u8) -> bool {
 }
 
 /// The position after the last byte that cannot be part of an address. A run without such a byte is
-/// split if it is too long to be an address.
+/// split if it is too long to be an address; the longest domain still fits after that position.
 fn safe_end(piece: &[u8]) -> usize {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_+@".contains(byte);
-    if let Some(place) = piece.iter().rposition(|byte| !is_inside(*byte)) {
-        return place + 1;
-    }
-    match piece.iter().rposition(|byte| byte.is_ascii() && !plain(byte)) {
-        _ if piece.len() <= 1 << 20 => 0,
-        Some(place) if place + 1024 > piece.len() => place + 1,
-        _ => piece.len() - 1024,
+    match piece.iter().rposition(|byte| !is_inside(*byte)) {
+        Some(place) => place + 1,
+        None if piece.len() <= 1 << 20 => 0,
+        None => piece.len() - 2 * LONGEST,
     }
 }
 
@@ -81,14 +81,24 @@ struct Found {
 fn address_at(piece: &[u8], floor: usize, at: usize) -> Option<Found> {
     let (domain, end) = domain_after(piece, at + 1);
     let domain = domain?;
-    let quoted = piece.get(end) == Some(&b'\'');
-    let text =
-        match (local_before(&piece[floor.max(at.saturating_sub(LONGEST))..at], quoted), domain) {
-            (Local::Missing, _) => return None,
-            (Local::Text(local), Some(domain)) => Ok(format!("{local}@{domain}")),
-            (Local::Unclear, _) | (_, None) => Err(SkipReason::Fragment),
-        };
+    let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
+    let start = at.saturating_sub(LONGEST);
+    let text = match (local_before(&piece[floor.max(start)..at], quoted), domain) {
+        (Local::Missing, _) => return None,
+        (Local::Text(local), Some(domain)) if !is_user_info(&piece[start..at]) => {
+            Ok(format!("{local}@{domain}"))
+        }
+        _ => Err(SkipReason::Fragment),
+    };
     Some(Found { text, end })
+}
+
+/// Returns whether a text ends with the user and the secret of a URL, as in `ftp://user:secret`.
+fn is_user_info(text: &[u8]) -> bool {
+    let is_end = |byte: &u8| b"/?#<>\"".contains(byte) || byte.is_ascii_whitespace();
+    let Some(slash) = text.iter().rposition(is_end) else { return false };
+    let (scheme, rest) = text.split_at(slash + 1);
+    (scheme.ends_with(b"://") || scheme.ends_with(b":\\/\\/")) && rest.contains(&b':')
 }
 
 /// Reads the domain at a place and returns its end. Returns `Some(None)` for a domain that cannot be
@@ -111,8 +121,11 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
             // A domain of ideographs cannot be told from the text around it.
             Some((c, _)) if !c.is_ascii() => unclear = is_start && is_separate(c),
             Some(_) => {
-                unclear =
-                    matches!(unescape(&piece[end..]), Some((Part::Char(_) | Part::Unclear, _)))
+                unclear = match unescape(&piece[end..]) {
+                    Some((Part::Char(c), _)) => c != '\'',
+                    Some((Part::Unclear, _)) => true,
+                    Some((Part::Boundary, _)) | None => false,
+                }
             }
             None => unclear = true,
         }
@@ -175,7 +188,12 @@ fn local_before(text: &[u8], quoted: bool) -> Local {
     let mut name = trimmed.trim_start_matches('\'');
     if quoted && name.len() == trimmed.len() {
         // A prefix of a string in SQL, as in N'ada@mail.example'.
-        name = name.split_once('\'').map_or(name, |(_, name)| name);
+        const PREFIXES: [&str; 7] = ["n", "e", "b", "x", "u", "_utf8", "_utf8mb4"];
+        let is_prefix =
+            |text: &str| PREFIXES.iter().any(|prefix| prefix.eq_ignore_ascii_case(text));
+        if let Some((_, string)) = name.split_once('\'').filter(|(prefix, _)| is_prefix(prefix)) {
+            name = string;
+        }
     }
     if unclear || name.starts_with('+') || name.ends_with('\'') {
         return Local::Unclear;
@@ -322,6 +340,14 @@ mod tests {
             ("('o\\'brien@corp.example')", "o'brien@corp.example"),
             ("'ada@corp.example'", "ada@corp.example"),
             ("N'ada@corp.example'", "ada@corp.example"),
+            ("_utf8mb4'ada@corp.example'", "ada@corp.example"),
+            ("Contact o'brien@corp.example's office", "o'brien@corp.example"),
+            ("&#39;ada@corp.example&#39;", "ada@corp.example"),
+            ("\\u0027ada@corp.example\\u0027", "ada@corp.example"),
+            ("%27ada@corp.example%27", "ada@corp.example"),
+            ("\\'ada@corp.example\\'", "ada@corp.example"),
+            ("https://shop.example/a:ada@corp.example", "ada@corp.example"),
+            ("https://shop.example:80 ada@corp.example", "ada@corp.example"),
             ("?x=%22ada%2Btag@corp.example%22", "ada+tag@corp.example"),
             ("m%C3%BCller@corp.example", "müller@corp.example"),
             ("\"\\u00fcller7@corp.example\"", "üller7@corp.example"),
@@ -344,6 +370,33 @@ mod tests {
             ("ada@corp.example:hunter2", "ada@corp.example"),
         ] {
             assert_eq!(all(text.as_bytes()), [Ok(expected.to_owned())], "{text}");
+        }
+    }
+
+    #[test]
+    fn long_run_is_split_between_addresses() {
+        for separator in ["\\n", "&#59;", "%0A", ";"] {
+            let expected: Vec<_> = (0..100_000).map(|n| format!("user{n}@corp.example")).collect();
+            let found: Vec<_> =
+                all(expected.join(separator).as_bytes()).into_iter().map(Result::unwrap).collect();
+            assert!(found == expected, "{separator}: {} addresses", found.len());
+        }
+    }
+
+    #[test]
+    fn secret_in_a_url_is_skipped_across_reads() {
+        let text = "ada@corp.example\nftp://bob:hunter2@files.example/\nftp:\\/\\/bob:x@y.example";
+        let skipped = || Err(SkipReason::Fragment);
+        for capacity in 1..text.len() {
+            let mut found = Vec::new();
+            let input = io::BufReader::with_capacity(capacity, text.as_bytes());
+            read(input, &mut |line, text| {
+                found.push((line, text.map(str::to_owned)));
+                Ok(())
+            })
+            .unwrap();
+            let expected = [(1, Ok("ada@corp.example".to_owned())), (2, skipped()), (3, skipped())];
+            assert_eq!(found, expected, "{capacity}");
         }
     }
 
