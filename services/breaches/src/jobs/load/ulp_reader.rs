@@ -54,8 +54,12 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
 
 /// The end of the URL at the start of a line.
 fn url_end(line: &[u8]) -> Option<usize> {
-    let scheme = memchr::memmem::find(line, b"://").map_or(0, |place| place + 3);
     let is_separator = |byte: &u8| b":|; \t,".contains(byte);
+    // A later `://` belongs to the secret.
+    let is_scheme = |text: &[u8]| !text.iter().any(|byte| is_separator(byte) || *byte == b'@');
+    let scheme = memchr::memmem::find(line, b"://")
+        .filter(|place| is_scheme(&line[..*place]))
+        .map_or(0, |place| place + 3);
     let first = scheme + line[scheme..].iter().position(is_separator)?;
     if line[first] != b':' {
         return Some(first);
@@ -103,6 +107,8 @@ mod tests {
                 "android://x==@com.shop.example/:a@b.example:x",
                 "a@b.example android://x==@com.shop.example/",
             ),
+            ("shop.example:a@b.example:x://y.example:c@d.example:z", "a@b.example shop.example"),
+            ("shop.example:name:x://y.example:c@d.example:z", "name shop.example"),
             ("https://shop.example/:12345:x@y.example", "12345 https://shop.example/"),
             ("https://shop.example:12345:x@y.example:z", "12345 https://shop.example"),
         ] {
