@@ -18,7 +18,8 @@ pub struct SlugSource<'a> {
     pub is_trashed: bool,
 }
 
-/// Returns the slug of a resource after a write, unique in its table.
+/// Returns the slug of a resource after a write, unique in its table. A new slug no longer
+/// redirects to the row that had it before.
 ///
 /// The sent slug takes precedence, then the current one, then the title. If they have no valid
 /// characters, the id is used. In the trash the slug has a suffix.
@@ -42,7 +43,9 @@ pub fn assign(
     };
     let candidates = [chosen, slug::slugify(&html::decode(title)), id.to_string()];
     let base = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-    slugs::free(db, table, &base, if is_trashed { slug::TRASHED } else { "" }, id)
+    let new = slugs::free(db, table, &base, if is_trashed { slug::TRASHED } else { "" }, id)?;
+    slugs::forget_former(db, table, &new)?;
+    Ok(new)
 }
 
 /// Remembers the old slug of a published row, so its address redirects.

@@ -26,6 +26,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
         name,
     };
     term.slug = free_slug(db, &term, change.slug.as_deref())?;
+    slugs::forget_former(db, taxonomy.collection(), &term.slug)?;
     term.id = terms::insert(db, &term)?;
     Ok(term)
 }
@@ -81,7 +82,9 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
         }
         let new = free_slug(db, &term, Some(&wanted))?;
         if new != term.slug {
-            slugs::note_former(db, term.taxonomy.collection(), &term.slug, term.id)?;
+            let collection = term.taxonomy.collection();
+            slugs::note_former(db, collection, &term.slug, term.id)?;
+            slugs::forget_former(db, collection, &new)?;
             term.slug = new;
         }
     }

@@ -39,6 +39,12 @@ pub fn note_former(
     sql.execute(db).map(drop)
 }
 
+/// Removes the redirect of a slug that names a row again.
+pub fn forget_former(db: &mut Db, collection: &str, slug: &str) -> Result<(), DatabaseError> {
+    diesel::delete(former_slugs::table.find((collection, slug))).execute(db)?;
+    Ok(())
+}
+
 /// Returns the id of the row that a slug named most recently.
 pub fn owner_of_former(
     db: &mut Db,

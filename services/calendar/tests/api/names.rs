@@ -256,6 +256,8 @@ async fn former_slugs_redirect_to_the_present_page() {
             for query in ["", "?ical=1"] {
                 let moved = page(&app, &format!("{former}{query}")).await.expect(301);
                 assert_eq!(moved.header("location"), format!("{new}{query}"), "{former}");
+                // The slug may name a page again.
+                assert_eq!(moved.header("cache-control"), "no-cache");
             }
         }
         page(&app, new).await.expect(200);
@@ -272,4 +274,40 @@ async fn former_slugs_redirect_to_the_present_page() {
         format!("/events/{}", app.event(json!({"title": "Draft", "status": "draft"})).await);
     app.patch(&draft, &json!({"slug": "shown", "status": "publish"})).await.expect(200);
     page(&app, "/event/draft/").await.expect(404);
+}
+
+#[actix_web::test]
+async fn slug_that_names_a_row_again_does_not_redirect() {
+    let app = App::new().await;
+    let unlisted = json!({"title": "Hid", "hide_from_listings": true});
+    let hidden = format!("/events/{}", app.event(unlisted).await);
+    for slug in ["hid2", "hid"] {
+        app.patch(&hidden, &json!({"slug": slug})).await.expect(200);
+    }
+    page(&app, "/event/hid/?ical=1").await.expect(404);
+    page(&app, "/event/hid2/").await.expect(301);
+
+    let rename = async |path: &str, slug: &str| {
+        app.patch(path, &json!({"slug": slug})).await.expect(200);
+    };
+    let first = format!("/events/{}", app.event(json!({"title": "First", "slug": "one"})).await);
+    rename(&first, "two").await;
+    page(&app, "/event/one/").await.expect(301);
+    let second = format!("/events/{}", app.event(json!({"title": "Second", "slug": "one"})).await);
+    app.patch(&second, &json!({"status": "private"})).await.expect(200);
+    page(&app, "/event/one/").await.expect(404);
+
+    let tag = format!("/tags/{}", app.make("/tags", json!({"name": "A", "slug": "one"})).await);
+    let other = format!("/tags/{}", app.make("/tags", json!({"name": "B", "slug": "two"})).await);
+    rename(&tag, "three").await;
+    page(&app, "/tag/one/").await.expect(301);
+    rename(&other, "one").await;
+    app.delete(&other).await.expect(200);
+    page(&app, "/tag/one/").await.expect(404);
+    app.make("/tags", json!({"name": "C", "slug": "two"})).await;
+    rename(&tag, "one").await;
+    rename(&tag, "four").await;
+    let last = app.make("/tags", json!({"name": "D", "slug": "one"})).await;
+    app.delete(&format!("/tags/{last}")).await.expect(200);
+    page(&app, "/tag/one/").await.expect(404);
 }

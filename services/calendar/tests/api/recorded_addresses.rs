@@ -34,6 +34,8 @@ async fn addresses_of_the_recorded_system_redirect() {
         let is_beyond = location.contains("page=");
         assert_eq!(target.status, if is_beyond { 404 } else { 200 }, "{location}");
     }
+    let moved = page(&app, &format!("/?p={id}")).await.expect(301);
+    assert_eq!(moved.header("cache-control"), "no-cache");
     let icon = page(&app, "/favicon.ico").await.expect(302);
     let icon = page(&app, icon.header("location")).await.expect(200);
     assert_eq!(icon.header("content-type"), "image/svg+xml");

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::list::PATH;
 use super::site::SITE;
-use super::visit::{Reader, Visit};
+use super::visit::{Reader, Visit, moved_page};
 use crate::app::pages::{self, Named};
 use crate::error::Error;
 use crate::model::month::Month;
@@ -24,7 +24,7 @@ pub async fn home(visit: Visit) -> HttpResponse {
             }
             if let Some(id) = query.post {
                 let path = pages::path_of(&reader.state, &reader.request, Named::Event, id).await?;
-                return permanent(path);
+                return Ok(moved_page(path));
             }
             Ok(HttpResponse::Found().insert_header((header::LOCATION, list_of(query))).finish())
         })

@@ -91,6 +91,14 @@ impl Visit {
     }
 }
 
+/// Redirects to a page by its slug, which may change again.
+pub fn moved_page(location: String) -> HttpResponse {
+    HttpResponse::MovedPermanently()
+        .insert_header((header::LOCATION, location))
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .finish()
+}
+
 impl Reader {
     /// Returns the query of the page.
     pub fn query(&self) -> &PageQuery {
@@ -165,8 +173,7 @@ impl Reader {
         let query = self.http.query_string();
         let mark = if query.is_empty() { "" } else { "?" };
         // The shell adds the path of PUBLIC_URL.
-        let location = (header::LOCATION, format!("{path}{mark}{query}"));
-        Ok(HttpResponse::MovedPermanently().insert_header(location).finish())
+        Ok(moved_page(format!("{path}{mark}{query}")))
     }
 
     /// Responds with a calendar file.
