@@ -12,18 +12,18 @@ use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
-/// Returns the named rows that exist. Events that the caller may not read are unknown.
+/// Returns the named rows that exist. Events and images that the caller may not read are unknown.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, images, venues, organizers, categories, tags, objects } = names;
     Ok(Known {
         users: existing(db, users, users::exists)?,
         events: readable_events(db, events, actor)?,
-        images: existing(db, images, images::exists)?,
+        images: existing(db, images, |db, id| images::is_shown(db, id, actor))?,
         venues: linked(db, Kind::Venue, venues)?,
         organizers: linked(db, Kind::Organizer, organizers)?,
         categories: known_terms(db, Taxonomy::Category, categories)?,
         tags: known_terms(db, Taxonomy::Tag, tags)?,
-        objects: Objects(labels(db, objects)?),
+        objects: Objects(labels(db, objects, actor)?),
     })
 }
 
@@ -31,7 +31,7 @@ pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, Datab
 fn existing(
     db: &mut Db,
     ids: &[i64],
-    exists: fn(&mut Db, i64) -> Result<bool, DatabaseError>,
+    exists: impl Fn(&mut Db, i64) -> Result<bool, DatabaseError>,
 ) -> Result<HashSet<i64>, DatabaseError> {
     let mut found = HashSet::new();
     for id in ids {
@@ -62,6 +62,7 @@ fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i6
 fn labels(
     db: &mut Db,
     objects: &[(Row, i64)],
+    actor: &Actor,
 ) -> Result<HashMap<(Row, i64), Labels>, DatabaseError> {
     let mut found = HashMap::new();
     for (row, id) in objects {
@@ -73,6 +74,7 @@ fn labels(
             Row::Term(taxonomy) => {
                 terms::find(db, *taxonomy, *id)?.map(|term| (term.slug, term.name))
             }
+            Row::Image if !images::is_shown(db, *id, actor)? => None,
             Row::Image => {
                 images::by_ids(db, &[*id])?.remove(id).map(|image| (String::new(), image.url))
             }

@@ -70,8 +70,23 @@ async fn images_are_described_to_those_who_may_see_them() {
         }
     };
     seen([400, 400, 200, 200]).await;
-    let event = app.event_as("author2", json!({"image": image, "status": "draft"})).await;
+    let body = |image: serde_json::Value| {
+        let day = "2027-04-01";
+        json!({"title": "x", "start_date": day, "end_date": day, "image": image, "status": "draft"})
+    };
+    let url = app.get_as("author", &path).await.json["url"].clone();
+    for sent in [json!(image), url, json!({"id": image})] {
+        for who in ["contributor", "author2"] {
+            app.call(who, "POST", "/events", &body(sent.clone())).await.expect(400);
+        }
+    }
+    seen([400, 400, 200, 200]).await;
+    let event = app.event_as("author2", json!({"status": "draft"})).await;
+    app.patch(&format!("/events/{event}"), &json!({"image": image})).await.expect(200);
     seen([400, 200, 200, 200]).await;
+    app.call("author2", "PATCH", &format!("/events/{event}"), &json!({"image": {"id": image}}))
+        .await
+        .expect(200);
     let event = format!("/events/{event}");
     app.patch(&event, &json!({"status": "publish"})).await.expect(200);
     seen([200, 200, 200, 200]).await;

@@ -332,6 +332,7 @@ async fn uploaded_image_can_be_read_and_linked() {
     assert_eq!(&file.bytes().await.unwrap()[..], PNG);
     let again = app.server.get(&format!("/media/{id}/{name}")).header("If-None-Match", tag);
     assert_eq!(again.send().await.unwrap().status(), 304);
+    app.event_as("author", json!({"image": id})).await;
     let event = app.event_as("contributor", json!({"image": id})).await;
     let shown = app.get_as("editor", &format!("/events/{event}")).await.expect(200);
     assert_eq!(shown.json["image"], image.json);
