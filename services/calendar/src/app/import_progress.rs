@@ -55,6 +55,7 @@ impl Progress {
 
     /// Reports a warning about an event.
     pub fn warn(&mut self, component: &Component, message: String) {
+        self.report.warned += 1;
         add(&mut self.report.warnings, component, message);
     }
 

@@ -36,9 +36,14 @@ impl ImportCommand {
             let (line, uid, message) = (one.line, &one.uid, &one.message);
             log::info!(target: "notice", "line {line}: {uid}: warning: {message}");
         }
-        let printed = u64::try_from(report.errors.len()).unwrap_or(u64::MAX);
-        if report.failed > printed {
-            log::info!(target: "notice", "and {} more errors", report.failed - printed);
+        for (number, printed, kind) in [
+            (report.failed, report.errors.len(), "errors"),
+            (report.warned, report.warnings.len(), "warnings"),
+        ] {
+            let printed = u64::try_from(printed).unwrap_or(u64::MAX);
+            if number > printed {
+                log::info!(target: "notice", "and {} more {kind}", number - printed);
+            }
         }
         let text =
             format_args!("{report}{}", if self.dry_run { "; nothing was written" } else { "" });

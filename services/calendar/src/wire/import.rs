@@ -25,6 +25,9 @@ pub struct ImportJson {
     pub errors: Vec<ImportErrorJson>,
     /// The first of the events with replaced values, and of the older revisions.
     pub warnings: Vec<ImportErrorJson>,
+    /// Number of warnings, including those not in `warnings`.
+    #[serde(skip)]
+    pub warned: u64,
 }
 
 impl fmt::Display for ImportJson {

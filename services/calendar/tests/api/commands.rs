@@ -70,6 +70,21 @@ fn import_reads_standard_input_and_prints_a_json_report() {
 }
 
 #[test]
+fn import_prints_the_number_of_further_warnings() {
+    let program = program();
+    let dates: String =
+        (0..1003).map(|zone| format!("EXDATE;TZID=odd{zone}:20270501T100000\r\n")).collect();
+    let file = format!(
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270401T100000Z\r\n\
+         RRULE:FREQ=DAILY;COUNT=2\r\n{dates}END:VEVENT\r\nEND:VCALENDAR\r\n"
+    );
+    let ran = program.pipe(&["import", "-", "--dry-run"], file.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    assert!(ran.errors.contains("odd999") && !ran.errors.contains("odd1000"), "{}", ran.errors);
+    assert!(ran.errors.contains("and 3 more warnings"), "{}", ran.errors);
+}
+
+#[test]
 fn start_fails_if_the_media_folder_cannot_be_created() {
     let program = program();
     let file = program.folder().path().join("file");
