@@ -7,7 +7,7 @@ use super::length::Length;
 use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::property::Property;
 use super::reader::Component;
-use crate::model::recurrence::{Rule, Wanted};
+use crate::model::recurrence::{Abandoned, Rule, Wanted};
 use crate::model::zone::Zone;
 
 /// Maximum number of events that a series becomes.
@@ -189,8 +189,13 @@ impl<'a> Series<'a> {
         let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
         let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
         let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
-        let walls =
-            expanded.map_err(|_| format!("the rule {} matches no days", shortened(text)))?;
+        let walls = expanded.map_err(|abandoned| {
+            let why = match abandoned {
+                Abandoned::NoMatch => "matches no days",
+                Abandoned::TooLong => "has too many days or moments",
+            };
+            format!("the rule {} {why}", shortened(text))
+        })?;
         let mut starts: Vec<Moment> = walls.into_iter().skip(1).map(|wall| self.at(wall)).collect();
         if let Some(Until::Instant(last)) = until {
             starts.retain(|moment| moment.seconds() <= last.as_second());

@@ -4,16 +4,22 @@ use jiff::civil::{Date, DateTime};
 
 use super::rule::Rule;
 
-/// The number of days that are examined before a rule is abandoned: more than five hundred years.
+/// The number of days and moments that are examined before a rule is abandoned: more than five
+/// hundred years with a moment a day or fewer.
 const MAX_DAYS: usize = 200_000;
 
 /// The number of consecutive days without a match after which a rule is abandoned. A 29 February on
 /// a given weekday recurs after forty years at most.
 const MAX_UNMATCHED_DAYS: usize = 20_000;
 
-/// The error for a rule that would examine too many days.
+/// The reason a rule was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLong;
+pub enum Abandoned {
+    /// It matches nothing in half a century.
+    NoMatch,
+    /// Too many days or moments must be examined.
+    TooLong,
+}
 
 /// The requested moments of a series: all after some day, and some before it.
 #[derive(Clone, Copy, Debug)]
@@ -34,16 +40,15 @@ impl Rule {
     /// Returns the moments of an event from `start` up to `until`. The start is always the first.
     ///
     /// # Errors
-    /// Returns [`TooLong`] if many centuries must be examined, or half a century matches nothing.
-    pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, TooLong> {
+    /// Returns [`Abandoned`] if many centuries must be examined, or half a century matches nothing.
+    pub fn expand(&self, start: DateTime, until: DateTime) -> Result<Vec<DateTime>, Abandoned> {
         self.expand_near(
             start,
             Wanted { until, near: start.date(), first: 0, latest: 0, most: usize::MAX },
         )
     }
 
-    /// Returns the requested moments, and perhaps others between them, in ascending order. The
-    /// start is always the first.
+    /// Returns the requested moments in ascending order. The start is always the first.
     ///
     /// Moments between the first and the latest ones are skipped, so an old rule costs as much as a
     /// recent one. An exception is a rule with COUNT whose periods have different numbers of days:
@@ -51,15 +56,15 @@ impl Rule {
     /// moments far from the day may be missing.
     ///
     /// # Errors
-    /// Returns [`TooLong`] if half a century matches nothing but the start, or too much must be
+    /// Returns [`Abandoned`] if half a century matches nothing but the start, or too much must be
     /// counted.
-    pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
+    pub fn expand_near(&self, start: DateTime, wanted: Wanted) -> Result<Vec<DateTime>, Abandoned> {
         Walk::new(self, start).expand(wanted)
     }
 
     /// Returns the moments of a period that are later than the start, in ascending order.
     fn moments_of(&self, period: Date, start: DateTime) -> Vec<DateTime> {
-        let mut moments = self.moments_in(period, start);
+        let mut moments = self.at_positions(self.moments_in(period, start));
         moments.retain(|moment| *moment > start);
         moments
     }
@@ -70,20 +75,20 @@ struct Walk<'r> {
     rule: &'r Rule,
     start: DateTime,
     first_period: Date,
-    /// Number of examined days.
+    /// Number of examined days and moments.
     looked_at: usize,
     /// Number of days since the last match.
     unmatched_days: usize,
-    gave_up: bool,
+    abandoned: Option<Abandoned>,
 }
 
 impl<'r> Walk<'r> {
     fn new(rule: &'r Rule, start: DateTime) -> Walk<'r> {
         let first_period = rule.first_period(start.date());
-        Walk { rule, start, first_period, looked_at: 0, unmatched_days: 0, gave_up: false }
+        Walk { rule, start, first_period, looked_at: 0, unmatched_days: 0, abandoned: None }
     }
 
-    fn expand(&mut self, wanted: Wanted) -> Result<Vec<DateTime>, TooLong> {
+    fn expand(&mut self, wanted: Wanted) -> Result<Vec<DateTime>, Abandoned> {
         let (rule, mut until) = (self.rule, wanted.until);
         if let Some(count) = rule.count.filter(|_| rule.is_regular()) {
             until = until.min(self.last_counted(count));
@@ -101,14 +106,13 @@ impl<'r> Walk<'r> {
                 to_come.truncate(count.saturating_sub(1));
                 break;
             }
-            let has_most =
-                || to_come.iter().filter(|at| at.date() >= wanted.near).count() >= wanted.most;
-            if count.is_none() && to_come.len() >= wanted.most && has_most() {
+            let past = to_come.partition_point(|at| at.date() < wanted.near);
+            if to_come.len() - past >= wanted.most {
                 break;
             }
         }
-        if self.gave_up {
-            return Err(TooLong);
+        if let Some(abandoned) = self.abandoned {
+            return Err(abandoned);
         }
         let (mut all, mut next) = (vec![self.start], 0);
         while next < near && all.len() < wanted.first {
@@ -126,7 +130,16 @@ impl<'r> Walk<'r> {
         }
         all.extend(latest.into_iter().rev());
         all.extend(to_come);
-        if self.gave_up && all.len() == 1 { Err(TooLong) } else { Ok(all) }
+        if let Some(abandoned) = self.abandoned.filter(|_| all.len() == 1) {
+            return Err(abandoned);
+        }
+        let past = all.partition_point(|at| at.date() < wanted.near);
+        all.truncate(past.saturating_add(wanted.most).max(1));
+        let first = wanted.first.max(1);
+        if let Some(surplus_end) = past.checked_sub(wanted.latest).filter(|end| *end > first) {
+            all.drain(first..surplus_end);
+        }
+        Ok(all)
     }
 
     /// Returns the moments of a period, or `None` after the end or if the rule is abandoned.
@@ -135,14 +148,19 @@ impl<'r> Walk<'r> {
         if period > until.date() {
             return None;
         }
-        self.looked_at += self.rule.effort();
-        self.unmatched_days += self.rule.effort();
-        self.gave_up |= self.looked_at > MAX_DAYS || self.unmatched_days > MAX_UNMATCHED_DAYS;
-        if self.gave_up {
+        self.unmatched_days += self.rule.days();
+        if self.looked_at > MAX_DAYS {
+            self.abandoned = Some(Abandoned::TooLong);
+        } else if self.unmatched_days > MAX_UNMATCHED_DAYS {
+            self.abandoned = Some(Abandoned::NoMatch);
+        }
+        if self.abandoned.is_some() {
             return None;
         }
-        let mut moments = self.rule.moments_of(period, self.start);
-        moments.retain(|moment| *moment <= until);
+        let moments = self.rule.moments_in(period, self.start);
+        self.looked_at += self.rule.effort(period).max(moments.len());
+        let mut moments = self.rule.at_positions(moments);
+        moments.retain(|moment| *moment > self.start && *moment <= until);
         if !moments.is_empty() {
             self.unmatched_days = 0;
         }
@@ -311,6 +329,28 @@ mod tests {
     }
 
     #[test]
+    fn counting_of_many_moments_a_day_is_bounded() {
+        let (months, hours) = ("1,2,3,4,5,6,7,8,9,10,11,12", (0..24).map(|hour| hour.to_string()));
+        let hours = hours.collect::<Vec<_>>().join(",");
+        let minutes = (0..60).map(|minute| minute.to_string()).collect::<Vec<_>>().join(",");
+        let times = format!("BYMONTH={months};BYHOUR={hours};BYMINUTE={minutes}");
+        for rule in ["FREQ=DAILY", "FREQ=MINUTELY", "FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU"] {
+            let (found, looked_at) =
+                effort(&format!("{rule};{times};COUNT=100000000"), "1985-01-01T10:00");
+            assert_eq!(found, None, "{rule}");
+            // The last period is examined as a whole.
+            assert!(looked_at <= MAX_DAYS + 366 * 1440, "{rule} looked at {looked_at}");
+        }
+        // Of a recent series, only the requested moments are kept.
+        let rule = Rule::parse(&format!("FREQ=MINUTELY;{times};COUNT=1000000")).unwrap();
+        let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());
+        let wanted = Wanted { until, near, first: 1, latest: 500, most: 500 };
+        let found = rule.expand_near(at("2027-03-01T00:00"), wanted).unwrap();
+        assert_eq!(found.len(), 1001);
+        assert_eq!(found[501], at("2027-03-10T00:00"));
+    }
+
+    #[test]
     fn rules_without_matches_are_given_up_early() {
         for rule in [
             "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
@@ -329,5 +369,12 @@ mod tests {
         // Rare matches are found up to the limit.
         let leap = effort("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "1500-01-01T10:00");
         assert_eq!(leap.0, Some(21));
+        // Days between the matches of steps within days count once.
+        let january = "FREQ=MINUTELY;INTERVAL=15;BYMONTH=1;BYHOUR=9";
+        let counted = effort(&format!("{january};COUNT=400"), "2021-01-01T09:00");
+        assert_eq!(counted.0, Some(400));
+        assert_eq!(effort(january, "2027-01-31T09:00").0, Some(252));
+        let minutes = effort("FREQ=MINUTELY;BYMONTH=1;BYMONTHDAY=1;BYHOUR=9", "2027-01-01T09:00");
+        assert_eq!(minutes.0, Some(180));
     }
 }

@@ -6,5 +6,5 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use expansion::Wanted;
+pub use expansion::{Abandoned, Wanted};
 pub use rule::Rule;

@@ -6,12 +6,20 @@ use jiff::{Span, ToSpan as _};
 use super::rule::{Frequency, Rule};
 
 impl Rule {
-    /// Returns the number of days, or of moments within a day, that are examined in a period.
-    pub(super) fn effort(&self) -> usize {
+    /// Returns the number of days, or of steps within days, that are examined in a period.
+    pub(super) fn effort(&self, period: Date) -> usize {
+        match self.is_within_days() && self.fits_block(period) {
+            true => usize::try_from(self.steps_of_block()).unwrap_or(usize::MAX),
+            false => self.days(),
+        }
+    }
+
+    /// Returns the number of days that are examined in a period.
+    pub(super) fn days(&self) -> usize {
         let is_by_day = !self.by_day.is_empty() || !self.by_month_day.is_empty();
         match self.frequency {
             Frequency::Minutely | Frequency::Hourly => {
-                usize::try_from(self.steps_of_block()).unwrap_or(usize::MAX)
+                usize::try_from(self.days_of_block()).unwrap_or(usize::MAX)
             }
             Frequency::Daily => 1,
             Frequency::Weekly => 7,
@@ -107,7 +115,7 @@ impl Rule {
         }
     }
 
-    /// Returns the matching moments of a period in ascending order.
+    /// Returns the moments of a period in ascending order, from which BYSETPOS selects.
     pub(super) fn moments_in(&self, period: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments: Vec<DateTime> = match self.is_within_days() {
             true => self.moments_of_block(period, start),
@@ -124,6 +132,11 @@ impl Rule {
         };
         moments.sort_unstable();
         moments.dedup();
+        moments
+    }
+
+    /// Returns the moments of a period that BYSETPOS selects.
+    pub(super) fn at_positions(&self, moments: Vec<DateTime>) -> Vec<DateTime> {
         if self.by_position.is_empty() {
             return moments;
         }
@@ -138,21 +151,20 @@ impl Rule {
 
     /// Returns the times of a matching day.
     fn times(&self, start: Time) -> Vec<Time> {
-        let parts = |named: &[i8], own: i8| match named.is_empty() {
-            true => vec![own],
-            false => named.to_vec(),
-        };
-        let [hours, minutes, seconds] = [
-            parts(&self.by_hour, start.hour()),
-            parts(&self.by_minute, start.minute()),
-            parts(&self.by_second, start.second()),
-        ];
+        let (hours, minutes) = ([start.hour()], [start.minute()]);
+        self.times_of(named_or(&self.by_hour, &hours), named_or(&self.by_minute, &minutes), start)
+    }
+
+    /// Returns the times in some hours and minutes.
+    fn times_of(&self, hours: &[i8], minutes: &[i8], start: Time) -> Vec<Time> {
+        let own = [start.second()];
+        let seconds = named_or(&self.by_second, &own);
         let mut times = Vec::with_capacity(hours.len() * minutes.len() * seconds.len());
-        for hour in hours {
-            for minute in &minutes {
-                let at = |second: &i8| Time::new(hour, *minute, *second, 0).ok();
-                times.extend(seconds.iter().filter_map(at));
-            }
+        for (hour, minute) in
+            hours.iter().flat_map(|hour| minutes.iter().map(move |minute| (*hour, *minute)))
+        {
+            let at = |second: &i8| Time::new(hour, minute, *second, 0).ok();
+            times.extend(seconds.iter().filter_map(at));
         }
         times
     }
@@ -160,36 +172,36 @@ impl Rule {
     /// Returns the matching moments of the steps within days that begin on a day.
     fn moments_of_block(&self, first: Date, start: DateTime) -> Vec<DateTime> {
         let mut moments = Vec::new();
+        if !self.fits_block(first) {
+            return moments;
+        }
         for number in 0..self.steps_of_block() {
             let span = Span::new().try_minutes(number * self.step());
             let step = span.and_then(|span| first.to_datetime(start.time()).checked_add(span));
             let Ok(step) = step else { break };
+            let (hour, minute) = ([step.hour()], [step.minute()]);
+            let minutes = match self.frequency {
+                Frequency::Hourly => named_or(&self.by_minute, &minute),
+                _ if self.by_minute.is_empty() || self.by_minute.contains(&step.minute()) => {
+                    &minute
+                }
+                _ => continue,
+            };
             let is_hour = self.by_hour.is_empty() || self.by_hour.contains(&step.hour());
-            if !is_hour || !self.fits_limits(step.date()) {
-                continue;
-            }
-            if self.frequency == Frequency::Hourly {
-                let within = |time: &Time| time.hour() == step.hour();
-                let times = self.times(step.time());
-                moments.extend(
-                    times
-                        .iter()
-                        .filter(|time| within(time))
-                        .map(|time| step.date().to_datetime(*time)),
-                );
-            } else if self.by_minute.is_empty() || self.by_minute.contains(&step.minute()) {
-                let seconds =
-                    |time: &Time| time.hour() == step.hour() && time.minute() == step.minute();
-                let times = self.times(step.time());
-                moments.extend(
-                    times
-                        .iter()
-                        .filter(|time| seconds(time))
-                        .map(|time| step.date().to_datetime(*time)),
-                );
+            if is_hour && self.fits_limits(step.date()) {
+                let times = self.times_of(&hour, minutes, step.time());
+                moments.extend(times.into_iter().map(|time| step.date().to_datetime(time)));
             }
         }
         moments
+    }
+
+    /// Returns whether a day of a block of steps within days is a day of the rule. A block ends on
+    /// the day after its last one.
+    fn fits_block(&self, first: Date) -> bool {
+        let mut days =
+            (0..=self.days_of_block()).filter_map(|day| first.checked_add(day.days()).ok());
+        days.any(|day| self.fits_limits(day))
     }
 
     fn fits_limits(&self, day: Date) -> bool {
@@ -322,6 +334,11 @@ impl Rule {
             }
         })
     }
+}
+
+/// Returns the hours, minutes or seconds that a rule names, or else those of its start.
+fn named_or<'a>(named: &'a [i8], own: &'a [i8; 1]) -> &'a [i8] {
+    if named.is_empty() { own } else { named }
 }
 
 /// Number of minutes in a day.

@@ -79,6 +79,10 @@ impl Rule {
             }
         }
         rule.frequency = frequency?;
+        // A step within a day is no period from which positions select.
+        if rule.is_within_days() && !rule.by_position.is_empty() {
+            return None;
+        }
         let times = [&rule.by_hour, &rule.by_minute, &rule.by_second];
         let times: usize = times.into_iter().map(|all| all.len().max(1)).product();
         (times <= MAX_TIMES).then_some(rule)

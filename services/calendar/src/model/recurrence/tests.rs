@@ -1,4 +1,4 @@
-use super::expansion::TooLong;
+use super::expansion::Abandoned;
 use super::rule::Rule;
 
 fn dates(rule: &str, start: &str, until: &str) -> String {
@@ -59,12 +59,14 @@ fn unsupported_rules_are_rejected_and_expansion_terminates() {
         "FREQ=DAILY;INTERVAL=0",
         "FREQ=MONTHLY;BYMONTHDAY=0",
         "FREQ=WEEKLY;BYDAY=XX",
+        "FREQ=HOURLY;BYMINUTE=0,30;BYSETPOS=-1",
+        "FREQ=MINUTELY;BYSECOND=0,30;BYSETPOS=1",
     ] {
         assert_eq!(Rule::parse(rule), None, "{rule}");
     }
     let never = Rule::parse("FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30").unwrap();
     let (start, end) = ("0001-01-31T00:00".parse().unwrap(), "9998-01-01T00:00".parse().unwrap());
-    assert_eq!(never.expand(start, end), Err(TooLong));
+    assert_eq!(never.expand(start, end), Err(Abandoned::NoMatch));
     // A list contains each value once, even if it is written repeatedly.
     let once = Rule::parse("FREQ=MONTHLY;BYMONTH=3;BYMONTHDAY=-1;BYDAY=2TU,MO;BYSETPOS=1");
     let often = Rule::parse(
