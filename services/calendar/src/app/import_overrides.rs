@@ -1,11 +1,12 @@
-//! Overrides of occurrences that earlier files had, or that name an occurrence by its day.
+//! Overrides of occurrences that earlier files had, or that name an occurrence by its day, and events
+//! that share a UID.
 
 use std::collections::HashSet;
 
 use database::Db;
 
 use crate::error::Error;
-use crate::ical::Entry;
+use crate::ical::{Component, Entry};
 use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::store::{events, imported};
@@ -22,6 +23,31 @@ pub fn later_overrides(
     let known = imported::override_revisions(db, &entry.uid)?;
     let later = known.into_iter().filter(|(_, other)| revision.is_before(other));
     Ok(later.map(|(name, _)| name).collect())
+}
+
+/// Renames a single event to its UID with its start, if an earlier file had several events with
+/// this UID and names this one so, or if its file has several and another one has the plain UID.
+/// The order of the events in a file does not matter.
+pub fn tell_apart(
+    db: &mut Db,
+    entry: &mut Entry,
+    component: &Component,
+    is_repeated: bool,
+) -> Result<(), Error> {
+    if entry.is_series || entry.replaces.is_some() {
+        return Ok(());
+    }
+    let name = component.name_with_start(&entry.uid);
+    let starts_as = |event: &Event| {
+        entry.occurrences.first().is_some_and(|one| one.starts_with(&event.schedule))
+    };
+    let has_name = events::find_by_external_id(db, &name)?.is_some()
+        || (is_repeated
+            && !events::find_by_external_id(db, &entry.uid)?.as_ref().is_some_and(starts_as));
+    if has_name {
+        entry.rename(name);
+    }
+    Ok(())
 }
 
 /// Returns the name of the occurrence of a timed series on the day that an override names.

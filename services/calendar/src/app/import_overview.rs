@@ -5,13 +5,16 @@ use std::io::{self, BufRead};
 
 use crate::ical::{
     Component, ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, Revisions,
-    known_zone,
+    known_zone, revision_of,
 };
 use crate::model::zone::Zone;
 use crate::state::State;
 
 /// Maximum number of overrides of all later occurrences in a file. They are kept in memory.
 const MAX_RANGES: usize = 100;
+
+/// Maximum number of bytes of all of them.
+const MAX_RANGE_BYTES: usize = 8 << 20;
 
 /// The properties of an override that the overview needs.
 const OVERRIDE: [&str; 6] =
@@ -33,15 +36,17 @@ pub struct Overview {
     /// keep its occurrences as such events.
     pub listed: HashSet<String>,
     /// The numbers of the components that a later revision supersedes.
-    pub superseded: HashSet<usize>,
+    superseded: HashSet<usize>,
     /// The numbers of the components that have the UID of another event.
     pub repeated: HashSet<usize>,
     /// Overrides of all later occurrences, by UID.
     ranges: HashMap<String, Vec<Component>>,
+    /// Number of bytes of these overrides.
+    range_bytes: usize,
+    /// The first lines of the overrides of all later occurrences that a later revision supersedes.
+    superseded_ranges: HashSet<u64>,
     /// Whether this calendar, or another instance of it, wrote the file.
     pub is_own: bool,
-    /// The identity of the calendar of this service that wrote the file.
-    pub calendar_id: Option<String>,
     /// Number of components in the file.
     pub components: usize,
     /// The end of a truncated file, if the end of its calendar is missing.
@@ -100,7 +105,6 @@ impl Overview {
         }
         overview.is_calendar = reader.is_calendar;
         overview.is_own = reader.product.as_deref() == Some(PRODUCT);
-        overview.calendar_id = reader.calendar_id.take();
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
         overview.has_replacements |= !replacing.is_empty();
@@ -117,15 +121,45 @@ impl Overview {
         Ok(Overview { replaced, superseded, repeated, ..overview })
     }
 
-    /// Keeps an override of all later occurrences. An earlier one of the same occurrence is dropped.
+    /// Keeps an override of all later occurrences, unless there are too many. Of several overrides
+    /// of one occurrence, the latest revision is kept.
     fn add_range(&mut self, component: &Component) {
-        if !component.is_whole() || self.ranges.values().map(Vec::len).sum::<usize>() >= MAX_RANGES
-        {
+        let is_full = self.ranges.values().map(Vec::len).sum::<usize>() >= MAX_RANGES
+            || self.range_bytes + component.bytes() > MAX_RANGE_BYTES;
+        if !component.is_whole() {
             return;
         }
-        let ranges = self.ranges.entry(component.text("UID")).or_default();
-        ranges.retain(|one| one.text("RECURRENCE-ID") != component.text("RECURRENCE-ID"));
-        ranges.push(component.clone());
+        let of_series = self.ranges.get_mut(&component.text("UID"));
+        let moment = |one: &Component| one.text("RECURRENCE-ID");
+        let revision = |one: &Component| revision_of(one).unwrap_or_default();
+        let same =
+            of_series.and_then(|all| all.iter_mut().find(|one| moment(one) == moment(component)));
+        match same {
+            Some(known) if revision(component).is_older_than(&revision(known)) => {
+                self.superseded_ranges.insert(component.line);
+            }
+            Some(known) if !is_full => {
+                self.range_bytes = self.range_bytes + component.bytes() - known.bytes();
+                self.superseded_ranges.insert(known.line);
+                known.clone_from(component);
+            }
+            None if !is_full => {
+                self.range_bytes += component.bytes();
+                self.ranges.entry(component.text("UID")).or_default().push(component.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether a later revision supersedes a component, given its number.
+    pub fn is_superseded(&self, component: &Component, number: usize) -> bool {
+        self.superseded.contains(&number) || self.superseded_ranges.contains(&component.line)
+    }
+
+    /// Returns whether a component is an override of all later occurrences that was kept.
+    pub fn has_range(&self, component: &Component) -> bool {
+        component.is_range()
+            && self.ranges(&component.text("UID")).iter().any(|one| one.line == component.line)
     }
 
     /// Returns the overrides of all later occurrences of a series.

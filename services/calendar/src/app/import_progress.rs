@@ -1,6 +1,6 @@
 //! Progress of an import, and when it yields to other writers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::import_writes::Outcome;
@@ -16,6 +16,15 @@ pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
 /// Maximum number of errors, and of warnings, reported individually.
 const MAX_ERRORS: usize = 1000;
+
+/// A pass over the events of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Entries with their occurrences.
+    Entries,
+    /// Overrides of single occurrences, which exist by then.
+    Replacements,
+}
 
 /// Limits of an import.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +98,21 @@ pub struct EntryProgress {
     pub repeated: bool,
     /// Ids of overrides from earlier files that are later than the entry.
     pub overridden: HashSet<String>,
+}
+
+/// A series with overrides.
+#[derive(Clone, Default)]
+pub struct Series {
+    /// The name of its first occurrence, if overridden: it is stored under the plain UID.
+    pub first: Option<String>,
+    /// The parent of its other events.
+    pub parent: Option<i64>,
+    /// Names of events that are overridden by their day, by the names of the overrides.
+    pub by_day: HashMap<String, String>,
+    /// Whether the file has an older revision of it than an earlier file.
+    pub is_outdated: bool,
+    /// Whether overrides of all later occurrences were applied to it.
+    pub has_ranges: bool,
 }
 
 /// The time slice of a transaction among all writers.

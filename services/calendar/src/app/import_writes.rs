@@ -53,8 +53,11 @@ pub struct Source<'a> {
 pub struct OwnEvents<'a> {
     /// UIDs of this calendar end in its host.
     pub urls: &'a Urls,
-    /// Whether this calendar wrote the file, under whatever host.
+    /// Whether this calendar, or a copy of it, wrote the entry under whatever host.
     pub is_author: bool,
+    /// CREATED of the entry. Under another host it is that of the event, as a copy of this
+    /// calendar gives the same ids to other events.
+    pub created: Option<i64>,
 }
 
 /// An event as stored, and as a feed shows it.
@@ -129,10 +132,11 @@ pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>,
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
     }
-    let is_own = |host: &str| own.is_author || (!host.is_empty() && host == own.urls.host());
-    let named = uid.split_once('@').filter(|(_, host)| is_own(host));
-    let Some(id) = named.and_then(|(id, _)| id.parse().ok()) else { return Ok(None) };
-    Ok(events::find(db, id)?.filter(|event| event.external_id.is_none()))
+    let Some((id, host)) = uid.split_once('@') else { return Ok(None) };
+    let is_host = !host.is_empty() && host == own.urls.host();
+    let Some(id) = id.parse().ok().filter(|_| is_host || own.is_author) else { return Ok(None) };
+    let is_own = |event: &Event| is_host || own.created == Some(event.created_utc());
+    Ok(events::find(db, id)?.filter(|event| event.external_id.is_none() && is_own(event)))
 }
 
 fn create(

@@ -7,16 +7,18 @@ use std::time::Instant;
 
 use database::{Db, transaction};
 
-use super::import_overrides::{later_overrides, name_on_day};
+use super::import_overrides::{later_overrides, name_on_day, tell_apart};
 use super::import_overview::{Cut, Overview};
-use super::import_progress::{EntryProgress, ImportLimits, Progress, TIME_SLICE, TimeSlice};
+use super::import_progress::{
+    EntryProgress, ImportLimits, Pass, Progress, Series, TIME_SLICE, TimeSlice,
+};
 use super::import_writes::{
     Outcome, OwnEvents, Source, cancel, drop_surplus, find, write_occurrence,
 };
 use super::loading::Undone;
 use super::transactions::with_context;
 use crate::error::Error;
-use crate::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader};
+use crate::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader, created_of};
 use crate::model::revision::Revision;
 use crate::model::role::User;
 use crate::model::urls::Urls;
@@ -28,15 +30,6 @@ use crate::wire::params::Params;
 /// Number of occurrences that are trashed between two checks of the time.
 const SURPLUS: usize = 20;
 
-/// A pass over the events of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
-    /// Entries with their occurrences.
-    Entries,
-    /// Overrides of single occurrences, which exist by then.
-    Replacements,
-}
-
 /// The next step of a pass.
 enum Next {
     Entry(Component, Box<Entry>),
@@ -45,29 +38,18 @@ enum Next {
     End,
 }
 
-/// A series with overrides.
-#[derive(Clone, Default)]
-struct Series {
-    /// The name of its first occurrence, if overridden: it is stored under the plain UID.
-    first: Option<String>,
-    /// The parent of its other events.
-    parent: Option<i64>,
-    /// Names of events that are overridden by their day, by the names of the overrides.
-    by_day: HashMap<String, String>,
-    /// Whether the file has an older revision of it than an earlier file.
-    is_outdated: bool,
-    /// Whether overrides of all later occurrences were applied to it.
-    has_ranges: bool,
-}
-
 /// A running import.
 pub struct Import {
     user: User,
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
-    /// Whether this calendar wrote the file, once known.
-    is_author: Option<bool>,
+    /// The identity of this calendar, once known.
+    calendar_id: Option<String>,
+    /// Whether this calendar wrote the current entry.
+    is_author: bool,
+    /// CREATED of the current entry.
+    created: Option<i64>,
     /// State of the first pass that the second needs, by UID.
     series: HashMap<String, Series>,
     so_far: Progress,
@@ -85,8 +67,18 @@ impl Import {
             so_far.report.failed += 1;
             so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
         }
-        let series = HashMap::new();
-        Import { user, urls, limits, overview, is_author: None, series, so_far, current: None }
+        Import {
+            user,
+            urls,
+            limits,
+            overview,
+            calendar_id: None,
+            is_author: false,
+            created: None,
+            series: HashMap::new(),
+            so_far,
+            current: None,
+        }
     }
 
     /// Returns the passes over the file in order.
@@ -134,9 +126,8 @@ impl Import {
         pass: Pass,
     ) -> Result<bool, Error> {
         sql::one_writer(db)?;
-        if self.is_author.is_none() {
-            let id = imported::calendar_id(db)?;
-            self.is_author = Some(self.overview.calendar_id.as_ref() == Some(&id));
+        if self.calendar_id.is_none() {
+            self.calendar_id = Some(imported::calendar_id(db)?);
         }
         let slice = TimeSlice::begin(self.so_far.done);
         let began = Instant::now();
@@ -146,12 +137,15 @@ impl Import {
         {
             let (component, entry) = match self.current.take() {
                 Some(current) => current,
-                None => match self.next_entry(state, reader, pass)? {
+                None => match self.next_entry(state, db, reader, pass)? {
                     Next::Entry(component, entry) => (component, *entry),
                     Next::Nothing => continue,
                     Next::End => return Ok(false),
                 },
             };
+            let id = component.calendar_id.as_deref();
+            self.is_author = id.is_some() && id == self.calendar_id.as_deref();
+            self.created = created_of(&component);
             match self.write_entry(state, db, (&component, &entry), slice)? {
                 true => self.finish_component(&component),
                 false => self.current = Some((component, entry)),
@@ -164,6 +158,7 @@ impl Import {
     fn next_entry(
         &mut self,
         state: &State,
+        db: &mut Db,
         reader: &mut Reader<impl BufRead>,
         pass: Pass,
     ) -> Result<Next, Error> {
@@ -181,22 +176,27 @@ impl Import {
         let is_wanted =
             component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
         // Faulty events also take time, although they write nothing.
-        let is_superseded = self.overview.superseded.contains(&self.so_far.read);
-        if self.overview.repeated.contains(&self.so_far.read) {
+        let is_superseded = self.overview.is_superseded(&component, self.so_far.read);
+        let is_repeated = self.overview.repeated.contains(&self.so_far.read);
+        if is_repeated && component.is_series() {
             component.tell_apart();
         }
         // It was applied to the series.
-        let is_applied = component.is_range()
+        let is_applied = self.overview.has_range(&component)
             && self.series.get(&component.text("UID")).is_some_and(|series| series.has_ranges);
         if is_wanted && !is_applied && !self.stops_at(&component) {
             match Entry::read(&component, self.overview.context(state)) {
                 Ok(_) if is_superseded => self.so_far.count(Outcome::Skipped),
+                Err(_) if is_superseded && component.is_range() => {
+                    self.so_far.count(Outcome::Skipped);
+                }
                 // Overrides may have been in the missing part.
                 Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
                     self.so_far
                         .note(&component, "it repeats, and the file is truncated".to_owned());
                 }
-                Ok(entry) => {
+                Ok(mut entry) => {
+                    tell_apart(db, &mut entry, &component, is_repeated)?;
                     let ranges = self.overview.ranges(&entry.uid);
                     if !entry.is_series || ranges.is_empty() {
                         return Ok(Next::Entry(component, Box::new(entry)));
@@ -333,7 +333,9 @@ impl Import {
         }
         if let Some(revision) = self.revision(entry) {
             let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
-            if imported::revision(db, name)? != Some(revision) {
+            let known = imported::revision(db, name)?;
+            let revision = revision.after(known);
+            if known != Some(revision) {
                 imported::note_revision(db, name, revision)?;
             }
         }
@@ -341,7 +343,7 @@ impl Import {
     }
 
     fn own(&self) -> OwnEvents<'_> {
-        OwnEvents { urls: &self.urls, is_author: self.is_author == Some(true) }
+        OwnEvents { urls: &self.urls, is_author: self.is_author, created: self.created }
     }
 
     /// Returns the revision of an entry. Those of feeds of this calendar are its own, and not

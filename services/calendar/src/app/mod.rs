@@ -31,8 +31,8 @@ mod write_context;
 
 pub use delivery::Delivery;
 pub use import_overview::Overview;
-pub use import_progress::{ImportLimits, Progress};
-pub use imports::{Import, Pass};
+pub use import_progress::{ImportLimits, Pass, Progress};
+pub use imports::Import;
 pub use list_permit::ReadList;
 pub use loading::{Loading, Undone, load_line};
 pub use request::Request;

@@ -17,6 +17,7 @@ use super::reader::{Component, Method};
 use super::revision::revision_of;
 use crate::model::html;
 use crate::model::revision::Revision;
+use crate::model::schedule::Schedule;
 use crate::model::zone::Zone;
 
 /// The form of the key of a day.
@@ -137,7 +138,7 @@ impl Entry {
         let status = component.text("STATUS");
         let is_cancelled =
             component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
-        let is_series = component.rules().next().is_some() || component.find("RDATE").is_some();
+        let is_series = component.is_series();
         let revision = revision_of(component);
         Ok(Entry { uid, replaces, is_series, is_cancelled, revision, warnings, occurrences })
     }
@@ -157,6 +158,14 @@ impl Entry {
         }
         let key = Moment::read(property, context)?.key();
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
+    }
+
+    /// Gives a single event another name.
+    pub fn rename(&mut self, name: String) {
+        for occurrence in &mut self.occurrences {
+            occurrence.external_id.clone_from(&name);
+        }
+        self.uid = name;
     }
 
     /// Returns the id of an overridden occurrence.
@@ -306,6 +315,14 @@ impl Occurrence {
             fields.extend(self.dates());
         }
         fields
+    }
+
+    /// Returns whether a stored event starts at the same moment.
+    pub fn starts_with(&self, schedule: &Schedule) -> bool {
+        match &self.start {
+            Moment::Day(_) => schedule.all_day && schedule.start_local == self.start.seconds(),
+            Moment::Time(at, _) => schedule.start_utc == at.as_second(),
+        }
     }
 
     fn dates(&self) -> Map<String, Value> {

@@ -34,7 +34,7 @@ pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedCon
     text_line(out, "UID", &uid);
     line(out, "DTSTAMP", &modified);
     line(out, "LAST-MODIFIED", &modified);
-    line(out, "CREATED", &utc(event.published_utc.min(event.modified_utc)));
+    line(out, "CREATED", &utc(event.created_utc()));
     line(out, "SEQUENCE", &event.sequence.to_string());
     times(out, event);
     text_line(out, "SUMMARY", &html::plain(&event.title));

@@ -23,5 +23,5 @@ pub use event::{FeedContext, event, location};
 pub use foreign_zones::{ForeignZones, known as known_zone};
 pub use moment::EntryContext;
 pub use reader::{Component, Kind as ComponentKind, Reader};
-pub use revision::Revisions;
+pub use revision::{Revisions, created_of, revision_of};
 pub use zones::{needs_rules, time_zone};

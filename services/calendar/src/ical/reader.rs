@@ -1,6 +1,7 @@
 //! Reads the components of iCalendar files, one at a time and in bounded memory.
 
 use std::io::{self, BufRead};
+use std::sync::Arc;
 
 use batch::{BoundedLines, Line};
 use sha2::{Digest, Sha256};
@@ -37,6 +38,8 @@ pub struct Component {
     pub has_end: bool,
     /// The method of its calendar.
     pub method: Method,
+    /// The identity of its calendar, if this service wrote it.
+    pub calendar_id: Option<Arc<str>>,
 }
 
 /// The method of a calendar: how to process its events (RFC 5546).
@@ -102,12 +105,31 @@ impl Component {
         self.properties.push(Property { name, parameters: Vec::new(), value });
     }
 
-    /// Adds the start to the UID, for one of several events with the same UID.
+    /// Adds the start to the UID, for one of several series with the same UID.
     pub fn tell_apart(&mut self) {
-        let start = self.text("DTSTART");
+        let name = self.name_with_start(&self.text("UID"));
         if let Some(uid) = self.properties.iter_mut().find(|one| one.name == "UID") {
-            uid.value = format!("{}~{start}", uid.value.trim());
+            uid.value = name;
         }
+    }
+
+    /// Returns a UID with the start.
+    pub fn name_with_start(&self, uid: &str) -> String {
+        format!("{uid}~{}", self.text("DTSTART"))
+    }
+
+    /// Returns whether it has a rule or a list of dates.
+    pub fn is_series(&self) -> bool {
+        self.rules().next().is_some() || self.find("RDATE").is_some()
+    }
+
+    /// Returns the number of bytes of its properties.
+    pub fn bytes(&self) -> usize {
+        let parameters = |one: &Property| {
+            one.parameters.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+        };
+        let bytes = |one: &Property| one.name.len() + one.value.len() + parameters(one);
+        self.properties.iter().map(bytes).sum()
     }
 
     /// Finds the first property of a name.
@@ -189,8 +211,8 @@ pub struct Reader<R> {
     pub zone_name: Option<String>,
     /// The product id of the calendar.
     pub product: Option<String>,
-    /// The identity of the calendar of this service that wrote the file.
-    pub calendar_id: Option<String>,
+    /// The identity of the current calendar, if this service wrote it.
+    calendar_id: Option<Arc<str>>,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -233,7 +255,7 @@ impl<R: BufRead> Reader<R> {
                     continue;
                 }
                 (IDENTITY, id) => {
-                    self.calendar_id.get_or_insert_with(|| id.to_owned());
+                    self.calendar_id.get_or_insert_with(|| id.into());
                     continue;
                 }
                 ("BEGIN", name) => name.to_ascii_uppercase(),
@@ -252,7 +274,7 @@ impl<R: BufRead> Reader<R> {
                 "VTIMEZONE" => Kind::Zone,
                 "VCALENDAR" => {
                     (self.is_calendar, self.is_open) = (true, true);
-                    self.method = Method::Publish;
+                    (self.method, self.calendar_id) = (Method::Publish, None);
                     continue;
                 }
                 _ => continue,
@@ -265,9 +287,16 @@ impl<R: BufRead> Reader<R> {
     /// Reads the rest of a component, up to its end or to evidence that its end is missing: the
     /// next component, or the end of the calendar or file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
-        let (properties, method) = (Vec::new(), self.method);
-        let mut component =
-            Component { line, kind, properties, is_cut: false, has_end: false, method };
+        let (properties, method, calendar_id) = (Vec::new(), self.method, self.calendar_id.clone());
+        let mut component = Component {
+            line,
+            kind,
+            properties,
+            is_cut: false,
+            has_end: false,
+            method,
+            calendar_id,
+        };
         let (mut depth, mut bytes) = (0_usize, 0);
         while let Some((number, property)) = self.property()? {
             match Mark::of(&property, kind) {

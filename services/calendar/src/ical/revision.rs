@@ -9,6 +9,11 @@ use super::reader::Component;
 use crate::model::revision::Revision;
 use crate::model::schedule::wall_seconds;
 
+/// Reads CREATED in Unix seconds.
+pub fn created_of(component: &Component) -> Option<i64> {
+    component.find("CREATED").and_then(|date| reading(&date.value)).map(wall_seconds)
+}
+
 /// Reads the revision of an entry; `None` if it names none.
 pub fn revision_of(component: &Component) -> Option<Revision> {
     let date = |name: &str| {
@@ -18,7 +23,7 @@ pub fn revision_of(component: &Component) -> Option<Revision> {
     let sequence = component.find("SEQUENCE").and_then(|one| one.value.trim().parse().ok());
     let (modified, stamped) = (date("LAST-MODIFIED"), date("DTSTAMP"));
     let is_named = sequence.is_some() || modified.is_some() || stamped.is_some();
-    is_named.then(|| Revision { sequence: sequence.unwrap_or(0), modified, stamped })
+    is_named.then(|| Revision { sequence, modified, stamped })
 }
 
 /// The latest entry for each event of a file, with a fixed amount of memory per event.
@@ -55,7 +60,7 @@ impl Revisions {
         let latest = Latest { revision, number, start };
         let key = self.hashers.each_ref().map(|hasher| hasher.hash_one((uid, replaced)));
         let known = self.latest.get(&key);
-        let is_other = |known: &Latest| known.revision == revision && known.start != start;
+        let is_other = |known: &Latest| known.revision.is_same(&revision) && known.start != start;
         if replaced.is_none() && known.is_some_and(is_other) {
             self.repeated.insert(number);
             return self.take((uid, Some(&name)), component, number);

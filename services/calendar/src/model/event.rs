@@ -105,6 +105,11 @@ impl Event {
         }
     }
 
+    /// Returns the time of creation that feeds show.
+    pub fn created_utc(&self) -> i64 {
+        self.published_utc.min(self.modified_utc)
+    }
+
     /// Returns whether public lists include the event.
     pub fn is_public(&self) -> bool {
         self.status.is_published() && self.listed

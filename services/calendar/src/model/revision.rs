@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 /// The revision of an entry (RFC 5546, 2.1.5). Times are local times in Unix seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// SEQUENCE, or 0.
-    pub sequence: i64,
+    /// SEQUENCE.
+    pub sequence: Option<i64>,
     /// LAST-MODIFIED.
     pub modified: Option<i64>,
     /// DTSTAMP.
@@ -16,8 +16,20 @@ pub struct Revision {
 impl Revision {
     /// Returns whether another revision of the same entry is later.
     pub fn is_older_than(&self, other: &Revision) -> bool {
-        let order = self.sequence.cmp(&other.sequence);
-        order.then(self.by_date(other)).is_lt()
+        self.by_number(other).then(self.by_date(other)).is_lt()
+    }
+
+    /// Returns whether both have the same number and dates. The number is 0 by default.
+    pub fn is_same(&self, other: &Revision) -> bool {
+        let dates = |one: &Revision| (one.modified, one.stamped);
+        self.sequence.unwrap_or(0) == other.sequence.unwrap_or(0) && dates(self) == dates(other)
+    }
+
+    /// Returns this revision, with the number of an earlier one if it has none.
+    #[must_use]
+    pub fn after(self, earlier: Option<Revision>) -> Revision {
+        let sequence = self.sequence.or(earlier.and_then(|earlier| earlier.sequence));
+        Revision { sequence, ..self }
     }
 
     /// Returns whether the revision of another entry of the same series is later. The numbers of
@@ -25,19 +37,45 @@ impl Revision {
     pub fn is_before(&self, other: &Revision) -> bool {
         match self.by_date(other) {
             Ordering::Equal if self.stamped.or(self.modified).is_none() => {
-                self.sequence < other.sequence
+                self.by_number(other).is_lt()
             }
             order => order.is_lt(),
         }
     }
 
+    /// Compares the numbers if both have one: many programs write it in some files only.
+    fn by_number(&self, other: &Revision) -> Ordering {
+        compare(self.sequence, other.sequence)
+    }
+
     /// Compares the dates that both have.
     fn by_date(&self, other: &Revision) -> Ordering {
-        let compare = |one: Option<i64>, other: Option<i64>| match (one, other) {
-            (Some(one), Some(other)) => one.cmp(&other),
-            _ => Ordering::Equal,
-        };
         let order = compare(self.modified, other.modified);
         order.then(compare(self.stamped, other.stamped))
+    }
+}
+
+fn compare(one: Option<i64>, other: Option<i64>) -> Ordering {
+    match (one, other) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        _ => Ordering::Equal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_number_is_not_older() {
+        let revision = |sequence, stamped| Revision { sequence, modified: None, stamped };
+        let numbered = revision(Some(2), Some(10));
+        assert!(!revision(None, Some(11)).is_older_than(&numbered));
+        assert!(!revision(None, None).is_older_than(&numbered));
+        assert!(revision(None, Some(9)).is_older_than(&numbered));
+        assert!(revision(Some(1), Some(11)).is_older_than(&numbered));
+        // The number of the earlier revision is still known afterwards.
+        let later = revision(None, Some(11)).after(Some(numbered));
+        assert_eq!(later, revision(Some(2), Some(11)));
     }
 }

@@ -69,7 +69,7 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
     let columns =
         (imported_revisions::sequence, imported_revisions::modified, imported_revisions::stamped);
     let found = imported_revisions::table.find(name).select(columns);
-    let row: Option<(i64, Option<i64>, Option<i64>)> = found.first(db).optional()?;
+    let row: Option<(Option<i64>, Option<i64>, Option<i64>)> = found.first(db).optional()?;
     Ok(row.map(|(sequence, modified, stamped)| Revision { sequence, modified, stamped }))
 }
 
@@ -79,7 +79,7 @@ pub fn override_revisions(
     uid: &str,
 ) -> Result<Vec<(String, Revision)>, DatabaseError> {
     // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
-    let rows: Vec<(String, i64, Option<i64>, Option<i64>)> = imported_revisions::table
+    let rows: Vec<(String, Option<i64>, Option<i64>, Option<i64>)> = imported_revisions::table
         .filter(imported_revisions::name.ge(format!("{uid}#")))
         .filter(imported_revisions::name.lt(format!("{uid}$")))
         .load(db)?;
@@ -93,7 +93,7 @@ pub fn note_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), 
     let number = |number: Option<i64>| number.map_or("null".to_owned(), |n| n.to_string());
     let text = "insert into imported_revisions (name, sequence, modified, stamped) values (";
     let mut sql = Sql::new(db, text);
-    sql.bind(name.to_owned()).push(", ").value(revision.sequence).push(", ");
+    sql.bind(name.to_owned()).push(", ").push(&number(revision.sequence)).push(", ");
     sql.push(&number(revision.modified)).push(", ").push(&number(revision.stamped));
     sql.push(") on conflict (name) do update set sequence = excluded.sequence, ");
     sql.push("modified = excluded.modified, stamped = excluded.stamped");

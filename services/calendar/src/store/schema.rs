@@ -90,7 +90,7 @@ diesel::table! {
 diesel::table! {
     imported_revisions (name) {
         name -> Text,
-        sequence -> BigInt,
+        sequence -> Nullable<BigInt>,
         modified -> Nullable<BigInt>,
         stamped -> Nullable<BigInt>,
     }

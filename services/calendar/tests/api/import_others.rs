@@ -216,6 +216,46 @@ async fn own_feed_changes_nothing_under_another_address() {
 }
 
 #[actix_web::test]
+async fn event_of_another_calendar_with_the_number_of_an_own_one_is_created() {
+    let app = App::new().await;
+    let id = app.event(json!({"title": "Show"})).await;
+    let feed = app.get("/ical").await.expect(200).text;
+    let created = feed.lines().find(|line| line.starts_with("CREATED:")).unwrap().to_owned();
+    // A second calendar in the same file.
+    let club = format!("UID:{id}@club.example\nDTSTART:20270401T100000Z\nSUMMARY:Club\n{created}");
+    let file = format!("{feed}{}", calendar("", &[&club]));
+    assert_eq!(counts(&app, &file).await, [1, 0, 1, 0, 0]);
+    assert_eq!(counts(&app, &file).await, [0, 0, 2, 0, 0]);
+    // A copy of this calendar gave the number to another event later.
+    let host = app.server.url("").trim_start_matches("http://").trim_end_matches('/').to_owned();
+    let copy = feed
+        .replace(&host, "copy.example")
+        .replace(&created, "CREATED:20270311T070000Z")
+        .replace("SUMMARY:Show", "SUMMARY:Other");
+    assert_eq!(counts(&app, &copy).await, [1, 0, 0, 0, 0]);
+    assert_eq!(app.get(&format!("/events/{id}")).await.expect(200).json["title"], "Show");
+}
+
+#[actix_web::test]
+async fn later_file_without_a_number_is_not_older() {
+    let app = App::new().await;
+    let entry = |title: &str, more: &str| {
+        let entry = format!("UID:a\nDTSTART:20270401T100000Z\nSUMMARY:{title}\n{more}");
+        calendar("", &[&entry])
+    };
+    let numbered = entry("Old", "SEQUENCE:2\nDTSTAMP:20270301T100000Z");
+    assert_eq!(counts(&app, &numbered).await, [1, 0, 0, 0, 0]);
+    let later = entry("New", "DTSTAMP:20270302T100000Z");
+    assert_eq!(counts(&app, &later).await, [0, 1, 0, 0, 0]);
+    assert_eq!(counts(&app, &numbered).await, [0, 0, 0, 1, 0]);
+    // The number of the first file is still known.
+    let earlier = entry("Older", "SEQUENCE:1");
+    assert_eq!(counts(&app, earlier).await, [0, 0, 0, 1, 0]);
+    let cancelled = entry("New", "STATUS:CANCELLED\nDTSTAMP:20270303T100000Z");
+    assert_eq!(counts(&app, cancelled).await, [0, 1, 0, 0, 0]);
+}
+
+#[actix_web::test]
 async fn rules_that_programs_write_differently_are_accepted() {
     let app = App::new().await;
     let day = |uid: &str, more: &str| {
@@ -264,6 +304,21 @@ async fn events_that_share_a_uid_are_all_imported() {
 }
 
 #[actix_web::test]
+async fn events_that_share_a_uid_are_found_again_in_any_order() {
+    let app = App::new().await;
+    let [one, two] = [(1, "One"), (2, "Two")].map(|(day, title)| {
+        format!("UID:same\nSUMMARY:{title}\nDTSTART:202704{day:02}T100000Z\nDURATION:PT1H")
+    });
+    assert_eq!(counts(&app, calendar("", &[&one, &two])).await, [2, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, calendar("", &[&two])).await, [0, 0, 1, 0, 0]);
+    assert_eq!(counts(&app, calendar("", &[&two, &one])).await, [0, 0, 2, 0, 0]);
+    assert_eq!(texts(&app).await, ["01 10 01 11 One", "02 10 02 11 Two"]);
+    let off = format!("{two}\nSTATUS:CANCELLED");
+    assert_eq!(counts(&app, calendar("", &[&off, &one])).await, [0, 1, 1, 0, 0]);
+    assert_eq!(texts(&app).await, ["01 10 01 11 One"]);
+}
+
+#[actix_web::test]
 async fn override_of_all_later_occurrences_moves_or_cancels_them() {
     let series = "UID:s\nDTSTART;TZID=Europe/Vienna:20270401T100000\nDURATION:PT1H\n\
         RRULE:FREQ=DAILY;COUNT=4\nSUMMARY:Daily";
@@ -284,4 +339,28 @@ async fn override_of_all_later_occurrences_moves_or_cancels_them() {
     // Without its series it is reported.
     let report = post(&app, "editor", calendar("", &[later])).await.expect(200).json;
     assert_eq!(report["failed"], 1);
+}
+
+#[actix_web::test]
+async fn override_of_all_later_occurrences_that_is_not_applied_is_reported() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART:20270401T100000Z\nRRULE:FREQ=HOURLY;COUNT=110\nSUMMARY:Hourly";
+    let range = |number: usize| {
+        let (day, hour) = (1 + (number + 10) / 24, (number + 10) % 24);
+        let at = format!("202704{day:02}T{hour:02}0000Z");
+        format!("UID:s\nRECURRENCE-ID;RANGE=THISANDFUTURE:{at}\nDTSTART:{at}\nSUMMARY:{number}")
+    };
+    let ranges: Vec<String> = (1..=101).map(range).collect();
+    let entries: Vec<&str> =
+        std::iter::once(series).chain(ranges.iter().map(String::as_str)).collect();
+    assert_eq!(counts(&app, calendar("", &entries)).await, [110, 0, 0, 0, 1]);
+    // Of two revisions, the later one is applied.
+    let app = App::new().await;
+    let [new, old] = [2, 1].map(|number| {
+        range(1).replace("SUMMARY:1", &format!("SUMMARY:Revision {number}\nSEQUENCE:{number}"))
+    });
+    for file in [calendar("", &[series, &new, &old]), calendar("", &[series, &old, &new])] {
+        assert_eq!(counts(&app, file).await[3..], [1, 0]);
+        assert_eq!(texts(&app).await[1], "01 11 01 11 Revision 2");
+    }
 }

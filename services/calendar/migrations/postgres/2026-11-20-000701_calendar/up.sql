@@ -92,7 +92,7 @@ CREATE TABLE imported_events (
 CREATE TABLE imported_revisions (
     -- The UID, or the external id of the overridden occurrence, in byte order.
     name TEXT COLLATE "C" PRIMARY KEY NOT NULL,
-    sequence BIGINT NOT NULL,
+    sequence BIGINT,
     -- LAST-MODIFIED and DTSTAMP.
     modified BIGINT,
     stamped BIGINT

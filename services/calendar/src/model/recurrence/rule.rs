@@ -79,7 +79,7 @@ impl Rule {
             }
         }
         rule.frequency = frequency?;
-        // A step within a day is no period from which positions select.
+        // Each step within a day is a period, from whose moments BYSETPOS would select.
         if rule.is_within_days() && !rule.by_position.is_empty() {
             return None;
         }
