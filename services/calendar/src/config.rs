@@ -67,13 +67,13 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "off")]
     pub unfiltered_html: Switch,
 
-    /// Default number of events in an iCalendar feed, 1 to 100000
-    #[arg(long, env, global = true, default_value_t = 1000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
-    pub ical_items: i64,
-
     /// Maximum number of events in an iCalendar feed, 1 to 100000
-    #[arg(long, env, global = true, default_value_t = 5000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    #[arg(long, env, global = true, default_value_t = 50_000, value_name = "EVENTS", value_parser = clap::value_parser!(i64).range(1..=100_000))]
     pub ical_items_max: i64,
+
+    /// Days for which subscriptions of pages keep past events, 0 to 3650
+    #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
+    pub ical_past_days: i64,
 
     /// Read requests per minute and key or address; 0 disables the limit
     #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
@@ -122,12 +122,6 @@ impl Settings {
         if rows > most {
             return Err(SettingError(format!(
                 "PER_PAGE is {rows}, above PER_PAGE_MAX, which is {most}"
-            )));
-        }
-        let (events, most) = (self.ical_items, self.ical_items_max);
-        if events > most {
-            return Err(SettingError(format!(
-                "ICAL_ITEMS is {events}, above ICAL_ITEMS_MAX, which is {most}"
             )));
         }
         Ok(())

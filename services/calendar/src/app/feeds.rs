@@ -11,6 +11,7 @@ use super::request::Request;
 use super::transactions::read_list;
 use crate::error::Error;
 use crate::ical::{self, FeedContext, Head};
+use crate::model::list::Paging;
 use crate::model::slug;
 use crate::model::urls::Urls;
 use crate::state::State;
@@ -42,6 +43,10 @@ pub struct Feed {
     pub modified: Option<i64>,
     /// The suggested name of its file.
     pub file_name: String,
+    /// Number of matching events, of which it has one page.
+    pub total: i64,
+    /// Number of pages.
+    pub pages: i64,
     /// Its text.
     pub text: FeedText,
 }
@@ -70,6 +75,8 @@ struct Listed {
     outlook: bool,
     /// The identity of this calendar.
     calendar: String,
+    total: i64,
+    paging: Paging,
 }
 
 /// Reads a feed of the public events that a list with these parameters has.
@@ -78,9 +85,9 @@ pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
     let urls = request.urls.clone();
     let params = request.params?;
     let outlook = params.text("outlook-ical").is_some_and(|flag| flag == "1");
-    let (ids, zones) = listed(state, &urls, params, permit).await?;
+    let (ids, zones, total, paging) = listed(state, &urls, params, permit).await?;
     let calendar = state.pools.read(imported::calendar_id).await?;
-    let listed = Arc::new(Listed { ids, zones, urls, outlook, calendar });
+    let listed = Arc::new(Listed { ids, zones, urls, outlook, calendar, total, paging });
     let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
     let mut modified = None;
     let mut pieces = Pieces::new(state, listed.clone());
@@ -96,6 +103,8 @@ pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
         tag: EntityTag::of_digest(&digest[..16]),
         modified,
         file_name: format!("{site}-{hash}.ics"),
+        total,
+        pages: paging.pages(total),
         text: match kept {
             Some(text) => FeedText::Whole(text),
             None => FeedText::Pieces(Box::new(Pieces::new(state, listed))),
@@ -103,33 +112,32 @@ pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
     })
 }
 
-/// Reads the ids of a feed's events and their zones.
+/// Reads the ids of a feed's events, their zones, the number of matches and the page.
 async fn listed(
     state: &State,
     urls: &Urls,
     params: Params,
     permit: ListPermit,
-) -> Result<(Vec<i64>, Vec<ZoneSpan>), Error> {
+) -> Result<(Vec<i64>, Vec<ZoneSpan>, i64, Paging), Error> {
     let read = |permit: ListPermit| {
         // A feed is the same for every caller, so the login is dropped.
         let request =
             Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
         let index = state.index.clone();
         let work = move |context: &mut RequestContext<'_>, params: &Params| {
-            let settings = &context.site.settings;
-            let sizes = (settings.ical_items, settings.ical_items_max);
+            let most = context.site.settings.ical_items_max;
             let input = EventListInput::read(params);
             let mut list = context.decode_list(input, |input, known, options| {
-                let (per_page, per_page_max) = sizes;
-                input.decode(known, ListOptions { per_page, per_page_max, ..options })
+                let options = ListOptions { per_page: most, per_page_max: most, ..options };
+                input.decode(known, options)
             })?;
             if let Some(named) = &mut list.filter.categories {
                 *named = terms::with_descendants(context.db, named)?;
             }
             let access = IndexAccess { index: &index, deadline: permit.deadline };
-            let (ids, _) = event_list::page(context.db, access, &list.filter, list.paging)?;
+            let (ids, total) = event_list::page(context.db, access, &list.filter, list.paging)?;
             let zones = events::zones_of(context.db, &ids)?;
-            Ok((ids, zones))
+            Ok((ids, zones, total, list.paging))
         };
         read_list(state, request, work)
     };
@@ -168,9 +176,12 @@ impl Pieces {
     }
 
     fn begin(&self, text: &mut String) {
-        let Listed { zones, urls, outlook, calendar, .. } = &*self.listed;
+        let Listed { ids, zones, urls, outlook, calendar, total, paging } = &*self.listed;
         let site = &self.state.site.settings.site_name;
-        ical::begin(text, Head { id: calendar, site, url: &urls.base, outlook: *outlook });
+        let is_cut = paging.pages(*total) > 1;
+        let part = is_cut.then_some((ids.len(), *total));
+        let url = &urls.base;
+        ical::begin(text, Head { id: calendar, site, url, outlook: *outlook, part });
         for ZoneSpan { zone, first, last } in zones {
             if ical::needs_rules(zone) {
                 ical::time_zone(text, zone, *first, *last);

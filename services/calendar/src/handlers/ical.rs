@@ -15,9 +15,9 @@ use crate::wire::parameters::FeedParameters;
 /// The media type of a calendar.
 const CALENDAR: &str = "text/calendar; charset=UTF-8";
 
-/// Returns events as an iCalendar file, with every filter of the list of events: 1000 by default,
-/// at most 5000 (both are settings). A protected event has title and times only. `outlook-ical=1`
-/// omits the name of the calendar.
+/// Returns events as an iCalendar file, with every filter of the list of events: at most 50000 (a
+/// setting). `X-TEC-Total` and `X-TEC-TotalPages` tell whether there are more. A protected event has
+/// title and times only. `outlook-ical=1` omits the name of the calendar.
 #[utoipa::path(
     operation_id = "exportIcal", tag = "iCalendar", path = "/calendar/events/v1/ical",
     params(FeedParameters),
@@ -47,6 +47,8 @@ pub fn answer(feed: Feed, request: &HttpRequest) -> HttpResponse {
     };
     validators.answer(request, "public, no-cache", |mut response| {
         response.insert_header((header::CONTENT_TYPE, CALENDAR)).insert_header(disposition);
+        response.insert_header(("x-tec-total", feed.total));
+        response.insert_header(("x-tec-totalpages", feed.pages));
         match feed.text {
             FeedText::Whole(text) => response.body(text),
             FeedText::Pieces(pieces) => response.streaming(try_unfold(pieces, next)),

@@ -19,10 +19,12 @@ pub struct Head<'a> {
     pub url: &'a str,
     /// Whether the file is for Outlook, which gets no name.
     pub outlook: bool,
+    /// The number of its events and that of all, if it does not have all.
+    pub part: Option<(usize, i64)>,
 }
 
 /// Writes the beginning of a calendar.
-pub fn begin(out: &mut String, Head { id, site, url, outlook }: Head<'_>) {
+pub fn begin(out: &mut String, Head { id, site, url, outlook, part }: Head<'_>) {
     line(out, "BEGIN", "VCALENDAR");
     line(out, "VERSION", "2.0");
     line(out, "PRODID", PRODUCT);
@@ -32,7 +34,11 @@ pub fn begin(out: &mut String, Head { id, site, url, outlook }: Head<'_>) {
     if !outlook {
         text_line(out, "X-WR-CALNAME", site);
     }
-    text_line(out, "X-WR-CALDESC", &format!("Events of {site}"));
+    let description = match part {
+        Some((events, total)) => format!("{events} of {total} events of {site}"),
+        None => format!("Events of {site}"),
+    };
+    text_line(out, "X-WR-CALDESC", &description);
     line(out, "X-ORIGINAL-URL", &bare(url));
     line(out, "REFRESH-INTERVAL;VALUE=DURATION", "PT1H");
     line(out, "X-PUBLISHED-TTL", "PT1H");

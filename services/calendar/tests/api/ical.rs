@@ -6,6 +6,7 @@ use domain::Clock;
 use serde_json::json;
 
 use crate::app::{App, plant, send};
+use crate::pages::page;
 
 async fn with_events() -> App {
     let app = App::with(&["--site-name=Town & hall"]).await;
@@ -135,4 +136,68 @@ async fn long_feed_is_streamed() {
     assert_eq!(feed.text.matches("BEGIN:VEVENT").count(), 60);
     let again = send(app.request("", "GET", "/ical").header("If-None-Match", feed.header("etag")));
     assert_eq!(again.await.status, 304);
+}
+
+#[actix_web::test]
+async fn feed_is_whole_and_reports_when_it_is_cut() {
+    let app = App::new().await;
+    let (author, now) = (app.user("editor"), app.clock.unix());
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..1_005).try_for_each(|_| {
+            plant(db, author, (now, now + 60), &Links::default(), |_| {}).map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    for path in ["/calendar/events/v1/ical", "/events/?ical=1", "/events/month/2027-03/?ical=1"] {
+        let feed = send(app.server.get(path)).await.expect(200);
+        assert_eq!(feed.text.matches("BEGIN:VEVENT").count(), 1_005, "{path}");
+        assert_eq!((feed.header("x-tec-total"), feed.header("x-tec-totalpages")), ("1005", "1"));
+    }
+    let app = App::with(&["--ical-items-max=2"]).await;
+    for title in ["One", "Two", "Three"] {
+        app.event(json!({"title": title})).await;
+    }
+    let feed = app.get("/ical").await.expect(200);
+    assert_eq!(feed.text.matches("BEGIN:VEVENT").count(), 2);
+    assert!(feed.text.contains("X-WR-CALDESC:2 of 3 events of Calendar"), "{}", feed.text);
+    assert_eq!((feed.header("x-tec-total"), feed.header("x-tec-totalpages")), ("3", "2"));
+    assert_eq!(app.get("/ical?page=2").await.text.matches("BEGIN:VEVENT").count(), 1);
+    let limit = "A calendar file contains at most 2 events";
+    for path in ["/events/", "/events/month/2027-04/", "/events/month/2027-09/"] {
+        assert!(page(&app, path).await.expect(200).text.contains(limit), "{path}");
+    }
+    assert!(!page(&app, "/events/?search=two").await.expect(200).text.contains(limit));
+}
+
+#[actix_web::test]
+async fn subscription_keeps_past_events_for_some_days() {
+    for (days, expected) in
+        [(None, vec!["Recent", "Today", "Next"]), (Some(0), vec!["Today", "Next"])]
+    {
+        let setting = days.map(|days: i64| format!("--ical-past-days={days}"));
+        let arguments: Vec<&str> = setting.iter().map(String::as_str).collect();
+        let app = App::with(&arguments).await;
+        app.make("/venues", json!({"venue": "Hall"})).await;
+        for (title, day) in [
+            ("Old", "2026-12-09"),
+            ("Recent", "2026-12-10"),
+            ("Today", "2027-03-10"),
+            ("Next", "2027-05-01"),
+        ] {
+            let start = format!("{day} 08:00");
+            app.event(
+                json!({"title": title, "start_date": start, "end_date": start, "tags": ["a"],
+                "venue": {"venue": "Hall"}}),
+            )
+            .await;
+        }
+        for path in
+            ["/events/?ical=1", "/events/month/?ical=1", "/venue/hall/?ical=1", "/tag/a/?ical=1"]
+        {
+            let feed = page(&app, path).await.expect(200).text;
+            let titles: Vec<&str> =
+                feed.lines().filter_map(|line| line.strip_prefix("SUMMARY:")).collect();
+            assert_eq!(titles, expected, "{path}");
+        }
+    }
 }

@@ -10,11 +10,11 @@ use crate::pages::{page, stable, with_events};
 async fn each_page_offers_its_calendar_file() {
     let app = with_events().await;
     for (path, expected) in [
-        ("/events/", "Long exhibition, Two days, Brass & Embers, Behind a password"),
+        ("/events/", "Long exhibition, Over, Two days, Brass & Embers, Behind a password"),
         ("/events/?search=evening", "Brass & Embers"),
         ("/events/?category=culture", "Brass & Embers"),
         ("/events/?date=2027-03-15", "Long exhibition, Two days"),
-        ("/events/month/", "Long exhibition, Two days, Brass & Embers, Behind a password"),
+        ("/events/month/", "Long exhibition, Over, Two days, Brass & Embers, Behind a password"),
         ("/events/month/2027-03/", "Long exhibition, Over, Two days, Brass & Embers"),
         ("/event/two-days/", "Two days"),
         ("/venue/barn/", "Long exhibition"),

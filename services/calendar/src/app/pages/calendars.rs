@@ -1,9 +1,12 @@
 //! Calendar files of pages.
 
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
 use super::super::feeds::{self, Feed};
 use super::super::transactions::read;
 use super::listing::{ListParameters, PageRequest};
-use super::subjects::{find_linked, find_term, upcoming_events};
+use super::subjects::{find_linked, find_term};
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::model::role;
@@ -11,6 +14,27 @@ use crate::model::slug::lookup_form;
 use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::events;
+use crate::wire::pages::query::PageQuery;
+
+/// Reads the calendar file of a list. It keeps past events for some days, so calendar apps do not
+/// delete them.
+pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
+    calendar(state, request, request.query.subscription(kept_since(state))).await
+}
+
+/// Returns the parameters for the events of a subject in a calendar file.
+fn events_of(state: &State, parameter: (&'static str, String)) -> ListParameters {
+    let mut pairs = PageQuery::default().subscription(kept_since(state));
+    pairs.push(parameter);
+    pairs
+}
+
+/// Returns the day after whose end events are kept.
+pub(super) fn kept_since(state: &State) -> Date {
+    let settings = &state.site.settings;
+    let today = settings.site_timezone.wall(state.clock.now()).date();
+    today.checked_sub((settings.ical_past_days + 1).days()).unwrap_or(today)
+}
 
 /// Reads the calendar file of a list.
 pub async fn calendar(
@@ -55,7 +79,7 @@ pub async fn calendar_of_linked(
             move |context, _| Ok(find_linked(context.db, kind, &slug)?.id),
         )
         .await?;
-    calendar(state, request, upcoming_events(&(kind.word(), id.to_string()))).await
+    calendar(state, request, events_of(state, (kind.word(), id.to_string()))).await
 }
 
 /// Reads the calendar file of a category or a tag.
@@ -70,5 +94,5 @@ pub async fn calendar_of_term(
         Ok(find_term(context.db, taxonomy, &slug)?.slug)
     })
     .await?;
-    calendar(state, request, upcoming_events(&(taxonomy.collection(), slug))).await
+    calendar(state, request, events_of(state, (taxonomy.collection(), slug))).await
 }

@@ -7,7 +7,9 @@ mod month;
 mod moved;
 mod subjects;
 
-pub use calendars::{calendar, calendar_of_event, calendar_of_linked, calendar_of_term};
+pub use calendars::{
+    calendar, calendar_of_event, calendar_of_linked, calendar_of_term, subscription,
+};
 pub use event::event_page;
 pub use listing::{Choices, ListView, PageRequest, list_page};
 pub use month::month_page;

@@ -1,24 +1,29 @@
 //! The month page.
 
 use super::super::transactions::read;
+use super::calendars::kept_since;
 use super::listing::PageRequest;
 use crate::error::Error;
 use crate::model::month::{DAY, Month, midnight};
 use crate::state::State;
-use crate::store::months;
 use crate::store::read_transactions::read_transaction;
+use crate::store::{event_list, months};
+use crate::wire::list_input::EventListInput;
 use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
+use crate::wire::pages::query::PageQuery;
 
 /// Maximum number of events of at least a day that a month considers.
 const LASTING: usize = 200;
 
-/// Reads a month; by default the current one.
+/// Reads a month, by default the current one, and the number of events of the subscription that its
+/// page offers.
 pub async fn month_page(
     state: &State,
     request: &PageRequest,
     month: Option<Month>,
-) -> Result<MonthView, Error> {
-    read(state, request.of(&[]), move |context, _| {
+) -> Result<(MonthView, i64), Error> {
+    let subscription = PageQuery::default().subscription(kept_since(state));
+    read(state, request.of(&subscription), move |context, params| {
         let today = context.site.settings.site_timezone.wall(context.now).date();
         let month = month.unwrap_or_else(|| Month::of(today));
         let (first, last) = (midnight(month.first()), midnight(month.last()));
@@ -34,7 +39,9 @@ pub async fn month_page(
                 overnight: months::overnight(db, &midnights)?,
             })
         })?;
-        Ok(month::month(&rows, &context.urls.relative()))
+        let list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
+        let subscribed = event_list::total(context.db, &list.filter)?.unwrap_or(0);
+        Ok((month::month(&rows, &context.urls.relative()), subscribed))
     })
     .await
 }

@@ -72,7 +72,7 @@ pub async fn term_page(
 }
 
 /// Returns the parameters for the current and upcoming events of a subject.
-pub fn upcoming_events(parameter: &(&'static str, String)) -> ListParameters {
+fn upcoming_events(parameter: &(&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().list();
     pairs.push(parameter.clone());
     pairs

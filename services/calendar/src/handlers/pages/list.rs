@@ -62,7 +62,7 @@ pub async fn list(visit: Visit) -> HttpResponse {
 async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let (state, query) = (&reader.state, reader.query());
     if query.as_calendar {
-        let feed = pages::calendar(state, &reader.request, query.list()).await?;
+        let feed = pages::subscription(state, &reader.request).await?;
         return Ok(reader.calendar(feed));
     }
     let (choices, list) = pages::list_page(state, &reader.request).await?;
@@ -89,7 +89,7 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
         choices: &choices,
         total: list.total,
         events: EventList::new(&list, reader, query, PATH),
-        subscription: reader.subscription(&query.calendar(PATH)),
+        subscription: reader.subscription(&query.calendar(PATH)).of(list.total),
     };
     Ok(reader.show(&head, &page))
 }

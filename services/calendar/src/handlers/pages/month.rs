@@ -47,10 +47,9 @@ async fn shown(reader: &Reader, month: Option<Month>) -> Result<HttpResponse, Er
         return Ok(reader.calendar(pages::calendar(state, request, pairs).await?));
     }
     if reader.query().as_calendar {
-        let pairs = reader.query().list();
-        return Ok(reader.calendar(pages::calendar(state, request, pairs).await?));
+        return Ok(reader.calendar(pages::subscription(state, request).await?));
     }
-    let view = pages::month_page(state, request, month).await?;
+    let (view, subscribed) = pages::month_page(state, request, month).await?;
     let links = reader.urls().relative();
     let step = |month: Month| Link { text: month.name(), href: links.month_page(&month.code()) };
     let path = format!("/events/month/{}/", view.code);
@@ -70,7 +69,7 @@ async fn shown(reader: &Reader, month: Option<Month>) -> Result<HttpResponse, Er
         previous: view.previous.map(step),
         next: view.next.map(step),
         view: &view,
-        subscription: reader.subscription("/events/?ical=1"),
+        subscription: reader.subscription("/events/?ical=1").of(subscribed.max(view.events())),
         download,
     };
     Ok(reader.show(&head, &page))

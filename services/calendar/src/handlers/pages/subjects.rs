@@ -101,7 +101,7 @@ async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse,
         row,
         is_venue: kind == Kind::Venue,
         events: EventList::new(&list, reader, &PageQuery::default(), &subject.path),
-        subscription: reader.subscription(&calendar),
+        subscription: reader.subscription(&calendar).of(list.total),
     };
     Ok(reader.show(&head, &page))
 }
@@ -127,7 +127,7 @@ async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpRes
         term,
         is_category: taxonomy == Taxonomy::Category,
         events: EventList::new(&list, reader, &PageQuery::default(), &subject.path),
-        subscription: reader.subscription(&calendar),
+        subscription: reader.subscription(&calendar).of(list.total),
     };
     Ok(reader.show(&head, &page))
 }

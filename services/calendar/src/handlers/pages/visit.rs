@@ -46,6 +46,16 @@ pub struct Subscription {
     pub webcal: String,
     /// The URL of the file.
     pub url: String,
+    /// The limit of the file, if it does not have all events.
+    pub limit: Option<i64>,
+    most: i64,
+}
+
+impl Subscription {
+    /// Notes the number of events, so the page says if the file has fewer.
+    pub fn of(self, events: i64) -> Subscription {
+        Subscription { limit: (events > self.most).then_some(self.most), ..self }
+    }
 }
 
 impl FromRequest for Visit {
@@ -185,6 +195,7 @@ impl Reader {
     pub fn subscription(&self, path: &str) -> Subscription {
         let url = format!("{}{path}", self.urls().base);
         let (_, rest) = url.split_once("://").unwrap_or_default();
-        Subscription { webcal: format!("webcal://{rest}"), url }
+        let most = self.state.site.settings.ical_items_max;
+        Subscription { webcal: format!("webcal://{rest}"), url, limit: None, most }
     }
 }

@@ -5,5 +5,5 @@ mod page;
 pub(crate) mod places;
 mod statements;
 
-pub use page::{page, page_with_included};
+pub use page::{page, page_with_included, total};
 pub use statements::page_statement;

@@ -95,7 +95,7 @@ fn page_of(
 }
 
 /// Counts a list that database indexes answer. Returns `None` for all others.
-fn total(db: &mut Db, filter: &EventFilter) -> Result<Option<i64>, DatabaseError> {
+pub fn total(db: &mut Db, filter: &EventFilter) -> Result<Option<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "");
     if let Some(link) = single_link(filter) {
         count_linked(&mut sql, &link, &filter.window);

@@ -34,6 +34,14 @@ pub struct MonthView {
     pub is_current: bool,
 }
 
+impl MonthView {
+    /// Returns the number of events on all days. Events of several days count for each.
+    pub fn events(&self) -> i64 {
+        let days = self.weeks.iter().flatten().flatten();
+        days.map(|day| day.more + i64::try_from(day.entries.len()).unwrap_or(0)).sum()
+    }
+}
+
 /// A day of the grid.
 #[derive(Clone, Debug)]
 pub struct DayCell {

@@ -90,6 +90,17 @@ impl PageQuery {
         pairs
     }
 
+    /// Returns the parameters of the API list for a calendar file: events that end after a day, or
+    /// those of one day.
+    pub fn subscription(&self, since: Date) -> Vec<(&'static str, String)> {
+        let mut pairs = self.list();
+        if self.day.is_none() {
+            pairs.retain(|(name, _)| !matches!(*name, "ends_after" | "strict_dates"));
+            pairs.push(("ends_after", since.to_string()));
+        }
+        pairs
+    }
+
     /// Returns the URL of another page of the list with this query.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
