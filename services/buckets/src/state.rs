@@ -133,6 +133,7 @@ impl State {
 
 /// Matching versions of buckets, packages and index. Requests read it without querying the
 /// database. It is loaded and replaced as a whole.
+#[derive(Clone)]
 pub struct Snapshot {
     /// The index.
     pub index: Arc<dyn FileIndex>,
@@ -178,21 +179,6 @@ impl Snapshot {
             hidden,
             buckets,
             by_address,
-        }
-    }
-
-    /// Returns a snapshot with the same buckets and other packages.
-    pub fn with_packages(&self, packages: Vec<Package>) -> Self {
-        Self {
-            index: Arc::clone(&self.index),
-            summary: Arc::clone(&self.summary),
-            generation: self.generation,
-            version: self.version,
-            packages,
-            takedowns: self.takedowns.clone(),
-            hidden: self.hidden.clone(),
-            buckets: Arc::clone(&self.buckets),
-            by_address: Arc::clone(&self.by_address),
         }
     }
 

@@ -180,13 +180,41 @@ fn look(state: &State) -> Result<(), SnapshotError> {
         // After a switch, the buckets may already belong to the next generation. The next refresh
         // reads both from the same generation.
         if after.generation == now.generation {
-            snapshot.hidden = count_hidden(&*snapshot.index, &snapshot.takedowns)?;
+            let paths = &snapshot.takedowns.paths;
+            let mut hidden = seen.hidden.clone();
+            hidden.retain(|bucket, _| paths.iter().any(|hidden| hidden.bucket == *bucket));
+            snapshot.hidden = hidden;
+            // The files are hidden at once, because counting them takes long in a large bucket.
             publish(state, snapshot);
+            recount(state);
         }
     } else if packages != seen.packages {
-        publish(state, seen.with_packages(packages));
+        let mut snapshot = (*seen).clone();
+        snapshot.packages = packages;
+        publish(state, snapshot);
     }
     Ok(())
+}
+
+/// Counts the hidden files of the published snapshot. If that fails, the previous counts remain.
+fn recount(state: &State) {
+    let counted = state.snapshot();
+    if counted.takedowns.paths.is_empty() {
+        return;
+    }
+    match count_hidden(&*counted.index, &counted.takedowns) {
+        Ok(hidden) => {
+            let now = state.snapshot();
+            let versions = |of: &Snapshot| (of.generation, of.version);
+            // Another refresh may have published a newer snapshot in the meantime.
+            if versions(&now) == versions(&counted) && Arc::ptr_eq(&now.summary, &counted.summary) {
+                let mut snapshot = (*now).clone();
+                snapshot.hidden = hidden;
+                publish(state, snapshot);
+            }
+        }
+        Err(error) => log::warn!("hidden files cannot be counted: {error}"),
+    }
 }
 
 /// Looks for a newer snapshot off the worker threads and returns the current one.

@@ -27,12 +27,17 @@ pub fn count_hidden(
 ) -> Result<BTreeMap<u64, u64>, EngineError> {
     let mut counts = BTreeMap::new();
     for paths in &takedowns.paths {
+        if counts.contains_key(&paths.bucket) {
+            continue;
+        }
+        let is_own = |other: &&HiddenPaths| other.bucket == paths.bucket;
+        let own = takedowns.paths.iter().filter(is_own).cloned().collect();
         let count = |hidden: Vec<HiddenPaths>| -> Result<u64, EngineError> {
             let buckets = Some(vec![paths.bucket]);
             let query = FileQuery { buckets, hidden, limit: 0, ..FileQuery::default() };
             Ok(index.search(&query, &Limits::none())?.total)
         };
-        let hidden = count(Vec::new())?.saturating_sub(count(takedowns.paths.clone())?);
+        let hidden = count(Vec::new())?.saturating_sub(count(own)?);
         counts.insert(paths.bucket, hidden);
     }
     Ok(counts)

@@ -361,7 +361,8 @@ impl Sink for Intake {
     }
 
     fn part(&mut self, why: Part) {
-        self.part = Some(why);
+        // A filtered page stays a part even if it continues another one.
+        self.part = self.part.filter(|_| why == Part::Continued).or(Some(why));
     }
 
     fn rejected(&mut self) -> Result<(), JobError> {

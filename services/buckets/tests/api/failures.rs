@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use buckets::engine::{
 };
 use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
 use buckets::store::load_runs;
+use diesel::connection::SimpleConnection;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -111,6 +112,84 @@ async fn panicking_expression_releases_slot() {
     for _ in 0..3 {
         assert_eq!(app.text(&format!("{FILES}&regexp=1")).await.0, 500);
     }
+}
+
+/// An index that counts searches for totals and fails them if told so.
+struct Uncountable {
+    inner: EmbeddedIndex,
+    counts: AtomicUsize,
+    fails: AtomicBool,
+}
+
+impl FileIndex for Uncountable {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        if query.limit == 0 {
+            self.counts.fetch_add(1, Ordering::SeqCst);
+            assert!(query.hidden.iter().all(|paths| query.buckets == Some(vec![paths.bucket])));
+            if self.fails.load(Ordering::SeqCst) {
+                return Err(EngineError::Broken("a test".to_owned()));
+            }
+        }
+        self.inner.search(query, limits)
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        self.inner.summary()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        self.inner.refresh()
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        self.inner.verify()
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        self.inner.writer(memory_mb)
+    }
+}
+
+#[actix_web::test]
+async fn pending_removals_hide_files_before_they_are_counted() {
+    const A: &str = "a.s3.amazonaws.com";
+    const B: &str = "b.s3.amazonaws.com";
+    let mut fixture = Fixture::new();
+    let files = [(A, "x/1"), (A, "y/1"), (A, "z"), (B, "x/1"), (B, "z")];
+    let lines = files.map(|(bucket, path)| line(bucket, path, 1, 1));
+    fixture.load_lines(&lines.each_ref().map(String::as_str));
+    let index = Arc::new(Uncountable {
+        inner: EmbeddedIndex::open(&fixture.folder.join("index/generation-1")).unwrap(),
+        counts: AtomicUsize::new(0),
+        fails: AtomicBool::new(true),
+    });
+    fixture.context.generations = Arc::new(One(Arc::<Uncountable>::clone(&index)));
+    let app = fixture.serve("free").await;
+    // A removal that another command has requested and not yet carried out.
+    let request = |address: &str, prefix: &str| {
+        let sql = format!(
+            "INSERT INTO removal (address, prefix, reason, operator, requested_at) \
+             VALUES ('{address}', '{prefix}', 'asked', 'tester', 1); \
+             UPDATE index_state SET version = version + 1"
+        );
+        let pools = &fixture.context.pools;
+        pools
+            .write_blocking(|db| -> Result<(), database::DatabaseError> {
+                Ok(db.batch_execute(&sql)?)
+            })
+            .unwrap();
+    };
+    for (address, prefix) in [(A, "x/"), (A, "y/"), (B, "x/")] {
+        request(address, prefix);
+    }
+    app.refresh();
+    assert_eq!(app.paths("").await, ["z", "z"], "the count fails");
+    index.fails.store(false, Ordering::SeqCst);
+    request(B, "none/");
+    index.counts.store(0, Ordering::SeqCst);
+    app.refresh();
+    assert_eq!(index.counts.load(Ordering::SeqCst), 4, "two searches for each bucket");
+    assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 2);
 }
 
 /// An index whose state is refreshed by a search before the server looks for it.

@@ -62,13 +62,36 @@ const RCLONE: &str = r#"[
 #[case::s5cmd_json("list.json", S5CMD_JSON)]
 #[case::rclone_lsjson("list.json", RCLONE)]
 fn listings_without_end_add_files(#[case] name: &str, #[case] content: &str) {
-    for bucket in [Some(BOX), (content == S5CMD_JSON).then_some("s3://box")] {
-        let Some(bucket) = bucket else { continue };
-        let (report, lines) = loaded(name, content, Some(bucket));
+    for (bucket, mark) in [(BOX, ""), (BOX, "\u{feff}"), ("s3://box", "")] {
+        if bucket != BOX && content != S5CMD_JSON {
+            continue;
+        }
+        let (report, lines) = loaded(name, format!("{mark}{content}"), Some(bucket));
         assert_eq!(report.tally.bad, 0);
         let kept = line_of_kept();
         assert_eq!(lines, [expected(BOX, "aws", "a b,c/1.txt", 1234), kept]);
     }
+}
+
+#[rstest]
+#[case::aws_s3_ls("2022-10-25 02:57:46 1234 a b,c/1.txt\n2022-10-25 02:57:46 12 to")]
+#[case::s5cmd_ls("2022/10/25 02:57:46 1234  a b,c/1.txt\n2022/10/25 02:57:46 12  to")]
+#[case::gsutil_ls(
+    "1234  2022-10-25T02:57:46Z  gs://box/a b,c/1.txt\n1  2022-10-25T02:57:46Z  gs://box/to"
+)]
+fn partial_last_line_of_listing_is_incomplete(#[case] content: &str) {
+    let (report, lines) = loaded("list.txt", content, Some(BOX));
+    assert_eq!((report.tally.bad, report.tally.incomplete.len()), (0, 1));
+    assert!(report.tally.incomplete[0].ends_with("line 2 is incomplete"));
+    assert_eq!(lines, [expected(BOX, "aws", "a b,c/1.txt", 1234), line_of_kept()]);
+}
+
+#[test]
+fn gsutil_listing_without_sizes_is_refused() {
+    let fixture = Fixture::new();
+    let path = fixture.folder.write("list.txt", "gs://box/a.txt\ngs://box/b.txt\n");
+    let error = fixture.load(&[path]).unwrap_err().to_string();
+    assert!(error.contains("the format is not recognised"), "{error}");
 }
 
 fn line_of_kept() -> String {
@@ -80,6 +103,7 @@ fn bucket_of_listing_is_named_by_folder_or_file() {
     for name in [format!("{BOX}/page1"), format!("{BOX}.txt"), format!("{BOX}.txt.2")] {
         assert_eq!(loaded(&name, AWS, None).1.len(), 2, "{name}");
     }
+    assert_eq!(loaded(&format!("{BOX}.json"), RCLONE, None).1.len(), 2);
     let fixture = Fixture::new();
     let path = fixture.folder.write("list.txt", AWS);
     let error = fixture.load(&[path]).unwrap_err().to_string();
@@ -103,6 +127,10 @@ TOTAL: 2 objects, 1239 bytes (1.21 KiB)
 #[rstest]
 #[case::all("", 0)]
 #[case::prefix(r#","Prefix":"a""#, 1)]
+#[case::start_after(r#","StartAfter":"a""#, 1)]
+#[case::token(r#","Name":"box","Prefix":"","ContinuationToken":"t","IsTruncated":false"#, 1)]
+#[case::marker(r#","Marker":"a""#, 1)]
+#[case::no_marker(r#","Marker":"""#, 0)]
 #[case::more(r#","NextToken":"t""#, 1)]
 #[case::truncated(r#","IsTruncated":true"#, 1)]
 #[case::versions(r#","DeleteMarkers":[{"Key":"x"}]"#, 1)]
@@ -117,6 +145,28 @@ fn s3api_listing_removes_files_if_it_is_complete(#[case] more: &str, #[case] kep
     let (report, lines) = loaded("list.json", text, Some(BOX));
     assert_eq!((report.tally.bad, lines.len()), (0, 1 + kept), "{lines:?}");
     assert_eq!(lines[0], expected(BOX, "aws", "a b,c/1.txt", 1234));
+}
+
+#[rstest]
+#[case::complete("", 0)]
+#[case::folders(r#","CommonPrefixes":[{"Prefix":"x/"}]"#, 1)]
+fn s3api_page_may_continue_previous_page(#[case] more: &str, #[case] kept: usize) {
+    let page =
+        |key: &str, more: &str| format!(r#"{{"Contents":[{{"Key":"{key}","Size":1}}]{more}}}"#);
+    let first = page("a", r#","IsTruncated":true"#);
+    let second = page("b", &format!(r#","ContinuationToken":"t"{more}"#));
+    let (report, lines) = loaded("list.json", first + "\n" + &second, Some(BOX));
+    assert_eq!((report.tally.bad, lines.len()), (0, 2 + kept), "{lines:?}");
+}
+
+#[test]
+fn long_list_of_versions_is_skipped() {
+    let version = format!(r#"{{"Key":"{}"}}"#, "x".repeat(1 << 20));
+    let versions = vec![version; 20].join(",");
+    let text = format!(r#"{{"Contents":[{{"Key":"a","Size":1}}],"Versions":[{versions}]}}"#);
+    let (report, lines) = loaded("list.json", text, Some(BOX));
+    assert_eq!((report.tally.skipped_versions, lines.len()), (20, 2));
+    assert_eq!(report.tally.incomplete, Vec::<String>::new());
 }
 
 #[test]

@@ -95,6 +95,7 @@ pub(super) fn recognised<R: BufRead>(
         Some('<') => {
             Some(if text.contains("<EnumerationResults") { Format::Azure } else { Format::S3 })
         }
+        Some('[') if is_rclone(&text) => Some(Format::Rclone),
         Some('[') => Some(Format::Gcs),
         Some('{') if is_gcs_page(&text) => Some(Format::Gcs),
         Some('{') if is_s3api(&text) => Some(Format::S3Api),
@@ -119,6 +120,11 @@ pub(super) fn recognised<R: BufRead>(
 fn is_gcs_page(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
+}
+
+/// Returns true if the first bytes of an array belong to a listing of rclone.
+fn is_rclone(head: &str) -> bool {
+    ["\"Path\":", "\"ModTime\":"].iter().all(|field| head.contains(field))
 }
 
 /// Returns true if the first bytes belong to a listing of `aws s3api`.

@@ -207,9 +207,14 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                     truncated |= map.next_value::<Option<String>>()?.is_some_and(|t| !t.is_empty());
                 }
                 "IsTruncated" => truncated |= map.next_value::<Option<bool>>()? == Some(true),
-                "Prefix" | "Delimiter" | "StartAfter" => {
+                "Prefix" | "Delimiter" => {
                     if map.next_value::<Option<String>>()?.is_some_and(|text| !text.is_empty()) {
                         self.0.part = Some(Part::Filtered);
+                    }
+                }
+                "StartAfter" | "ContinuationToken" | "Marker" | "KeyMarker" => {
+                    if map.next_value::<Option<String>>()?.is_some_and(|text| !text.is_empty()) {
+                        self.0.part.get_or_insert(Part::Continued);
                     }
                 }
                 "prefixes" | "CommonPrefixes" => {
@@ -280,6 +285,7 @@ impl<'de, R: BufRead> Visitor<'de> for SkippedSeed<'_, '_, R> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while seq.next_element::<IgnoredAny>()?.is_some() {
+            self.0.meter.0.borrow_mut().reset();
             if let Err(failure) = self.0.sink.skipped(self.1) {
                 self.0.failure = Some(failure);
                 return Err(serde::de::Error::custom("stopped"));

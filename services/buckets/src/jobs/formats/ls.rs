@@ -24,12 +24,16 @@ pub(super) fn read<R: BufRead>(
     loop {
         line.clear();
         input.reset();
-        match read_line(&mut input, &mut line) {
+        let end = match read_line(&mut input, &mut line) {
             Ok(LineEnd::OfSource) if line.is_empty() => break,
-            Ok(_) => {}
+            Ok(end) => end,
             Err(error) => return sink.broken(format!("line {}: {error}", position + 1)),
-        }
+        };
         position += 1;
+        if end == LineEnd::OfSource {
+            // The path may be cut, which only the missing line feed shows.
+            return sink.broken(format!("line {position} is incomplete"));
+        }
         let content = line.strip_suffix(b"\n").unwrap_or(&line);
         let content = content.strip_suffix(b"\r").unwrap_or(content);
         let source = Source { bucket, kind, position };

@@ -42,7 +42,9 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
         return Some(Line::Other);
     }
     for (mark, tool) in [("PRE ", Tool::Aws), ("DIR ", Tool::S5cmd), ("gs://", Tool::Gsutil)] {
-        if text.starts_with(mark) {
+        // Without `-l`, `gsutil ls` lists files by their URLs alone.
+        let is_file = tool == Tool::Gsutil && !text.trim_end().ends_with(['/', ':']);
+        if text.starts_with(mark) && !is_file {
             return Some(Line::Folder(tool));
         }
     }
@@ -128,6 +130,8 @@ mod tests {
     #[case("                           PRE dir/", Some(Line::Folder(Tool::Aws)))]
     #[case("                                  DIR  dir/", Some(Line::Folder(Tool::S5cmd)))]
     #[case("                       gs://box/dir/", Some(Line::Folder(Tool::Gsutil)))]
+    #[case("gs://box/dir/:", Some(Line::Folder(Tool::Gsutil)))]
+    #[case("gs://box/a.txt", None)]
     #[case("2022-10-25 02:57:46", None)]
     #[case("2022-10-25 noon 12 a", None)]
     #[case("1234 x y", None)]

@@ -1,15 +1,20 @@
-//! Converts UTF-16 to UTF-8.
+//! Converts UTF-16 to UTF-8 and drops byte order marks.
 
 use std::io::{self, BufRead, Read};
 
 /// Units that are converted at a time.
 const UNITS: usize = 16 << 10;
 
-/// Reads UTF-16 with a byte order mark as UTF-8, and other bytes unchanged.
+/// Reads UTF-16 with a byte order mark as UTF-8, UTF-8 without its byte order mark, and other bytes
+/// unchanged.
 pub(super) fn as_utf8<'a>(mut input: Box<dyn BufRead + 'a>) -> io::Result<Box<dyn BufRead + 'a>> {
     let is_big = match input.fill_buf()? {
         [0xff, 0xfe, ..] => false,
         [0xfe, 0xff, ..] => true,
+        [0xef, 0xbb, 0xbf, ..] => {
+            input.consume(3);
+            return Ok(input);
+        }
         _ => return Ok(input),
     };
     input.consume(2);
@@ -90,6 +95,7 @@ mod tests {
         assert!(converted(&little[..little.len() - 1]).is_err());
         assert_eq!(converted(b"\xff\xfe\x00\xd8").unwrap(), "\u{fffd}");
         assert_eq!(converted(text.as_bytes()).unwrap(), text);
+        assert_eq!(converted(format!("\u{feff}{text}").as_bytes()).unwrap(), text);
         assert_eq!(converted(b"").unwrap(), "");
     }
 }

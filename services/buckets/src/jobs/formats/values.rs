@@ -62,10 +62,17 @@ pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     Ok(parsed.as_second() - i64::from(parsed.subsec_nanosecond() < 0))
 }
 
-/// Parses a date without a time zone, such as `2022-10-25 02:57:46` or `2022/10/25 02:57:46`.
+/// Parses a date such as `2022-10-25 02:57:46` or `2022/10/25 02:57:46`, in UTC unless it has an
+/// offset.
 fn in_utc(text: &str) -> Result<Timestamp, jiff::Error> {
     let (date, time) = text.split_at_checked(10).unwrap_or((text, ""));
-    let local: DateTime = format!("{}{time}", date.replace('/', "-")).parse()?;
+    let text = format!("{}{time}", date.replace('/', "-"));
+    let zoned = text.parse::<Timestamp>();
+    // A civil date ignores offsets and names of time zones.
+    if zoned.is_ok() || time.contains(['+', '-', '[']) {
+        return zoned;
+    }
+    let local: DateTime = text.parse()?;
     TimeZone::UTC.to_timestamp(local)
 }
 
@@ -90,6 +97,10 @@ mod tests {
     #[case("2022-10-25 02:57:46", Ok(1_666_666_666))]
     #[case("2022-10-25T02:57:46", Ok(1_666_666_666))]
     #[case("2022/10/25 02:57:46", Ok(1_666_666_666))]
+    #[case("2022/10/25 04:57:46+02:00", Ok(1_666_666_666))]
+    #[case("2022/10/25 02:57:46Z", Ok(1_666_666_666))]
+    #[case("2022-10-25 02:57:46[Europe/Berlin]", Err(()))]
+    #[case("2022/10/25 02:57:46-99", Err(()))]
     #[case("2022-10-25", Ok(1_666_656_000))]
     #[case("-", Err(()))]
     #[case("2022-10-25 25:00:00", Err(()))]
