@@ -88,6 +88,14 @@ impl Server {
         settings: &ShellSettings,
         service: S,
     ) -> anyhow::Result<Running> {
+        Self::start_with(settings, service, certificates(settings)?).await
+    }
+
+    async fn start_with<S: Service>(
+        settings: &ShellSettings,
+        service: S,
+        certificates: Option<tls::Tls>,
+    ) -> anyhow::Result<Running> {
         // For the clients of services and tests. An earlier choice has priority.
         let _ = rustls::crypto::ring::default_provider().install_default();
         connection::show_metrics();
@@ -96,11 +104,9 @@ impl Server {
         let files = open_files(workers, 0)?;
         let plain = listen::bind(&settings.bind, "BIND")?;
         let side = listen::bind(&settings.admin_bind, "ADMIN_BIND")?;
-        let (encrypted, certificates) = match settings.tls_mode {
-            TlsMode::Native => {
-                (listen::bind(&settings.tls_bind, "TLS_BIND")?, Some(tls::Tls::open(settings)?))
-            }
-            TlsMode::Off | TlsMode::Proxy => (Vec::new(), None),
+        let encrypted = match certificates {
+            Some(_) => listen::bind(&settings.tls_bind, "TLS_BIND")?,
+            None => Vec::new(),
         };
         let unbound = SocketAddr::from(([0, 0, 0, 0], 0));
         let http = first_address(&plain).unwrap_or(unbound);
@@ -265,6 +271,11 @@ impl Running {
     }
 }
 
+/// Opens the certificates in the TLS mode `native`. May wait for another process that makes them.
+fn certificates(settings: &ShellSettings) -> anyhow::Result<Option<tls::Tls>> {
+    (settings.tls_mode == TlsMode::Native).then(|| tls::Tls::open(settings)).transpose()
+}
+
 fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
     listeners.iter().find_map(|listener| match listener {
         Listener::Tcp(listener) => listener.local_addr().ok(),
@@ -286,9 +297,11 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         // handle of the system, it would wake the runtime and abort.
         std::mem::forget(actix_web::rt::System::current());
         let mut hangups = Hangups::subscribe();
-        let mut running = Server::start(settings, service).await?;
-        announce::<S>(settings, &running);
+        let certificates = certificates(settings)?;
+        // An open port accepts requests, which a stop has to finish.
         let mut stop = std::pin::pin!(signals::stop());
+        let mut running = Server::start_with(settings, service, certificates).await?;
+        announce::<S>(settings, &running);
         loop {
             tokio::select! {
                 name = &mut stop => log::info!("{name}: finishing requests"),

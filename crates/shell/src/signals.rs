@@ -1,15 +1,15 @@
 //! Receives SIGTERM, SIGINT and SIGHUP, from the first line of `main` on.
 //!
 //! `main` blocks the three signals, so the kernel keeps those that arrive while the command line is parsed. A
-//! server then receives them on a thread of its own. SIGTERM and SIGINT end a start at once with exit code 0;
-//! SIGHUP waits until the server serves. Other commands unblock the signals and keep their default actions.
+//! server then receives them on a thread of its own. Until the server opens its ports, SIGTERM and SIGINT end
+//! the process at once with exit code 0; later they stop it gracefully. SIGHUP waits until the server serves. Other commands unblock the signals and keep their default actions.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use libc::{SIG_BLOCK, SIG_UNBLOCK, SIGHUP, SIGINT, SIGTERM, c_int};
 use tokio::sync::watch;
@@ -20,7 +20,14 @@ use crate::logs;
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
 /// The number of received SIGHUP.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
-static HANDLES_STOP: AtomicBool = AtomicBool::new(false);
+/// What SIGTERM and SIGINT do: one of the constants below. The first one to replace [`STARTING`] decides.
+static PHASE: AtomicU8 = AtomicU8::new(STARTING);
+/// The signal ends the process at once.
+const STARTING: u8 = 0;
+/// The server handles the signal.
+const SERVING: u8 = 1;
+/// The process is ending.
+const ENDING: u8 = 2;
 
 /// Blocks the signals in this thread and in those that it creates.
 pub(crate) fn hold() {
@@ -41,10 +48,15 @@ pub(crate) fn receive() -> io::Result<()> {
     thread.spawn(receive_forever).map(drop)
 }
 
-/// Waits for SIGTERM or SIGINT and returns its name. From this call on, the caller has to stop the server.
+/// Waits for SIGTERM or SIGINT and returns its name. From this call on, even before the first poll, the caller
+/// has to stop the server. Does not return if a signal is already ending the process.
 pub(crate) fn stop() -> impl Future<Output = &'static str> {
     let mut stop = STOP.subscribe();
-    HANDLES_STOP.store(true, Ordering::SeqCst);
+    if begin(SERVING) == Err(ENDING) {
+        loop {
+            std::thread::park();
+        }
+    }
     async move {
         match stop.wait_for(Option::is_some).await {
             Ok(name) => name.unwrap_or_default(),
@@ -91,16 +103,23 @@ fn receive_forever() {
                 return;
             }
         };
-        // The order matters: either this thread sees that the server handles a stop, or the server sees the name.
-        STOP.send_replace(Some(name));
-        if !HANDLES_STOP.load(Ordering::SeqCst) {
+        if begin(ENDING).is_ok() {
             log::info!("{name}: the start was ended");
             logs::flush();
             // SAFETY: the function ends the process. It runs no exit handlers, which could meet the threads that
             // are still starting the server.
             unsafe { libc::_exit(0) };
         }
+        STOP.send_replace(Some(name));
     }
+}
+
+/// Ends the phase [`STARTING`].
+///
+/// # Errors
+/// It has already ended; the current phase.
+fn begin(phase: u8) -> Result<u8, u8> {
+    PHASE.compare_exchange(STARTING, phase, Ordering::SeqCst, Ordering::SeqCst)
 }
 
 /// Waits for one of the blocked signals.

@@ -219,10 +219,10 @@ fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
                 folder.display()
             );
         }
-        if !ca_key.exists() {
+        if read_ca_key(&ca_key).is_none() {
             bail!(
-                "a certificate must be made, but the key of the CA of {} is missing: put {} back, or empty \
-                 {} (TLS_DIR) to get a new CA, which clients must then trust",
+                "a certificate must be made, but the key of the CA of {} is missing or cannot be read: \
+                 restore {}, or empty {} (TLS_DIR) to get a new CA, which clients must then trust",
                 path.display(),
                 ca_key.display(),
                 folder.display()
@@ -307,8 +307,7 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
     let is_lost = !cert.exists();
-    let known = fs::read_to_string(&key).ok().and_then(|text| KeyPair::from_pem(&text).ok());
-    let pair = match known {
+    let pair = match read_ca_key(&key) {
         Some(pair) if is_valid_for(&cert, LEAF_DAYS) && is_for(&cert, &pair) => {
             return Ok(Issuer::new(parameters, pair));
         }
@@ -324,6 +323,11 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
         log::warn!("replaced the local CA: clients must trust the new {}", cert.display());
     }
     Ok(Issuer::new(parameters, pair))
+}
+
+/// Returns the key of a CA. `None` if it is missing, cannot be read, or is damaged.
+fn read_ca_key(path: &Path) -> Option<KeyPair> {
+    KeyPair::from_pem(&fs::read_to_string(path).ok()?).ok()
 }
 
 /// Returns whether the certificate in a file is for a key.

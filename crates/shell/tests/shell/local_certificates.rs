@@ -167,6 +167,23 @@ fn a_ca_without_its_key_is_refused_before_the_first_certificate() {
 }
 
 #[test]
+fn a_ca_with_a_damaged_key_is_not_replaced() {
+    let folder = other_folder();
+    let tls = folder.path();
+    let (ca, key) = (read(tls, "ca.pem"), read(tls, "ca-key.pem"));
+    fs::remove_file(tls.join("key.pem")).unwrap();
+    for damaged in [&key[..key.len() / 2], "", "no key\n"] {
+        fs::write(tls.join("ca-key.pem"), damaged).unwrap();
+        let error = start(&settings(tls, None)).unwrap_err();
+        assert!(error.contains("missing or cannot be read"), "{error}");
+        assert_eq!((read(tls, "ca.pem"), read(tls, "ca-key.pem")), (ca.clone(), damaged.into()));
+    }
+    fs::write(tls.join("ca-key.pem"), key).unwrap();
+    assert_eq!(start(&settings(tls, None)), Ok(()));
+    assert_eq!(read(tls, "ca.pem"), ca);
+}
+
+#[test]
 fn a_missing_ca_certificate_is_made_again_for_its_key() {
     let folder = other_folder();
     let tls = folder.path();

@@ -1,9 +1,12 @@
 //! Stopping with requests in progress.
 
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 
 use passwords::model::Kind;
-use testkit::stop_under_load;
+use testkit::{Process, stop_under_load, until_blocking};
 
 use crate::app::{Data, Numbers};
 
@@ -24,10 +27,52 @@ fn hanging_reload_does_not_delay_a_stop() {
     let data = data();
     let served = data.program().serve(&["--reload-interval", "1", "--shutdown-timeout", "1"]);
     let current = data.path().join("sha1/CURRENT");
-    std::fs::remove_file(&current).unwrap();
+    fs::remove_file(&current).unwrap();
     assert!(Command::new("mkfifo").arg(&current).status().unwrap().success());
     // Opening a pipe for writing blocks until a reader opens it. From now on, the reload hangs.
-    let writer = std::fs::OpenOptions::new().write(true).open(&current).unwrap();
+    let writer = fs::OpenOptions::new().write(true).open(&current).unwrap();
     assert_eq!(served.stop(), Some(0), "the stop ends while the pipe is still open");
     drop(writer);
+}
+
+#[test]
+fn stop_during_the_start_finishes_accepted_requests() {
+    let data = data();
+    let (socket, log) = (data.path().join("socket"), data.path().join("log"));
+    for _ in 0..5 {
+        let mut command = data.program().serving(&[]);
+        command.env("BIND", format!("unix:{}", socket.display()));
+        let mut process = Process::spawn(command.stderr(File::create(&log).unwrap()));
+        let mut stream = loop {
+            if let Ok(stream) = UnixStream::connect(&socket) {
+                break stream;
+            }
+            assert!(!process.has_ended(), "{}", fs::read_to_string(&log).unwrap());
+        };
+        stream.write_all(b"GET /range/5BAA6 HTTP/1.0\r\n\r\n").unwrap();
+        process.signal("TERM");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.0 200") && answer.lines().count() > 800, "{answer}");
+        assert_eq!(process.wait(), Some(0));
+        let log = fs::read_to_string(&log).unwrap();
+        assert!(log.contains("SIGTERM: finishing requests") && log.contains("stopped"), "{log}");
+    }
+}
+
+#[test]
+fn stop_ends_a_start_that_waits_for_a_certificate() {
+    let data = data();
+    let (tls, log) = (data.path().join("tls"), data.path().join("log"));
+    fs::create_dir(&tls).unwrap();
+    let lock = File::create(tls.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let mut command = data.program().serving(&[]);
+    command.env("TLS_MODE", "native").env("TLS_DIR", &tls);
+    let mut process = Process::spawn(command.stderr(File::create(&log).unwrap()));
+    let log = || fs::read_to_string(&log).unwrap();
+    until_blocking("the server waits", || log().contains("waiting for"));
+    process.signal("TERM");
+    assert_eq!(process.wait(), Some(0));
+    assert!(log().contains("the start was ended"), "{}", log());
 }
