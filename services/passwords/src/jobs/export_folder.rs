@@ -45,6 +45,7 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
     let _lock = lock(folder)?;
     remove(&folder.join(DRAFT)).with_context(unwritable)?;
     let mut ranges = known_ranges(kind, folder)?;
+    let resumed = folder.join(JOURNAL).exists();
     let mut journal = Journal::open(kind, folder).with_context(unwritable)?;
     let progress = ProgressReporter::new("exporting", Unit::Items("ranges"), Some(PREFIXES as u64));
     let mut export = Export { corpus, folder, gzip, reader: RangeReader::new(true) };
@@ -59,6 +60,10 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
             continue;
         }
         if digest == EMPTY_DIGEST && known.is_none() {
+            // An interrupted export can leave files that it has not listed, or has marked but not removed.
+            if resumed {
+                export.remove(prefix).with_context(unwritable)?;
+            }
             continue;
         }
         if known.take().is_some() {

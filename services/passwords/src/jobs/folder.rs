@@ -20,7 +20,7 @@ use crate::model::{Entry, Kind, sort_and_add_up};
 /// The number of files that a thread reads at once.
 const BATCH: usize = 32;
 /// Files that the official downloader and `export` write next to the ranges. They contain entity tags.
-const SIDE_FILES: [&str; 4] = ["sha1.index", "ntlm.index", MANIFEST, JOURNAL];
+const SIDE_FILES: [&str; 3] = ["sha1.index", "ntlm.index", MANIFEST];
 /// Longer than any response of the service.
 const FILE_LIMIT: u64 = 64 << 20;
 
@@ -111,6 +111,9 @@ fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
 /// Returns all files by prefix: `PREFIX` or `PREFIX.txt`, optionally with `.gz`, up to one folder
 /// deep. Plain files take precedence over their compressed copies. Also returns the side files of downloaders.
 fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
+    if folder.join(JOURNAL).exists() {
+        bail!("{} is an unfinished export: run the export again first", folder.display());
+    }
     let (mut files, mut side_files) = (BTreeMap::new(), Vec::new());
     for path in listing(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

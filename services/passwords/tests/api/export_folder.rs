@@ -130,6 +130,37 @@ fn an_exported_folder_with_compressed_files_can_be_built() {
 }
 
 #[test]
+fn an_interrupted_export_leaves_no_removed_or_unlisted_range() {
+    let data = Data::new();
+    let [old, new] = [[(7, 2)], [(9, 2)]]
+        .map(|sizes| built(&data, &Numbers::new(5).entries(Kind::Sha1, &sizes)));
+    let folder = data.path().join("ranges");
+    export(&data, &old, &folder, &[]);
+    let names = || -> Vec<String> { files(&folder).into_keys().collect() };
+    assert_eq!(names(), ["00007.txt", MANIFEST]);
+    // One range was marked for removal, and the entry of a written one was not yet in the journal.
+    std::fs::write(folder.join("manifest.journal"), "# sha1\n00007\t-\n").unwrap();
+    std::fs::write(folder.join("0000A.txt"), "unlisted").unwrap();
+    std::fs::write(folder.join("0000A.txt.gz"), "unlisted").unwrap();
+    export(&data, &new, &folder, &[]);
+    assert_eq!(names(), ["00009.txt", MANIFEST]);
+}
+
+#[test]
+fn an_unfinished_export_is_not_built() {
+    let data = Data::new();
+    let corpus = built(&data, &lists()[0]);
+    let folder = data.path().join("ranges");
+    export(&data, &corpus, &folder, &[]);
+    std::fs::write(folder.join("manifest.journal"), "# sha1\n").unwrap();
+    let refused = data.run(&["build", folder.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("is an unfinished export"), "{}", refused.errors);
+    export(&data, &corpus, &folder, &[]);
+    assert_eq!(data.path_of(&["build", folder.to_str().unwrap()]), corpus);
+}
+
+#[test]
 fn a_killed_export_resumes_and_never_keeps_a_wrong_range() {
     const RANGES: u32 = 6_000;
     let data = Data::new();
