@@ -16,7 +16,8 @@ use crate::model::text::{Lorem, Unit, Vocabulary};
 use crate::model::{Random, SEEDED_DAY, Seed, card, crypto, iban, imei, names, phone, ssn};
 use crate::wire::{PersonAnswer, Record};
 
-/// Generates values, any number of them. With a seed, they are the values of the HTTP operation.
+/// Generates values, any number of them. With a seed, they are the values of the HTTP operation,
+/// except `texts`, where each paragraph has a seed of its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MakeCommand {
     /// Kind of value to generate
@@ -31,7 +32,8 @@ pub struct MakeCommand {
     /// Seed for repeatable values
     #[arg(long)]
     pub(super) seed: Option<String>,
-    /// Number of values to skip. The values of a part are those of the whole
+    /// Number of values to skip, which takes as long as making them. The values of a part are those of
+    /// the whole
     #[arg(long, default_value_t = 0)]
     pub(super) offset: u64,
     /// Format of the output

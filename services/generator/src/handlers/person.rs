@@ -66,7 +66,7 @@ pub async fn generate_persons(
     let seed = input.seed()?;
     let usual = || if input.seed.is_some() { SEEDED_DAY } else { state.today() };
     let day = input.reference_day.unwrap_or_else(usual);
-    if let Some(violation) = input.birth_violation(day) {
+    if let Some(violation) = input.date_violation(day) {
         return Err(input.error(Fault::InvalidQuery(vec![violation])));
     }
     let maker = Maker::new(input.culture, day, input.limits).map_err(|cause| input.error(cause))?;

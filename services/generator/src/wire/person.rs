@@ -18,7 +18,7 @@ use super::spelling::Spelling;
 use crate::model::Seed;
 use crate::model::names::{self, Culture};
 use crate::model::numbers::{FIRST_BIRTH, Sex};
-use crate::model::person::{Limits, Person};
+use crate::model::person::{Limits, Person, possible_days};
 
 /// Parameters of `GET /api/Person`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -101,10 +101,17 @@ impl Request for PersonRequest {
 }
 
 impl PersonRequest {
-    /// Returns the violation of the birth date, as of the reference day.
-    pub fn birth_violation(&self, day: Date) -> Option<Violation> {
-        let born = self.limits.born.filter(|born| !(FIRST_BIRTH..=day).contains(born));
-        born.map(|_| Violation::new("birthDate", BETWEEN, format!("{FIRST_BIRTH} and {day}")))
+    /// Returns the violation of the birth date, or of the reference day if none of the ages is possible on it.
+    pub fn date_violation(&self, day: Date) -> Option<Violation> {
+        let (field, first, last, date) = match self.limits {
+            Limits { born: Some(born), .. } => ("birthDate", FIRST_BIRTH, day, born),
+            Limits { least, most, .. } => {
+                let (first, last) = possible_days(least, most);
+                ("refDate", first, last, day)
+            }
+        };
+        (!(first..=last).contains(&date))
+            .then(|| Violation::new(field, BETWEEN, format!("{first} and {last}")))
     }
 }
 

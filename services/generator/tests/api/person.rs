@@ -122,3 +122,30 @@ async fn persons_have_the_wanted_age_sex_and_birth_date() {
         json!({ "birthDate": ["The field birthDate must be between 1900-01-01 and 2000-06-15."] })
     );
 }
+
+#[actix_web::test]
+async fn persons_on_distant_reference_days_fit_the_ages_or_are_refused() {
+    let app = App::start().await;
+    for (query, first, last) in [
+        ("refDate=1910-01-01&minAge=40&maxAge=50", "1940-01-01", "2150-12-30"),
+        ("refDate=2200-01-01&minAge=40&maxAge=50", "1940-01-01", "2150-12-30"),
+        ("refDate=1890-01-01", "1900-01-01", "2199-12-30"),
+        ("refDate=2200-01-01", "1900-01-01", "2199-12-30"),
+    ] {
+        assert_eq!(
+            app.errors(&format!("/api/Person?seed=1&{query}")).await,
+            json!({ "refDate": [format!("The field refDate must be between {first} and {last}.")] })
+        );
+    }
+    for (query, first, last) in [
+        ("refDate=1910-06-15", "1900-01-01", "1910-06-15"),
+        ("refDate=1945-06-15&minAge=40&maxAge=50", "1900-01-01", "1905-06-15"),
+        ("refDate=2140-06-15&minAge=40&maxAge=50", "2089-06-16", "2099-12-31"),
+    ] {
+        let people = app.ok(&format!("/api/Person?seed=1&quantity=60&{query}")).await;
+        for person in people.as_array().unwrap() {
+            let born = person["birthDate"].as_str().unwrap();
+            assert!((first..=last).contains(&born), "{query}: {born}");
+        }
+    }
+}

@@ -20,12 +20,19 @@ const USUAL: (u8, u8) = (18, 89);
 pub struct Ages(Vec<(u8, u16)>);
 
 impl Ages {
-    /// The ages of a country from `least` to `most`, 18 to 89 by default.
-    pub fn new(country: &str, least: Option<u8>, most: Option<u8>) -> Self {
-        let (least, most) = range(least, most);
+    /// The ages of a country from `least` to `most`, 18 to 89 by default, that are possible on `day` for
+    /// births in the supported years. If none of them is possible, all possible ages are used.
+    pub fn new(country: &str, least: Option<u8>, most: Option<u8>, day: Date) -> Self {
+        let is_possible = |age: &u8| (first_day(*age)..=last_day(*age)).contains(&day);
+        let (mut least, mut most) = range(least, most);
+        if !(least..=most).any(|age| is_possible(&age)) {
+            (least, most) = (0, OLDEST);
+        }
+        let is_any_possible = (least..=most).any(|age| is_possible(&age));
         let shares = pyramid(country);
         let weight = |age: u8| shares.get(usize::from(age / 10)).map_or(1, |share| (*share).max(1));
-        Self((least..=most).map(|age| (age, weight(age))).collect())
+        let ages = (least..=most).filter(|age| !is_any_possible || is_possible(age));
+        Self(ages.map(|age| (age, weight(age))).collect())
     }
 
     /// Samples the birth date of a person who has one of the ages on `day`.
@@ -35,6 +42,23 @@ impl Ages {
         let born = day.saturating_sub(age.years()).saturating_sub(days.days());
         born.clamp(FIRST_BIRTH, LAST_BIRTH)
     }
+}
+
+/// Returns the first and the last day on which one of the ages is possible for births in the supported years.
+pub fn possible_days(least: Option<u8>, most: Option<u8>) -> (Date, Date) {
+    let (least, most) = match (least, most) {
+        (None, None) => (0, OLDEST),
+        _ => range(least, most),
+    };
+    (first_day(least), last_day(most))
+}
+
+fn first_day(age: u8) -> Date {
+    FIRST_BIRTH.saturating_add(i64::from(age).years())
+}
+
+fn last_day(age: u8) -> Date {
+    LAST_BIRTH.saturating_add(i64::from(age).years()).saturating_add(364.days())
 }
 
 /// Completes a range of ages.
@@ -71,7 +95,7 @@ mod tests {
         let mut random = Seed::parse("ages").unwrap().random("test", "");
         let day = date(2010, 6, 15);
         let old = |country: &str, random: &mut Random| {
-            let ages = Ages::new(country, None, None);
+            let ages = Ages::new(country, None, None, day);
             let born = (0..4_000).map(|_| ages.birth(day, random));
             let years = born.map(|born| (day - born).get_days() / 365);
             years
@@ -81,10 +105,28 @@ mod tests {
         };
         let (japanese, kenyan) = (old("JP", &mut random), old("KE", &mut random));
         assert!(japanese > 1_100 && kenyan < 400, "{japanese} {kenyan}");
-        let ages = Ages::new("FR", Some(30), Some(30));
+        let ages = Ages::new("FR", Some(30), Some(30), day);
         for _ in 0..500 {
             let born = ages.birth(day, &mut random);
             assert!(born > date(1979, 6, 15) && born <= date(1980, 6, 15), "{born}");
+        }
+    }
+
+    #[test]
+    fn births_in_supported_years_fit_the_ages() {
+        let mut random = Seed::parse("ages").unwrap().random("test", "");
+        for (least, most) in [(None, None), (Some(0), Some(0)), (Some(40), Some(50))] {
+            let (first, last) = possible_days(least, most);
+            for day in [first, first.saturating_add(5.years()), last] {
+                let ages = Ages::new("US", least, most, day);
+                for _ in 0..200 {
+                    let born = ages.birth(day, &mut random);
+                    assert!((FIRST_BIRTH..=LAST_BIRTH.min(day)).contains(&born), "{born} {day}");
+                    let age = day.since((jiff::Unit::Year, born)).unwrap().get_years();
+                    let wanted = i16::from(least.unwrap_or(0))..=i16::from(most.unwrap_or(OLDEST));
+                    assert!(wanted.contains(&age), "{born} {day}");
+                }
+            }
         }
     }
 

@@ -75,7 +75,7 @@ impl Maker {
             phone: phone::find(country).map(phone::Region::numbers).transpose()?,
             schemes: numbers::find(country, Kind::Person),
             iban: iban::find(country),
-            ages: Ages::new(country, limits.least, limits.most),
+            ages: Ages::new(country, limits.least, limits.most, day),
             brands: issued(country),
             limits,
             day,

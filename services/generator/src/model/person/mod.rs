@@ -6,5 +6,5 @@ mod made;
 mod national;
 mod place;
 
-pub use age::{OLDEST, range};
+pub use age::{OLDEST, possible_days, range};
 pub use made::{Limits, Maker, Person};
