@@ -23,7 +23,7 @@ pub fn revision_of(component: &Component) -> Option<Revision> {
     let sequence = component.find("SEQUENCE").and_then(|one| one.value.trim().parse().ok());
     let (modified, stamped) = (date("LAST-MODIFIED"), date("DTSTAMP"));
     let is_named = sequence.is_some() || modified.is_some() || stamped.is_some();
-    is_named.then(|| Revision { sequence, modified, stamped })
+    is_named.then_some(Revision { sequence, modified, stamped })
 }
 
 /// The latest entry for each event of a file, with a fixed amount of memory per event.

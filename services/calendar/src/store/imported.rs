@@ -78,8 +78,9 @@ pub fn override_revisions(
     db: &mut Db,
     uid: &str,
 ) -> Result<Vec<(String, Revision)>, DatabaseError> {
+    type Row = (String, Option<i64>, Option<i64>, Option<i64>);
     // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
-    let rows: Vec<(String, Option<i64>, Option<i64>, Option<i64>)> = imported_revisions::table
+    let rows: Vec<Row> = imported_revisions::table
         .filter(imported_revisions::name.ge(format!("{uid}#")))
         .filter(imported_revisions::name.lt(format!("{uid}$")))
         .load(db)?;
