@@ -20,7 +20,7 @@ use crate::logs;
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
 /// The number of received SIGHUP.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
-/// What SIGTERM and SIGINT do: one of the constants below. The first one to replace [`STARTING`] decides.
+/// The effect of SIGTERM and SIGINT, one of the constants below. The first one to replace [`STARTING`] decides.
 static PHASE: AtomicU8 = AtomicU8::new(STARTING);
 /// The signal ends the process at once.
 const STARTING: u8 = 0;
