@@ -12,6 +12,8 @@ const NOTICES: &str = concat!(
     include_str!("../../data/LICENSES/unicode-cldr.txt"),
     "\n---\n\n",
     include_str!("../../data/LICENSES/libphonenumber.txt"),
+    "\n---\n\n",
+    include_str!("../../data/LICENSES/python-codicefiscale.txt"),
 );
 
 /// Get the licenses of the included data
