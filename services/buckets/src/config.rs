@@ -44,7 +44,7 @@ pub struct Settings {
     /// Seconds between two checkpoints of a load, 0 to 86400
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub checkpoint_seconds: u64,
-    /// Files from which a bucket is protected against loads that remove most of them, 0 to 1000000000
+    /// Files above which a bucket is protected against loads that remove most of them, 0 to 1000000000
     #[arg(long, env, global = true, default_value_t = 1_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     pub protected_files: u64,
     /// Percentage of the files of a protected bucket that a load may remove, 0 to 100
