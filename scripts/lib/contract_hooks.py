@@ -66,9 +66,9 @@ def before_call(context, case, kwargs):
             query["number"] = MOST_WORDS
         return
     ages = [query.get("minAge"), query.get("maxAge")]
-    if all(type(age) is int for age in ages):
-        # No schema can compare two parameters.
-        query["minAge"], query["maxAge"] = sorted(ages)
+    if all(re.fullmatch("[0-9]+", str(age)) for age in ages):
+        # No schema can compare two parameters. In some phases numbers come as text.
+        query["minAge"], query["maxAge"] = sorted(ages, key=int)
     for values in (query, case.path_parameters, case.body):
         for name, value in list(values.items()) if isinstance(values, dict) else ():
             form, known = KNOWN.get(str(name).lower(), (None, None))
