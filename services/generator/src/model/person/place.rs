@@ -5,7 +5,8 @@ use jiff::civil::{Date, date};
 use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
-/// Country, town and code: counties of China, municipalities of Italy.
+/// Country, town and code: counties of China, municipalities of Italy. A year follows if births before it have another
+/// code.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
 /// The area numbers that the states of the United States issued until 2011, first and last.
@@ -71,10 +72,15 @@ const CORSICA_DIVIDED: Date = date(1976, 1, 1);
 /// The code of the place of an address, for a person born there.
 pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     let listed = || {
-        let rows = PLACES.lines().filter_map(|row| row.split_once('\t'));
-        let mut towns =
-            rows.filter(|row| row.0 == country).filter_map(|row| row.1.split_once('\t'));
-        towns.find(|(town, _)| *town == address.city).map(|(_, code)| code)
+        let mut towns = PLACES.lines().filter_map(|row| {
+            let mut cells = row.split('\t');
+            let town = cells.next() == Some(country) && cells.next() == Some(&address.city);
+            town.then_some(cells)
+        });
+        let mut cells = towns.next()?;
+        let code = cells.next();
+        let since = cells.next().and_then(|year| year.parse().ok());
+        code.filter(|_| since.is_none_or(|year: i16| born.year() >= year))
     };
     match country {
         "CN" | "IT" => PlaceCode::new(listed()?),
@@ -111,10 +117,20 @@ mod tests {
             let mut random = crate::model::Seed::parse("places").unwrap().random("test", code);
             for _ in 0..2_000 {
                 let address = culture.address(&mut random);
-                let place = super::code(culture.country, &address, date(1980, 1, 1));
+                let place = super::code(culture.country, &address, date(2020, 1, 1));
                 assert!(place.is_some(), "{}", address.city);
             }
         }
+    }
+
+    #[test]
+    fn births_before_a_county_had_its_code_have_none() {
+        let culture = names::find("zh_CN").unwrap();
+        let mut random = crate::model::Seed::parse("places").unwrap().random("test", "county");
+        let mut address = culture.address(&mut random);
+        address.city = "兰州市城关区".into();
+        assert!(code("CN", &address, date(1982, 12, 31)).is_none());
+        assert!(code("CN", &address, date(1983, 1, 1)).is_some());
     }
 
     #[test]
