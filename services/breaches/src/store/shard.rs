@@ -13,7 +13,8 @@ use diesel::expression::{
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Bool, SmallInt};
+use diesel::serialize::ToSql;
+use diesel::sql_types::{BigInt, Bool, HasSqlType, SmallInt};
 use diesel::sqlite::Sqlite;
 
 use super::schema::{account, paste_account, stealer_log};
@@ -88,32 +89,50 @@ fn push_column<T: Keyed, D: Backend>(
     out.push_identifier(column)
 }
 
-impl<T: Keyed> QueryFragment<Sqlite> for KeyIs<T> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        push_column::<T, _>(&mut out, "k")?;
+/// Begins a condition that names the shard; the caller closes the parenthesis.
+fn open_shard<'b, T: Keyed>(out: &mut AstPass<'_, 'b, Pg>, shard: &'b i16) -> QueryResult<()> {
+    out.push_sql("(");
+    push_column::<T, _>(out, "shard")?;
+    out.push_sql(" = ");
+    out.push_bind_param::<SmallInt, _>(shard)?;
+    out.push_sql(" AND ");
+    Ok(())
+}
+
+impl<T: Keyed> KeyIs<T> {
+    fn push<'b, D>(&'b self, out: &mut AstPass<'_, 'b, D>) -> QueryResult<()>
+    where
+        D: Backend + HasSqlType<BigInt>,
+        i64: ToSql<BigInt, D>,
+    {
+        push_column::<T, _>(out, "k")?;
         out.push_sql(" = ");
         out.push_bind_param::<BigInt, _>(&self.k)
     }
 }
 
+impl<T: Keyed> QueryFragment<Sqlite> for KeyIs<T> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        self.push(&mut out)
+    }
+}
+
 impl<T: Keyed> QueryFragment<Pg> for KeyIs<T> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql("(");
-        push_column::<T, _>(&mut out, "shard")?;
-        out.push_sql(" = ");
-        out.push_bind_param::<SmallInt, _>(&self.shard)?;
-        out.push_sql(" AND ");
-        push_column::<T, _>(&mut out, "k")?;
-        out.push_sql(" = ");
-        out.push_bind_param::<BigInt, _>(&self.k)?;
+        open_shard::<T>(&mut out, &self.shard)?;
+        self.push(&mut out)?;
         out.push_sql(")");
         Ok(())
     }
 }
 
-impl<T: Keyed> QueryFragment<Sqlite> for KeyBetween<T> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        push_column::<T, _>(&mut out, "k")?;
+impl<T: Keyed> KeyBetween<T> {
+    fn push<'b, D>(&'b self, out: &mut AstPass<'_, 'b, D>) -> QueryResult<()>
+    where
+        D: Backend + HasSqlType<BigInt>,
+        i64: ToSql<BigInt, D>,
+    {
+        push_column::<T, _>(out, "k")?;
         out.push_sql(" BETWEEN ");
         out.push_bind_param::<BigInt, _>(&self.low)?;
         out.push_sql(" AND ");
@@ -121,18 +140,16 @@ impl<T: Keyed> QueryFragment<Sqlite> for KeyBetween<T> {
     }
 }
 
+impl<T: Keyed> QueryFragment<Sqlite> for KeyBetween<T> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        self.push(&mut out)
+    }
+}
+
 impl<T: Keyed> QueryFragment<Pg> for KeyBetween<T> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql("(");
-        push_column::<T, _>(&mut out, "shard")?;
-        out.push_sql(" = ");
-        out.push_bind_param::<SmallInt, _>(&self.shard)?;
-        out.push_sql(" AND ");
-        push_column::<T, _>(&mut out, "k")?;
-        out.push_sql(" BETWEEN ");
-        out.push_bind_param::<BigInt, _>(&self.low)?;
-        out.push_sql(" AND ");
-        out.push_bind_param::<BigInt, _>(&self.high)?;
+        open_shard::<T>(&mut out, &self.shard)?;
+        self.push(&mut out)?;
         out.push_sql(")");
         Ok(())
     }
