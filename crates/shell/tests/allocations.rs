@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
-use shell::params::{Empty, Input, Names, Rules, read};
+use shell::params::{Empty, Input, Names, Rules, read_validated};
 use shell::{EntityTag, is_known, media};
 use validator::Validate;
 
@@ -61,7 +61,7 @@ const RULES: Rules = Rules { names: Names::IgnoringCase, empty: Empty::Absent, .
 fn absent_parameters_do_not_allocate() {
     let (read, count) = allocations(|| {
         let input = Input::query("");
-        read::<Parameters>(&input, &RULES).into_result().is_ok()
+        read_validated::<Parameters>(&input, &RULES).into_result().is_ok()
     });
     assert_eq!((read, count), (true, 0));
 }
@@ -70,7 +70,9 @@ fn absent_parameters_do_not_allocate() {
 fn a_number_allocates_only_the_list_of_parameters() {
     let (quantity, count) = allocations(|| {
         let input = Input::query("Quantity=7");
-        read::<Parameters>(&input, &RULES).value.and_then(|parameters| parameters.quantity)
+        read_validated::<Parameters>(&input, &RULES)
+            .value
+            .and_then(|parameters| parameters.quantity)
     });
     assert_eq!((quantity, count), (Some(7), 1));
 }

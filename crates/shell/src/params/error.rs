@@ -87,7 +87,7 @@ impl de::Error for Failure {
 ///
 /// ```
 /// use serde::{Deserialize, Deserializer};
-/// use shell::params::{Input, Rules, read, reject};
+/// use shell::params::{Input, Rules, read_validated, reject};
 /// use validator::Validate;
 ///
 /// struct Coin(&'static str);
@@ -107,7 +107,7 @@ impl de::Error for Failure {
 /// }
 ///
 /// let input = Input::query("coin=shell");
-/// let violations = read::<Parameters>(&input, &Rules::PLAIN).into_result().err().unwrap();
+/// let violations = read_validated::<Parameters>(&input, &Rules::PLAIN).into_result().err().unwrap();
 /// assert_eq!(violations[0].code, "unsupported");
 /// assert_eq!(violations[0].message, "shell is not supported");
 /// assert_eq!(violations[0].sent.as_deref(), Some("shell"));

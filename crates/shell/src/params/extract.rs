@@ -12,7 +12,7 @@ use validator::Validate;
 
 use super::input::Input;
 use super::members::members;
-use super::reader::read;
+use super::reader::read_validated;
 use super::rules::Rules;
 use crate::{Fault, Violation, media, read_body};
 
@@ -68,7 +68,8 @@ impl<T: DeserializeOwned + Validate> FromRequest for Query<T> {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let input = Input::query(request.query_string());
-        let read = read(&input, rules(request)).into_result().map_err(Fault::InvalidQuery);
+        let read =
+            read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidQuery);
         ready(read.map(Self).map_err(|fault| fault.into_error(request)))
     }
 }
@@ -79,7 +80,7 @@ impl<T: DeserializeOwned + Validate> FromRequest for Path<T> {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let input = Input::path(request);
-        let read = read(&input, rules(request)).into_result().map_err(Fault::InvalidPath);
+        let read = read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidPath);
         ready(read.map(Self).map_err(|fault| fault.into_error(request)))
     }
 }
@@ -107,7 +108,7 @@ async fn json<T: DeserializeOwned + Validate>(
     let bytes = read_body(request, payload, BODY_LIMIT).await?;
     let members = members(&bytes, DEEPEST).map_err(broken)?;
     let input = Input::members(members.iter().map(|(name, value)| (name, value)));
-    read(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
+    read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
 }
 
 /// Converts the violation of a whole body: malformed, or not an object.
@@ -148,5 +149,5 @@ async fn form<T: DeserializeOwned + Validate>(
     let text = str::from_utf8(&bytes).map_err(|_| {
         Fault::InvalidBody(vec![Violation::new("", "encoding", "the form is not UTF-8 text")])
     })?;
-    read(&Input::query(text), rules(request)).into_result().map_err(Fault::InvalidBody)
+    read_validated(&Input::query(text), rules(request)).into_result().map_err(Fault::InvalidBody)
 }

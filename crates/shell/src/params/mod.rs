@@ -1,9 +1,9 @@
 //! Reads the parameters of all operations, based on serde and `validator`.
 //!
-//! A service declares its [`Rules`] once, and for each operation a struct that derives `Deserialize`, `Validate`
-//! and `IntoParams`. The same struct documents and reads the parameters. The extractors [`Query`], [`Path`],
-//! [`Json`] and [`Form`] answer violations in the service's error format. [`read`] is for services with their
-//! own order of checks.
+//! A service declares its [`Rules`] once, and for each operation a struct that derives `Deserialize` and
+//! `IntoParams`. The same struct documents and reads the parameters. The extractors [`Query`], [`Path`], [`Json`]
+//! and [`Form`] answer violations in the service's error format. [`read`] and [`read_validated`] are for services
+//! with their own order of checks; structs with rules of `validator` also derive `Validate`.
 //!
 //! # Codes of violations
 //!
@@ -33,7 +33,7 @@ pub use error::reject;
 pub use extract::{Form, Json, Path, Query};
 pub use input::Input;
 pub use members::members;
-pub use reader::{Reading, read};
+pub use reader::{Reading, read, read_validated};
 pub use rules::{
     Empty, Faults, Lists, Names, Numbers, Repeated, Rules, Undecodable, Unknown, Words,
 };

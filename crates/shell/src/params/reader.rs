@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Visitor};
-use validator::Validate;
+use validator::{Validate, ValidationErrors};
 
 use super::error::Failure;
 use super::input::{Given, Input};
@@ -38,15 +38,24 @@ impl<T> Reading<T> {
     }
 }
 
-/// Deserialises and validates the parameters of an operation.
+/// Deserialises the parameters of an operation.
 ///
-/// All violations are found if every field is an `Option` or has a `serde(default)`. Mark required fields by
-/// `#[validate(required)]`. A violation of [`Validate`] is reported under the name of the field in the contract if
-/// both names differ only in case, `-` and `_`.
+/// All violations are found if every field is an `Option` or has a `serde(default)`.
+pub fn read<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
+where
+    T: Deserialize<'de>,
+{
+    read_and_check(input, rules, |_| None)
+}
+
+/// Deserialises and validates the parameters of an operation, like [`read`].
+///
+/// Mark required fields by `#[validate(required)]`. A violation of [`Validate`] is reported under the name of the
+/// field in the contract if both names differ only in case, `-` and `_`.
 ///
 /// ```
 /// use serde::Deserialize;
-/// use shell::params::{Input, Rules, read};
+/// use shell::params::{Input, Rules, read_validated};
 /// use validator::Validate;
 ///
 /// #[derive(Debug, Deserialize, Validate)]
@@ -61,19 +70,30 @@ impl<T> Reading<T> {
 /// }
 ///
 /// let input = Input::query("exact=TRUE&pageSize=200");
-/// let violations = read::<Parameters>(&input, &Rules::PLAIN).into_result().unwrap_err();
+/// let violations = read_validated::<Parameters>(&input, &Rules::PLAIN).into_result().unwrap_err();
 /// let found: Vec<_> = violations.iter().map(|v| (v.field.as_str(), &*v.code)).collect();
 /// assert_eq!(found, [("pageSize", "range"), ("name", "required")]);
 /// assert_eq!(violations[0].limit("max").unwrap(), 100);
 /// assert_eq!(violations[0].sent.as_deref(), Some("200"));
 ///
 /// let input = Input::query("name=a&exact=true");
-/// let parameters = read::<Parameters>(&input, &Rules::PLAIN).into_result().unwrap();
+/// let parameters = read_validated::<Parameters>(&input, &Rules::PLAIN).into_result().unwrap();
 /// assert_eq!((parameters.name.as_deref(), parameters.exact), (Some("a"), true));
 /// ```
-pub fn read<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
+pub fn read_validated<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
 where
     T: Deserialize<'de> + Validate,
+{
+    read_and_check(input, rules, |value: &T| value.validate().err())
+}
+
+fn read_and_check<'de, T>(
+    input: &'de Input<'_>,
+    rules: &'de Rules,
+    check: impl FnOnce(&T) -> Option<ValidationErrors>,
+) -> Reading<T>
+where
+    T: Deserialize<'de>,
 {
     if rules.undecodable == Undecodable::Input
         && let Some(violation) = input.undecodable()
@@ -86,7 +106,7 @@ where
         Ok(value) => (Some(value), Vec::new()),
         Err(failure) => without_faulty(fields, failure),
     };
-    if let Some(Err(errors)) = value.as_ref().map(Validate::validate) {
+    if let Some(errors) = value.as_ref().and_then(check) {
         validation::collect(&errors, declared.get(), &mut found);
     }
     let mut violations = unknown(fields);

@@ -72,7 +72,7 @@ fn alike(one: &str, other: &str) -> bool {
 ///
 /// ```
 /// use serde::Deserialize;
-/// use shell::params::{Input, Rules, on_field, read};
+/// use shell::params::{Input, Rules, on_field, read_validated};
 /// use validator::{Validate, ValidationError};
 ///
 /// #[derive(Deserialize, Validate)]
@@ -90,7 +90,7 @@ fn alike(one: &str, other: &str) -> bool {
 /// }
 ///
 /// let input = Input::query("from=2&to=1");
-/// let violations = read::<Parameters>(&input, &Rules::PLAIN).into_result().err().unwrap();
+/// let violations = read_validated::<Parameters>(&input, &Rules::PLAIN).into_result().err().unwrap();
 /// assert_eq!((violations[0].field.as_str(), &*violations[0].code), ("to", "order"));
 /// ```
 pub fn on_field(

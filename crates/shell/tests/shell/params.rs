@@ -5,7 +5,7 @@ use serde_json::json;
 use shell::Violation;
 use shell::params::{
     Empty, Faults, Input, Lists, Names, Numbers, Repeated, Rules, Undecodable, Unknown, Words,
-    bracketed, members, on_field, read, reject,
+    bracketed, members, on_field, read_validated, reject,
 };
 use validator::{Validate, ValidationError};
 
@@ -65,7 +65,7 @@ const LENIENT: Rules = Rules {
 };
 
 fn parse(query: &str, rules: &Rules) -> Result<Parameters, Vec<Violation>> {
-    read(&Input::query(query), rules).into_result()
+    read_validated(&Input::query(query), rules).into_result()
 }
 
 fn faults(query: &str, rules: &Rules) -> Vec<(String, String)> {
@@ -133,7 +133,7 @@ fn violations_are_in_the_order_of_the_fields() {
 #[test]
 fn a_partial_value_is_returned_with_the_violations() {
     let input = Input::query("keywords=a&full-path=x&order=name");
-    let reading = read::<Parameters>(&input, &LENIENT);
+    let reading = read_validated::<Parameters>(&input, &LENIENT);
     assert_eq!(reading.violations.len(), 2);
     let value = reading.value.unwrap();
     assert_eq!((value.keywords.as_str(), value.order), ("a", Some(Order::Name)));
@@ -189,8 +189,9 @@ fn json_and_bracketed_forms_are_equivalent() {
     let json = json!({"name": "a", "venue": {"city": "Graz", "size": 3}, "ids": [1, 2]});
     let form = "name=a&venue[city]=Graz&venue[size]=3&ids[]=1&ids[]=2";
     let brackets = bracketed(Input::query(form).texts());
-    let one: Row = read(&Input::object(json.as_object().unwrap()), &LENIENT).into_result().unwrap();
-    let other: Row = read(&Input::object(&brackets), &LENIENT).into_result().unwrap();
+    let one: Row =
+        read_validated(&Input::object(json.as_object().unwrap()), &LENIENT).into_result().unwrap();
+    let other: Row = read_validated(&Input::object(&brackets), &LENIENT).into_result().unwrap();
     assert_eq!(one, other);
 }
 
@@ -205,12 +206,12 @@ fn violations_inside_json_have_a_path() {
         (json!({"name": "a", "venue": 7}), "venue", "type"),
     ] {
         let input = Input::object(body.as_object().unwrap());
-        let violations = read::<Row>(&input, &LENIENT).into_result().unwrap_err();
+        let violations = read_validated::<Row>(&input, &LENIENT).into_result().unwrap_err();
         assert_eq!((&*violations[0].field, &*violations[0].code), (field, code), "{body}");
     }
     let free = json!({"name": "a", "free": {"x": [1, null, {"y": 0.5}]}});
     let read: Row =
-        read(&Input::object(free.as_object().unwrap()), &LENIENT).into_result().unwrap();
+        read_validated(&Input::object(free.as_object().unwrap()), &LENIENT).into_result().unwrap();
     assert_eq!(read.free.as_ref(), free.get("free"));
 }
 
@@ -218,12 +219,12 @@ fn violations_inside_json_have_a_path() {
 fn repeated_members_follow_the_rules() {
     let members = members(br#"{"NAME": "a", "name": "b"}"#, 32).unwrap();
     let input = Input::members(members.iter().map(|(name, value)| (name, value)));
-    assert_eq!(read::<Row>(&input, &LENIENT).value.unwrap().name, "b");
+    assert_eq!(read_validated::<Row>(&input, &LENIENT).value.unwrap().name, "b");
 }
 
 #[test]
 fn a_missing_field_without_option_is_the_only_violation() {
-    let violations = read::<Row>(&Input::query("ids=x"), &LENIENT).violations;
+    let violations = read_validated::<Row>(&Input::query("ids=x"), &LENIENT).violations;
     let found: Vec<_> = violations.iter().map(|v| (&*v.field, &*v.code)).collect();
     assert_eq!(found, [("name", "required"), ("ids[0]", "integer")]);
 }

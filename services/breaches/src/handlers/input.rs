@@ -9,7 +9,6 @@ use futures_util::future::LocalBoxFuture;
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use shell::params::{Empty, Faults, Input, Names, Rules, Undecodable, read};
-use validator::Validate;
 
 use crate::app::KeyedRequest;
 use crate::error::Error;
@@ -107,21 +106,16 @@ const RULES: Rules = Rules {
 const EMPTY_IS_ABSENT: Rules = Rules { empty: Empty::Absent, ..RULES };
 
 /// The query parameters of an operation.
-pub fn query<T: DeserializeOwned + Validate>(request: &HttpRequest) -> Result<T, Error> {
+pub fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, Error> {
     read_query(request, &RULES)
 }
 
 /// The query parameters of an operation, with empty values treated as absent.
-pub fn query_without_empty<T: DeserializeOwned + Validate>(
-    request: &HttpRequest,
-) -> Result<T, Error> {
+pub fn query_without_empty<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, Error> {
     read_query(request, &EMPTY_IS_ABSENT)
 }
 
-fn read_query<T: DeserializeOwned + Validate>(
-    request: &HttpRequest,
-    rules: &Rules,
-) -> Result<T, Error> {
+fn read_query<T: DeserializeOwned>(request: &HttpRequest, rules: &Rules) -> Result<T, Error> {
     let input = Input::query(request.query_string());
     read(&input, rules).into_result().map_err(|violations| match violations.into_iter().next() {
         Some(violation) if violation.code == "boolean" => Error::Boolean(violation.field),

@@ -2,10 +2,9 @@
 
 use serde::Deserialize;
 use utoipa::IntoParams;
-use validator::Validate;
 
 /// The wanted breaches of an account and their format.
-#[derive(Clone, Debug, Deserialize, Validate, IntoParams)]
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachedAccountQuery {
     /// `false` answers with the full breach model; default `true`
@@ -23,7 +22,7 @@ pub struct BreachedAccountQuery {
 }
 
 /// The wanted breaches of the catalogue.
-#[derive(Clone, Debug, Deserialize, Validate, IntoParams)]
+#[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BreachesQuery {
     /// Only breaches of this domain, ignoring case

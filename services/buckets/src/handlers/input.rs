@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use auth::Caller;
 use serde::de::DeserializeOwned;
 use shell::Fault;
-use shell::params::{Input, read};
+use shell::params::{Input, read_validated};
 use validator::Validate;
 
 use crate::error::Error;
@@ -21,5 +21,7 @@ pub(super) fn parameters<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
 ) -> Result<T, Error> {
     let input = Input::query(request.query_string());
-    read(&input, &RULES).into_result().map_err(|violations| Fault::InvalidQuery(violations).into())
+    read_validated(&input, &RULES)
+        .into_result()
+        .map_err(|violations| Fault::InvalidQuery(violations).into())
 }

@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use shell::params::{Input, Rules, read};
 use utoipa::openapi::Required;
 use utoipa::openapi::path::Parameter;
-use validator::Validate;
 
 use super::parameter_errors::{InvalidParameter, ParameterErrors};
 use super::parameters::Declared;
@@ -23,7 +22,7 @@ pub struct Errors {
 /// Decodes the parameters of an operation. Invalid ones are absent from the value.
 pub fn read_parameters<T>(params: &Params) -> (T, Errors)
 where
-    T: DeserializeOwned + Validate + Declared + Default,
+    T: DeserializeOwned + Declared + Default,
 {
     let input = Input::object(params.members());
     let reading = read::<T>(&input, &Rules::PLAIN);

@@ -70,7 +70,7 @@ impl TextDto {
             Err(broken) => return Err([vec![broken], query].concat()),
         };
         let input = Input::members(members.iter().map(|(name, value)| (name, value)));
-        let (dto, unknown, others) = value_of(params::read::<Self>(&input, &BODY_RULES));
+        let (dto, unknown, others) = value_of(params::read_validated::<Self>(&input, &BODY_RULES));
         let violations = [unknown, query, others].concat();
         match violations.is_empty() {
             true => Ok(dto.and_then(|dto| dto.text).unwrap_or_default()),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
-use shell::params::{Input, read};
+use shell::params::{Input, read_validated};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
@@ -143,7 +143,7 @@ pub struct IbanRequest {
 impl Request for IbanRequest {
     fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>> {
         let path = Input::default().with("countryCode", variable);
-        let path = read::<IbanPath>(&path, &RULES).into_result();
+        let path = read_validated::<IbanPath>(&path, &RULES).into_result();
         let query = complete(query, Some::<IbanParameters>);
         match (path, query) {
             (Ok(IbanPath { country_code: Some(country) }), Ok(parameters)) => Ok(Self {

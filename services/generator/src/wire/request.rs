@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use shell::Violation;
-use shell::params::{Input, read};
+use shell::params::{Input, read_validated};
 use validator::Validate;
 
 use super::rules::RULES;
@@ -29,7 +29,7 @@ pub fn complete<P, R>(query: &str, of: impl FnOnce(P) -> Option<R>) -> Result<R,
 where
     P: DeserializeOwned + Validate,
 {
-    let parameters = read(&Input::query(query), &RULES).into_result()?;
+    let parameters = read_validated(&Input::query(query), &RULES).into_result()?;
     of(parameters).ok_or_else(Vec::new)
 }
 

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
-use shell::params::{Input, read, reject};
+use shell::params::{Input, read_validated, reject};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
@@ -115,14 +115,15 @@ where
 impl BodyRequest for NumberRequest {
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
         let query = Input::query(query);
-        let query = read::<NumberParameters>(&query, &RULES);
+        let query = read_validated::<NumberParameters>(&query, &RULES);
         let id_type = query.value.and_then(|parameters| parameters.id_type);
         let members = match members(body) {
             Ok(members) => members,
             Err(broken) => return Err([vec![broken], query.violations].concat()),
         };
         let body = Input::members(members.iter().map(|(name, value)| (name, value)));
-        let (value, unknown, others) = value_of(read::<NumberValidation>(&body, &BODY_RULES));
+        let (value, unknown, others) =
+            value_of(read_validated::<NumberValidation>(&body, &BODY_RULES));
         let mut violations = [unknown, query.violations, others].concat();
         let (number, country) = match value {
             Some(NumberValidation { number, country }) => (number, country),

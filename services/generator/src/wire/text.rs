@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use shell::Violation;
-use shell::params::{Input, read, reject};
+use shell::params::{Input, read_validated, reject};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
@@ -254,7 +254,7 @@ pub struct TransformRequest {
 impl BodyRequest for TransformRequest {
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
         let input = Input::query(query);
-        let parameters = read::<TransformParameters>(&input, &RULES).into_result();
+        let parameters = read_validated::<TransformParameters>(&input, &RULES).into_result();
         let (change, violations) = match parameters.and_then(TransformParameters::change) {
             Ok(change) => (Some(change), Vec::new()),
             Err(violations) => (None, violations),

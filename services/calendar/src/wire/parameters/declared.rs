@@ -14,7 +14,7 @@ pub trait Declared {
 macro_rules! parameters {
     ($(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Default, serde::Deserialize, validator::Validate, utoipa::IntoParams)]
+        #[derive(Debug, Default, serde::Deserialize, utoipa::IntoParams)]
         #[serde(default)]
         #[into_params(parameter_in = Query)]
         pub struct $name { $($field)* }
