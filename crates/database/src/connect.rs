@@ -17,6 +17,9 @@ use crate::{DatabaseError, Db, SqliteOptions};
 
 /// PostgreSQL connections that were idle for longer are checked before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
+/// After this time in milliseconds, PostgreSQL ends a transaction whose client sends nothing. A stopped process would
+/// keep its locks, and with them all writes of the service, forever.
+const IDLE_MS: u32 = 60_000;
 /// The statement timeout of pooled PostgreSQL connections in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
@@ -130,6 +133,7 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
         "SET TIME ZONE 'UTC'; SET client_min_messages = warning;
          SET default_transaction_isolation = 'read committed';",
     );
+    sql += &format!("SET idle_in_transaction_session_timeout = {IDLE_MS};");
     if role != Role::Job {
         sql += &format!("SET statement_timeout = {STATEMENT_MS};");
     }

@@ -165,6 +165,20 @@ fn transactions_see_commits_made_while_they_wait_with_any_server_default() {
     }
 }
 
+#[test]
+fn postgres_ends_transactions_of_silent_clients() {
+    let (_database, pools) = Database::new().open_kept();
+    if pools.backend() == Backend::Sqlite {
+        return;
+    }
+    let limit: String = diesel::select(diesel::dsl::sql::<diesel::sql_types::Text>(
+        "current_setting('idle_in_transaction_session_timeout')",
+    ))
+    .get_result(&mut pools.connect().unwrap())
+    .unwrap();
+    assert_eq!(limit, "1min");
+}
+
 #[tokio::test]
 async fn failed_write_is_rolled_back() {
     let (_database, pools) = Database::new().open_kept();
