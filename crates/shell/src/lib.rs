@@ -54,6 +54,6 @@ pub use request_id::{RequestId, request_id};
 pub use routes::{Operation, Operations, PathRules, Routes, TrailingSlash, operations};
 pub use server::{Running, Server, serve};
 pub use service::{Next, Service};
-pub use settings::{LogClient, LogFormat, ShellSettings, Switch};
+pub use settings::{LogClient, LogFormat, ShellSettings, Switch, network};
 pub use shell::Shell;
 pub use signals::Hangups;

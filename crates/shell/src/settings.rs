@@ -200,10 +200,20 @@ fn tcp_address(text: &str) -> Result<ListenAddress, String> {
     }
 }
 
-fn network(text: &str) -> Result<IpNet, String> {
-    text.parse::<IpNet>()
+/// Parses an address or a CIDR block. IPv4-mapped ones become IPv4, as addresses of clients do.
+///
+/// # Errors
+/// If the text is neither.
+pub fn network(text: &str) -> Result<IpNet, String> {
+    let network = text
+        .parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| format!("{text} is neither an address nor a CIDR block such as 10.0.0.0/8"))
+        .map_err(|_| format!("{text} is neither an address nor a CIDR block such as 10.0.0.0/8"))?;
+    let mapped = match network {
+        IpNet::V6(block) => block.addr().to_ipv4_mapped().zip(block.prefix_len().checked_sub(96)),
+        IpNet::V4(_) => None,
+    };
+    Ok(mapped.and_then(|(address, bits)| IpNet::new(address.into(), bits).ok()).unwrap_or(network))
 }
 
 fn absolute_url(text: &str) -> Result<String, String> {
@@ -259,6 +269,8 @@ mod tests {
     fn networks_are_blocks_or_single_addresses() {
         assert_eq!(network("10.0.0.0/8").map(|net| net.prefix_len()), Ok(8));
         assert_eq!(network("::1").map(|net| net.prefix_len()), Ok(128));
+        assert_eq!(network("::ffff:10.0.0.1"), network("10.0.0.1"));
+        assert_eq!(network("::ffff:10.0.0.0/104"), network("10.0.0.0/8"));
         assert!(network("example.org").is_err());
     }
 

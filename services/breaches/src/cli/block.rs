@@ -45,8 +45,7 @@ pub enum BlockCommand {
 }
 
 fn network(text: &str) -> Result<IpNet, String> {
-    text.parse()
-        .or_else(|_| text.parse::<std::net::IpAddr>().map(IpNet::from))
+    shell::network(text)
         .map_err(|_| "must be an address or a network such as 192.0.2.0/24".to_owned())
 }
 
