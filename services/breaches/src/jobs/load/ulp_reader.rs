@@ -36,7 +36,8 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
 
 /// Splits a line into website and login, which the secret follows.
 ///
-/// Only the field after the URL is the login: a later one may be a secret that looks like an address.
+/// Only the field after the URL is the login: a later one may be a secret that looks like an address. If the
+/// last field is a URL and the first one is not, the first one may be the secret.
 fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [u8])> {
     let (end, separator) = match delimiter {
         Some(delimiter) => {
@@ -49,7 +50,19 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     };
     let rest = &line[end + separator.len()..];
     let login = memchr::memmem::find(rest, separator)?;
-    Some((&line[..end], &rest[..login]))
+    let (website, last) = (&line[..end], &rest[login + separator.len()..]);
+    let is_reversed = is_url(last) && memchr::memmem::find(website, b"://").is_none();
+    (!is_reversed).then_some((website, &rest[..login]))
+}
+
+/// Whether a field begins with a scheme of websites or apps.
+fn is_url(field: &[u8]) -> bool {
+    let schemes: [&[u8]; 3] = [b"https://", b"http://", b"android://"];
+    let field = field.trim_ascii_start();
+    let begins = |scheme: &[u8]| {
+        field.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    schemes.into_iter().any(begins)
 }
 
 /// The end of the URL at the start of a line.
@@ -117,6 +130,12 @@ mod tests {
         let named = all("https://shop.example/a:b----a@b.example----x", Some("----"));
         assert_eq!(named, [(1, Ok("a@b.example https://shop.example/a:b".to_owned()))]);
         for line in ["x", "https://shop.example", "https://shop.example/login:a@b.example"] {
+            assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
+        }
+        for line in [
+            "Secret.word.com:a@b.example:https://shop.example/login",
+            "x;a@b.example;HTTP://shop.example/",
+        ] {
             assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
         }
         let long = format!("\nhttps://shop.example/:a@b.example:{}", "x".repeat(1 << 20));
