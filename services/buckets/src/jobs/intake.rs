@@ -262,11 +262,17 @@ impl Intake {
         }
     }
 
-    /// Fails if a source is incomplete, for runs that replace the index.
+    /// Fails if a source or a listing is incomplete, for runs that replace the index.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
-        let notes = &self.state.tally.incomplete;
-        let Some(first) = notes.first() else { return Ok(()) };
-        Err(JobError::Invalid(format!("{first}: the index is unchanged")))
+        if let Some(first) = self.state.tally.incomplete.first() {
+            return Err(JobError::Invalid(format!("{first}: the index is unchanged")));
+        }
+        match self.named().iter().filter(|bucket| bucket.partial).count() {
+            0 => Ok(()),
+            buckets => Err(JobError::Invalid(format!(
+                "buckets with an incomplete listing: {buckets} (load adds such listings): the index is unchanged"
+            ))),
+        }
     }
 
     /// Fails at the end if too many lines are bad.

@@ -69,6 +69,29 @@ fn rebuild_from_incomplete_source_keeps_index() {
     assert_eq!(exported(&fixture).lines().count(), 8_050);
 }
 
+#[rstest]
+#[case("xml", "<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>")]
+#[case("xml", "<Prefix>dir/</Prefix><IsTruncated>false</IsTruncated>")]
+#[case("xml", "<Marker>a</Marker><IsTruncated>false</IsTruncated>")]
+#[case("xml", "<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>")]
+#[case("txt", "2020-01-01 00:00:00         12 dir/1\n")]
+fn rebuild_from_partial_listing_keeps_index(#[case] kind: &str, #[case] text: &str) {
+    let fixture = Fixture::new();
+    let whole = fixture.folder.write("whole.ndjson", lines(A, 50));
+    fixture.load(&[whole]).unwrap();
+    let before = exported(&fixture);
+    let entry = "<Contents><Key>dir/1</Key><Size>1</Size>\
+                 <LastModified>2020-01-01T00:00:00Z</LastModified></Contents>";
+    let text = match kind {
+        "xml" => format!("<ListBucketResult><Name>a</Name>{text}{entry}</ListBucketResult>"),
+        _ => text.to_owned(),
+    };
+    let part = fixture.folder.write(format!("{A}.{kind}"), text);
+    let refused = rebuild(&fixture, &Fixture::options(&[part])).unwrap_err().to_string();
+    assert!(refused.ends_with(": the index is unchanged"), "{refused}");
+    assert_eq!(exported(&fixture), before);
+}
+
 #[test]
 fn rebuild_command_fails_on_incomplete_source() {
     let program = Program::new();
@@ -184,6 +207,7 @@ fn listed(bucket: &PublicBucket, interface: &str) -> LoadOptions {
 #[case("no-end", "the page does not say whether it is the last one")]
 #[case("lost", "the listing is truncated, but has no marker for the next page")]
 #[case("circle", "the listing is circular")]
+#[case("counting", "100 pages in a row have no file")]
 fn endless_http_listing_is_incomplete(#[case] interface: &str, #[case] why: &str) {
     let bucket = PublicBucket::start(Behaviour::default());
     let fixture = Fixture::new();

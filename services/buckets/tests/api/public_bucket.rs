@@ -120,6 +120,7 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
             let there = parameter("continuation-token").is_some_and(|token| token == "there");
             ("200 OK", endless(if there { "back" } else { "there" }))
         }
+        Some("counting") => ("200 OK", endless(&count.to_string())),
         Some("closed") => ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>".to_owned()),
         _ => ("404 Not Found", String::new()),
     }

@@ -47,6 +47,9 @@ impl Place {
     }
 }
 
+/// Providers answer with empty pages after removals, but not with this many in a row.
+const MAX_EMPTY_PAGES: usize = 100;
+
 /// Reads a listing from its beginning or from a place.
 pub(in crate::jobs) fn read_pages(
     listing: &Listing,
@@ -64,7 +67,7 @@ pub(in crate::jobs) fn read_pages(
     };
     let mut marker = from.as_ref().map(|place| place.resumed(listing.format));
     let mut known = from.and_then(|place| place.key);
-    let (hasher, mut seen) = (RandomState::new(), HashSet::new());
+    let (hasher, mut seen, mut empty) = (RandomState::new(), HashSet::new(), 0);
     loop {
         let page = match fetcher.page(&listing.page(marker.as_ref()))? {
             Ok(page) => page,
@@ -81,7 +84,12 @@ pub(in crate::jobs) fn read_pages(
         if entries.broken {
             return Ok(());
         }
+        // A server can make up markers forever.
         let key = entries.last;
+        empty = if key.is_some() { 0 } else { empty + 1 };
+        if empty > MAX_EMPTY_PAGES {
+            return sink.broken(format!("{MAX_EMPTY_PAGES} pages in a row have no file"));
+        }
         let next = match next_page(listing.format, &page) {
             Ok(next) => next,
             Err(reason) => return sink.broken(reason),
