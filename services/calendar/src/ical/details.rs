@@ -49,10 +49,6 @@ impl Details {
     pub fn read(component: &Component) -> Details {
         let find = |name: &str| component.find(name);
         let text = |name: &str| find(name).map(Property::text).unwrap_or_default();
-        let is = |name: &str, values: &[&str]| {
-            let value = find(name).map(|one| one.value.trim().to_ascii_uppercase());
-            value.is_some_and(|value| values.contains(&value.as_str()))
-        };
         let title = one_line(&text("SUMMARY"));
         let markup = markup(&text("DESCRIPTION").replace('\r', ""));
         Details {
@@ -65,7 +61,11 @@ impl Details {
             organizer: find("ORGANIZER").and_then(organizer),
             url: find("URL").and_then(|url| address(url.value.trim())),
             image: image(component),
-            is_private: is("CLASS", &["PRIVATE", "CONFIDENTIAL"]),
+            // Unknown classes are private: RFC 5545, 3.8.1.3.
+            is_private: component.all("CLASS").any(|one| {
+                let class = one.value.trim();
+                !class.is_empty() && !class.eq_ignore_ascii_case("PUBLIC")
+            }),
         }
     }
 
@@ -178,6 +178,17 @@ mod tests {
         assert_eq!(details.organizer, Some(("Ann; A".to_owned(), "ann@example.org".to_owned())));
         assert_eq!(details.url.as_deref(), Some("https://example.org/a%20b"));
         assert_eq!(details.image.as_deref(), Some("https://example.org/a.png"));
+    }
+
+    #[test]
+    fn every_class_but_public_is_private() {
+        for class in ["PRIVATE", "confidential", "X-SECRET", "\"PRIVATE\"", "PUBLIC\nCLASS:PRIVATE"]
+        {
+            assert!(read(&format!("CLASS:{class}")).is_private, "{class}");
+        }
+        for class in ["PUBLIC", " public ", ""] {
+            assert!(!read(&format!("CLASS:{class}")).is_private, "{class}");
+        }
     }
 
     #[test]

@@ -137,11 +137,15 @@ impl Component {
         self.properties.iter().find(|one| one.name == name)
     }
 
+    /// Finds all properties of a name.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &Property> {
+        self.properties.iter().filter(move |one| one.name == name)
+    }
+
     /// Returns the rules of a series. Some programs write an empty one for an event that does not
     /// repeat.
     pub fn rules(&self) -> impl Iterator<Item = &Property> {
-        let rules = self.properties.iter().filter(|one| one.name == "RRULE");
-        rules.filter(|one| !one.value.trim().is_empty())
+        self.all("RRULE").filter(|one| !one.value.trim().is_empty())
     }
 
     /// Returns the trimmed text of a property; empty if it is absent.
