@@ -95,8 +95,10 @@ const SEED_HEADERS: [(&str, &str); 2] = [
 ];
 
 /// Headers of lists that clients may keep.
-const LIST_HEADERS: [(&str, &str); 2] =
-    [("ETag", "Changes with the list"), ("Cache-Control", "An hour, for everybody")];
+const LIST_HEADERS: [(&str, &str); 2] = [
+    ("ETag", "Changes with the list"),
+    ("Cache-Control", "An hour; `private` where a key is required"),
+];
 
 /// Media types of lists besides JSON.
 const LIST_FORMATS: [&str; 2] = ["text/csv", "application/x-ndjson"];

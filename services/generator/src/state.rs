@@ -17,6 +17,7 @@ pub struct State {
     clock: SharedClock,
     streams: StreamLimits,
     slots: Slots,
+    needs_key: bool,
 }
 
 /// How many streams a caller may have running, and for how long.
@@ -39,12 +40,18 @@ impl State {
             of_address: settings.anonymous_streams,
             longest: (!longest.is_zero()).then_some(longest),
         };
-        Self { pools, clock, streams, slots: Slots::default() }
+        let needs_key = !settings.anonymous.is_on();
+        Self { pools, clock, streams, slots: Slots::default(), needs_key }
     }
 
     /// How many streams a caller may have running.
     pub fn streams(&self) -> StreamLimits {
         self.streams
+    }
+
+    /// Whether requests without a key are refused.
+    pub fn needs_key(&self) -> bool {
+        self.needs_key
     }
 
     /// The streams that are running.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use actix_web::body::BoxBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, VARY};
-use actix_web::web::Bytes;
+use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use utoipa::IntoResponses;
 
 use super::list::{Made, form, written};
 use crate::model::{DATA_VERSION, Seed};
+use crate::state::State;
 use crate::wire::{Form, Record};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -92,7 +93,7 @@ fn visible(seed: &str) -> Cow<'_, str> {
 #[derive(IntoResponses)]
 #[response(status = 304, headers(
     ("ETag" = String, description = "That of the list"),
-    ("Cache-Control" = String, description = "An hour, for everybody")
+    ("Cache-Control" = String, description = "An hour; `private` where a key is required")
 ))]
 pub struct Unchanged;
 
@@ -123,7 +124,10 @@ impl List {
         let wanted = form(request);
         let [json, others @ ..] = &self.0;
         let list = others.iter().find(|list| list.form == wanted).unwrap_or(json);
-        let mut response = list.validators.answer(request, "public, max-age=3600", |mut ok| {
+        // Where a key is required, shared caches would serve the list to callers without one.
+        let needs_key = request.app_data::<Data<State>>().is_some_and(|state| state.needs_key());
+        let caching = if needs_key { "private, max-age=3600" } else { "public, max-age=3600" };
+        let mut response = list.validators.answer(request, caching, |mut ok| {
             ok.content_type(wanted.content_type()).body(list.body.clone())
         });
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));

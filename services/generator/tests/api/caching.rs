@@ -1,6 +1,7 @@
 //! Headers for shared caches.
 
-use generator::Generator;
+use generator::{Generator, Settings};
+use shell::Switch;
 
 use crate::app::App;
 
@@ -13,4 +14,14 @@ async fn only_lists_that_are_the_same_for_everybody_may_be_shared() {
         id.starts_with("list") || id == "readLicenses" || id == "page"
     };
     testkit::assert_caching::<Generator>(&app.server, &[("x-api-key", &key)], shared).await;
+}
+
+#[actix_web::test]
+async fn lists_are_private_where_a_key_is_required() {
+    let app = App::start_with(Settings { anonymous: Switch::Off, ..Settings::default() }).await;
+    let (_, key) = app.issue_key();
+    let request = app.server.get("/api/Misc/Cultures").header("x-api-key", &key);
+    let response = request.answer().await;
+    assert_eq!((response.status, response.header("cache-control")), (200, "private, no-cache"));
+    assert!(response.header("vary").to_lowercase().contains("x-api-key"));
 }
