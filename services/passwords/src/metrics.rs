@@ -26,6 +26,16 @@ fn gauge(name: &str, help: &str) -> IntGaugeVec {
     register(IntGaugeVec::new(Opts::new(name, help), &["kind"]))
 }
 
+/// Shows the counters with 0 from the start: an alert on their increase would miss the first event.
+pub fn show() {
+    for kind in Kind::ALL {
+        for result in ["loaded", "refused"] {
+            LOADS.with_label_values(&[kind.name(), result]);
+        }
+        FAILURES.with_label_values(&[kind.name()]);
+    }
+}
+
 /// Counts a corpus load with its result, `loaded` or `refused`.
 pub fn count_load(kind: Kind, result: &str) {
     LOADS.with_label_values(&[kind.name(), result]).inc();

@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::error::{ErrorBodies, add_shared_headers};
 use crate::jobs::{self, Reloader};
 use crate::state::State;
-use crate::{app, openapi, routes};
+use crate::{app, metrics, openapi, routes};
 
 /// The service.
 #[derive(Clone)]
@@ -26,6 +26,7 @@ impl Passwords {
     /// Loads the active corpora of a data folder. A missing corpus is not an error, because one may
     /// be activated later.
     pub fn open(settings: &Settings, data_dir: &Path) -> Self {
+        metrics::show();
         let state = Arc::new(State::new(settings.clone()));
         let reloader = Arc::new(Reloader::new(state.clone(), data_dir));
         reloader.look(true);
