@@ -8,8 +8,19 @@ use super::sources::SourceArguments;
 use crate::engine::{Mode, RemovalLimit};
 use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report};
 
+/// Exit statuses, shown by `--help`.
+const STATUSES: &str = "\
+Exit status:
+  0  published
+  1  failed, or published with incomplete sources
+  2  usage
+  3  more bad lines than --max-errors; nothing was published
+  4  buckets of more than --protected-files files would lose more than --protected-percent of them;
+     nothing was published, and --resume RUN --accept-removals publishes the run";
+
 /// Arguments of `load`.
 #[derive(clap::Args, Debug)]
+#[command(after_help = STATUSES)]
 pub struct LoadArguments {
     #[command(flatten)]
     reading: SourceArguments,
@@ -23,7 +34,8 @@ pub struct LoadArguments {
     /// Resume a stopped run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,
-    /// Publish even if most files of large buckets are removed
+    /// Publish even if buckets of more than --protected-files files lose more than
+    /// --protected-percent of them
     #[arg(long)]
     accept_removals: bool,
     /// Files, folders, and URLs of public buckets (`https://NAME.s3.amazonaws.com/`); - for

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use crate::jobs::{JobError, Report};
 
-/// Exit status of a load with too many bad lines or removed files, which publishes nothing.
-const TOO_MANY: u8 = 3;
+/// Exit status of a load with too many bad lines, which publishes nothing.
+const TOO_MANY_BAD: u8 = 3;
+/// Exit status of a load that waits for consent to remove files.
+const TOO_MANY_REMOVED: u8 = 4;
 
 /// Formats the report as text or JSON.
 pub fn written(report: &Report, json: bool) -> String {
@@ -27,10 +29,14 @@ pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitC
             log::error!(target: "notice", "some sources are incomplete, see \"incomplete\"");
             Ok(ExitCode::FAILURE)
         }
-        Err(error @ (JobError::TooManyBad { .. } | JobError::TooManyRemoved { .. })) => {
+        Err(error) => {
+            let code = match &error {
+                JobError::TooManyBad { .. } => TOO_MANY_BAD,
+                JobError::TooManyRemoved { .. } => TOO_MANY_REMOVED,
+                _ => return Err(error.into()),
+            };
             log::error!(target: "notice", "{error}");
-            Ok(ExitCode::from(TOO_MANY))
+            Ok(ExitCode::from(code))
         }
-        Err(error) => Err(error.into()),
     }
 }

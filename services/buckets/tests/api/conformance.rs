@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use buckets::engine::{EmbeddedIndex, FileIndex, Limits, Mode, NamedBucket, NewFile};
+use buckets::engine::{
+    EmbeddedIndex, EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile, RemovalLimit,
+};
 use buckets::model::{
     Attribute, Attributes, Between, Expression, FileQuery, HiddenPaths, Keywords, Matching, Order,
     Position, SortKey,
@@ -238,6 +240,8 @@ prop_compose! {
 #[derive(Clone, Debug)]
 pub enum Step {
     Publish(Mode, Vec<Vec<NewFile>>),
+    /// A publish with a limit on removed files, which is lifted if it is exceeded.
+    Limited(Mode, RemovalLimit, Vec<NewFile>),
     Abort(Vec<NewFile>),
     Remove(u64, &'static str),
     /// A removal between two batches of a run.
@@ -247,9 +251,13 @@ pub enum Step {
 
 pub fn step() -> impl Strategy<Value = Step> {
     let files = || prop::collection::vec(file(), 0..40);
-    let mode = prop::sample::select(vec![Mode::Replace, Mode::Append]);
+    let modes = || prop::sample::select(vec![Mode::Replace, Mode::Append]);
+    let (mode, limited) = (modes(), modes());
     prop_oneof![
         6 => (mode, prop::collection::vec(files(), 1..4)).prop_map(|(mode, runs)| Step::Publish(mode, runs)),
+        2 => (limited, 0u64..6, 0u64..100, files()).prop_map(|(mode, least, percent, files)| {
+            Step::Limited(mode, RemovalLimit { files: least, percent }, files)
+        }),
         1 => files().prop_map(Step::Abort),
         1 => (1u64..6, prop::sample::select(vec!["", "a", "Report"]))
             .prop_map(|(bucket, prefix)| Step::Remove(bucket, prefix)),
@@ -301,6 +309,7 @@ impl Pair {
                 self.model.add(&all);
                 assert_eq!(counts, self.model.publish(*mode, &ids));
             }
+            Step::Limited(mode, limit, files) => self.publish_limited(*mode, *limit, files),
             Step::Abort(files) => {
                 let mut writer = self.index.writer(64).unwrap();
                 self.runs += 1;
@@ -313,6 +322,38 @@ impl Pair {
             Step::RemoveWithin(bucket, before, after) => self.remove_within(*bucket, before, after),
         }
         self.index.refresh().unwrap();
+    }
+
+    /// A publish beyond the limit changes nothing and keeps the run, also for another process.
+    fn publish_limited(&mut self, mode: Mode, limit: RemovalLimit, files: &[NewFile]) {
+        let mut writer = self.index.writer(64).unwrap();
+        self.runs += 1;
+        writer.begin(self.runs).unwrap();
+        writer.add(files).unwrap();
+        writer.checkpoint("noted".to_owned()).unwrap();
+        writer.limit_removals(Some(limit));
+        self.model.add(files);
+        let buckets = named(files);
+        let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
+        let exceeded = self.model.exceeded(mode, &ids, limit);
+        let counts = match writer.publish(mode, buckets.clone(), 5) {
+            Err(EngineError::TooManyRemoved(losses)) => {
+                assert_eq!(losses, exceeded);
+                drop(writer);
+                self.index = (self.open)();
+                assert_eq!(self.index.summary().counts.as_ref(), &self.model.counts());
+                writer = self.index.writer(64).unwrap();
+                let open = writer.journal().open.clone().unwrap();
+                assert_eq!((open.run, open.progress.as_str()), (self.runs, "noted"));
+                writer.limit_removals(None);
+                writer.publish(mode, buckets, 5).unwrap()
+            }
+            published => {
+                assert_eq!(exceeded, []);
+                published.unwrap()
+            }
+        };
+        assert_eq!(counts, self.model.publish(mode, &ids));
     }
 
     fn remove(&mut self, bucket: u64, prefix: &str) {

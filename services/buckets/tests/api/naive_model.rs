@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use buckets::engine::{Mode, NewFile, PublishCounts};
+use buckets::engine::{BucketLoss, Mode, NewFile, PublishCounts, RemovalLimit};
 use buckets::model::path::file_name;
 use buckets::model::{
     Attributes, FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words,
@@ -31,6 +31,30 @@ impl Naive {
             self.rows += 1;
             self.run.push((self.next, file.clone()));
         }
+    }
+
+    /// Returns the buckets that would lose more files than the limit.
+    pub fn exceeded(
+        &self,
+        mode: Mode,
+        buckets: &[u64],
+        limit: RemovalLimit,
+    ) -> Vec<(u64, BucketLoss)> {
+        let mut losses: BTreeMap<u64, BucketLoss> = BTreeMap::new();
+        for (_, file) in self.files.iter().filter(|(_, file)| buckets.contains(&file.bucket)) {
+            let is_named = |(_, new): &(u64, NewFile)| {
+                (new.bucket, new.path.as_str()) == (file.bucket, file.path.as_str())
+            };
+            let loss = losses.entry(file.bucket).or_default();
+            loss.before += 1;
+            loss.removed += u64::from(!self.run.iter().any(is_named));
+        }
+        let is_too_much = |loss: &BucketLoss| {
+            mode == Mode::Replace
+                && loss.before > limit.files
+                && loss.removed * 100 > loss.before * limit.percent
+        };
+        losses.into_iter().filter(|(_, loss)| is_too_much(loss)).collect()
     }
 
     pub fn publish(&mut self, mode: Mode, buckets: &[u64]) -> PublishCounts {

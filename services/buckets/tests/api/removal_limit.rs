@@ -83,7 +83,7 @@ fn standard_input_is_not_read_again_after_consent() {
     };
     let ended = piped(&["load", "-"]);
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert_eq!(ended.status.code(), Some(4), "{said}");
     assert!(said.contains("would remove 4 of 30 files of a.s3.amazonaws.com"), "{said}");
     let run = program.status()["open_run"].to_string();
     program.done(&["load", "--resume", &run, "--accept-removals"]);
