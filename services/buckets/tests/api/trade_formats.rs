@@ -1,7 +1,5 @@
 //! Outputs of the tools of the trade.
 
-use std::path::PathBuf;
-
 use buckets::jobs::{LoadOptions, Report, dry_run, export};
 use rstest::rstest;
 
@@ -22,7 +20,7 @@ fn loaded(name: &str, content: impl AsRef<[u8]>, bucket: Option<&str>) -> (Repor
     (report, lines(&fixture))
 }
 
-fn lines(fixture: &Fixture) -> Vec<String> {
+pub fn lines(fixture: &Fixture) -> Vec<String> {
     let mut out = Vec::new();
     export(&fixture.context, None, &mut out).unwrap();
     let mut lines: Vec<String> =
@@ -31,7 +29,7 @@ fn lines(fixture: &Fixture) -> Vec<String> {
     lines
 }
 
-fn expected(bucket: &str, kind: &str, path: &str, size: i64) -> String {
+pub fn expected(bucket: &str, kind: &str, path: &str, size: i64) -> String {
     format!(
         r#"{{"bucket":"{bucket}","type":"{kind}","fullPath":"{path}","size":{size},"lastModified":1666666666}}"#
     )
@@ -207,56 +205,48 @@ fn rounded_sizes_are_bad() {
     assert_eq!(dry_run(&fixture.context, &options).unwrap().tally.bad, 2);
 }
 
-/// Writes an inventory with the folders of its destination bucket.
-fn inventory(fixture: &Fixture, format: &str) -> PathBuf {
-    let at = "copy/prefix/box/daily";
-    fixture.folder.write(
-        format!("{at}/data/1.csv"),
-        "\"box\",\"a+b%2Cc/1.txt\",\"\",\"true\",\"false\",\"1234\",\"2022-10-25T02:57:46.000Z\"\n\
-         \"box\",\"old.txt\",\"v\",\"false\",\"false\",\"5\",\"2022-10-25T02:57:46.000Z\"\n\
-         \"box\",\"gone.txt\",\"w\",\"true\",\"true\",\"\",\"2022-10-25T02:57:46.000Z\"\n",
-    );
-    fixture.folder.write(
-        format!("{at}/data/2.csv"),
-        "\"box\",\"2.txt\",\"\",\"true\",\"false\",\"7\",\"2022-10-25T02:57:46.000Z\"\n",
-    );
-    fixture.folder.write(format!("{at}/2022-10-25T01-00Z/manifest.checksum"), "abc");
-    let manifest = serde_json::json!({
-        "sourceBucket": "box",
-        "destinationBucket": "arn:aws:s3:::inventories",
-        "version": "2016-11-30",
-        "fileFormat": format,
-        "fileSchema": "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate",
-        "files": [
-            { "key": "prefix/box/daily/data/1.csv", "size": 1, "MD5checksum": "x" },
-            { "key": "prefix/box/daily/data/2.csv", "size": 1, "MD5checksum": "x" },
-        ],
-    });
-    fixture.folder.write(format!("{at}/2022-10-25T01-00Z/manifest.json"), manifest.to_string())
+#[rstest]
+#[case::only_known_members("list.json", r#"{"RequestCharged":null,"Prefix":""}"#)]
+#[case::no_contents(
+    "list.json",
+    "{\n  \"Name\": \"box\",\n  \"KeyCount\": 0,\n  \"IsTruncated\": false\n}"
+)]
+#[case::empty_contents("list.json", r#"{"Contents":[]}"#)]
+#[case::page_of_gcs("list.json", r#"{"kind":"storage#objects"}"#)]
+fn empty_listing_empties_its_bucket(#[case] name: &str, #[case] content: &str) {
+    let (report, lines) = loaded(name, content, Some(BOX));
+    assert_eq!((report.tally.bad, report.counts.removed, lines.len()), (0, 1, 0), "{report}");
+    assert_eq!(report.tally.incomplete, Vec::<String>::new());
 }
 
-#[test]
-fn inventory_is_loaded_by_its_manifest() {
-    for whole_folder in [false, true] {
-        let fixture = Fixture::new();
-        fixture.load_lines(&[&line(BOX, "removed", 1, 1)]);
-        let manifest = inventory(&fixture, "CSV");
-        let path = if whole_folder { fixture.folder.join("copy") } else { manifest };
-        let report = fixture.load(&[path]).unwrap();
-        assert_eq!((report.tally.bad, report.tally.skipped_versions), (0, 2));
-        let both = [expected(BOX, "aws", "2.txt", 7), expected(BOX, "aws", "a b,c/1.txt", 1234)];
-        assert_eq!(lines(&fixture), both);
-    }
+#[rstest]
+#[case::prefix(r#"{"RequestCharged":null,"Prefix":"a"}"#)]
+#[case::more(r#"{"IsTruncated":true}"#)]
+#[case::bad_entries(r#"{"Contents":[{"Key":""}]}"#)]
+fn empty_part_of_listing_removes_nothing(#[case] content: &str) {
+    let (_, lines) = loaded("list.json", content, Some(BOX));
+    assert_eq!(lines, [line_of_kept()]);
 }
 
-#[test]
-fn inventory_without_files_or_in_other_format_is_refused() {
+#[rstest]
+#[case::object("{}\n")]
+#[case::array("[]\n")]
+#[case::null("null\n")]
+fn listing_that_does_not_say_that_it_is_empty_is_refused(#[case] content: &str) {
     let fixture = Fixture::new();
-    let manifest = inventory(&fixture, "Parquet");
-    let refused =
-        |path: &PathBuf| buckets::jobs::sources_of(std::slice::from_ref(path)).unwrap_err();
-    assert!(refused(&manifest).to_string().contains("an inventory in Parquet cannot be read"));
-    let manifest = inventory(&fixture, "CSV");
-    std::fs::remove_file(fixture.folder.join("copy/prefix/box/daily/data/2.csv")).unwrap();
-    assert!(refused(&manifest).to_string().contains("data/2.csv is not found from its folder"));
+    fixture.load_lines(&[&line(BOX, "kept", 1, 1)]);
+    let path = fixture.folder.write("list.json", content);
+    for format in [None, Some("s3api".to_owned()), Some("gcs".to_owned())] {
+        let options = LoadOptions {
+            bucket: Some(BOX.to_owned()),
+            format,
+            ..Fixture::options(std::slice::from_ref(&path))
+        };
+        let error = fixture.run(&options).unwrap_err().to_string();
+        assert!(error.contains("no source could be read"), "{error}");
+    }
+    let unnamed = fixture.folder.write("page.json", r#"{"kind":"storage#objects"}"#);
+    let error = fixture.load(&[unnamed]).unwrap_err().to_string();
+    assert!(error.contains("does not name its bucket: give --bucket"), "{error}");
+    assert_eq!(lines(&fixture), [line_of_kept()]);
 }

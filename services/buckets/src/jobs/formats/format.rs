@@ -134,7 +134,39 @@ fn is_s3api(head: &str) -> bool {
         .iter()
         .any(|list| compact.contains(&format!("\"{list}\":[{{")));
     // An object on one line is NDJSON.
-    has_list && !compact.starts_with("{\"bucket\"")
+    (has_list && !compact.starts_with("{\"bucket\"")) || has_no_list(head)
+}
+
+/// Members of answers of S3.
+pub(super) const S3API_MEMBERS: [&str; 20] = [
+    "CommonPrefixes",
+    "Contents",
+    "ContinuationToken",
+    "DeleteMarkers",
+    "Delimiter",
+    "EncodingType",
+    "IsTruncated",
+    "KeyCount",
+    "KeyMarker",
+    "Marker",
+    "MaxKeys",
+    "Name",
+    "NextToken",
+    "Prefix",
+    "RequestCharged",
+    "ResponseMetadata",
+    "StartAfter",
+    "VersionIdMarker",
+    "Versions",
+    "NextMarker",
+];
+
+/// Returns true if the first bytes are a whole answer of S3, such as that for an empty bucket.
+fn has_no_list(head: &str) -> bool {
+    let objects = serde_json::Deserializer::from_str(head);
+    let first = objects.into_iter::<serde_json::Map<String, serde_json::Value>>().next();
+    let is_known = |name: &String| S3API_MEMBERS.contains(&name.as_str());
+    first.and_then(Result::ok).is_some_and(|object| object.keys().all(is_known))
 }
 
 fn named_format(name: &Path) -> Option<Format> {

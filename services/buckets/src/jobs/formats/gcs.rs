@@ -13,12 +13,16 @@ use serde_json::value::RawValue;
 
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Part, Sink, Skipped};
+use super::format::S3API_MEMBERS;
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::NO_LISTING;
 use super::{fields, values};
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
+
+const EMPTY: &str = "the source is not a listing, or it is empty and does not say so";
+const NO_BUCKET: &str = "the listing is empty, and does not name its bucket: give --bucket";
 
 #[derive(Deserialize)]
 struct Object {
@@ -50,8 +54,10 @@ pub(super) fn read<R: BufRead>(
     let mut reader = std::io::BufReader::with_capacity(8 << 10, input);
     let last_bucket = String::new();
     let (failure, part) = (None, None);
-    let mut state = State { sink, defaults, named, position: 0, failure, last_bucket, part, meter };
-    let mut pages = 0;
+    let page = Page::default();
+    let mut state =
+        State { sink, defaults, named, position: 0, failure, last_bucket, part, page, meter };
+    let (mut pages, mut previous) = (0, defaults.bucket.clone().or_else(|| state.named.clone()));
     loop {
         match skip_blanks(&mut reader) {
             Ok(true) => pages += 1,
@@ -67,12 +73,21 @@ pub(super) fn read<R: BufRead>(
         match page {
             Err(error) => return state.sink.broken(format!("broken JSON: {error}")),
             Ok(truncated) => {
-                let bucket = std::mem::take(&mut state.last_bucket);
-                let part = state.part.take();
-                if !bucket.is_empty() {
-                    part.into_iter().for_each(|part| state.sink.part(part));
-                    state.sink.page(&bucket, defaults.kind.as_deref(), truncated)?;
+                let bucket = Some(std::mem::take(&mut state.last_bucket));
+                let bucket = bucket.filter(|bucket| !bucket.is_empty());
+                let (part, page) = (state.part.take(), std::mem::take(&mut state.page));
+                if bucket.is_none() && page.has_bad {
+                    continue;
                 }
+                if bucket.is_none() && !page.is_listing {
+                    return state.sink.broken(EMPTY.to_owned());
+                }
+                previous = bucket.or(previous);
+                let Some(bucket) = &previous else {
+                    return state.sink.broken(NO_BUCKET.to_owned());
+                };
+                part.into_iter().for_each(|part| state.sink.part(part));
+                state.sink.page(bucket, defaults.kind.as_deref(), truncated)?;
             }
         }
     }
@@ -116,7 +131,16 @@ struct State<'a, R> {
     failure: Option<JobError>,
     last_bucket: String,
     part: Option<Part>,
+    page: Page,
     meter: SharedMeter<R>,
+}
+
+/// The current page.
+#[derive(Default)]
+struct Page {
+    /// Whether it has a member of listings, or entries.
+    is_listing: bool,
+    has_bad: bool,
 }
 
 impl<R: BufRead> State<'_, R> {
@@ -136,6 +160,7 @@ impl<R: BufRead> State<'_, R> {
 
     fn try_take(&mut self, object: Object) -> Result<(), JobError> {
         let position = self.position;
+        self.page.is_listing = true;
         if object.path.is_some() {
             self.part = Some(Part::Unended);
         }
@@ -172,6 +197,7 @@ impl<R: BufRead> State<'_, R> {
             Err(reason) => Err(reason),
         };
         let Err(reason) = taken else { return Ok(()) };
+        self.page.has_bad = true;
         let content = Record::of(bucket.as_deref(), kind)
             .field("fullPath", name)
             .attributes(&texts)
@@ -201,10 +227,15 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         let mut truncated = false;
         while let Some(key) = map.next_key::<String>()? {
+            self.0.page.is_listing |= key == "items" || S3API_MEMBERS.contains(&key.as_str());
             match key.as_str() {
                 "items" | "Contents" => map.next_value_seed(ItemsSeed(self.0))?,
                 "nextPageToken" | "NextToken" => {
                     truncated |= map.next_value::<Option<String>>()?.is_some_and(|t| !t.is_empty());
+                }
+                "kind" => {
+                    let kind = map.next_value::<Option<String>>()?;
+                    self.0.page.is_listing |= kind.as_deref() == Some("storage#objects");
                 }
                 "IsTruncated" => truncated |= map.next_value::<Option<bool>>()? == Some(true),
                 "Prefix" | "Delimiter" => {
