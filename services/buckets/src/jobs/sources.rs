@@ -10,7 +10,7 @@ use batch::{ByteCounter, CountingReader};
 use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
-use super::inventory::{self, CHECKSUM, Inventory};
+use super::inventory::{self, CHECKSUM, Inventory, Manifest};
 
 /// Characters of a path in a notice.
 const LONGEST_SHOWN: usize = 160;
@@ -88,44 +88,96 @@ impl Source {
 
 /// Returns the sources for paths of a command. Folders are read recursively in order of names.
 /// Files that begin with a dot are skipped silently; pipes, sockets, devices, broken links and
-/// circular links are skipped with a notice.
+/// circular links are skipped with a notice. Of the inventories of a folder, the newest complete
+/// one of each configuration is read.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
-    let mut sources = Vec::new();
+    let mut found = Found::default();
     for path in paths {
         if path.is_dir() {
-            walk(path, &mut Vec::new(), &mut sources)?;
+            let mut files = Vec::new();
+            walk(path, &mut Vec::new(), &mut files)?;
+            found.add_folder(files)?;
         } else {
-            add(path, &mut sources)?;
+            found.add(path)?;
         }
     }
-    let of_inventories: HashSet<PathBuf> =
-        sources.iter().filter(|one| one.inventory.is_some()).map(|one| one.path.clone()).collect();
-    sources.retain(|one| one.inventory.is_some() || !of_inventories.contains(&one.path));
+    let sources = found.without_data();
     if sources.is_empty() {
         return Err(JobError::Invalid("there is nothing to load".to_owned()));
     }
     Ok(sources)
 }
 
-/// Adds a file, or the files of the inventory whose manifest it is.
-fn add(path: &Path, sources: &mut Vec<Source>) -> Result<(), JobError> {
-    let Some((inventory, files)) = inventory::manifest(path)? else {
-        sources.push(Source::of(&absolute(path)?)?);
-        return Ok(());
-    };
-    for file in files {
-        let file = fs::canonicalize(file)?;
-        sources.push(Source { inventory: Some(inventory.clone()), ..Source::of(&file)? });
-    }
-    Ok(())
+/// Sources found so far.
+#[derive(Default)]
+struct Found {
+    sources: Vec<Source>,
+    /// Resolved data files of inventories, whether the inventories are read or not.
+    data: HashSet<PathBuf>,
 }
 
-/// Adds the files of a folder. `above` has the resolved parent folders.
-fn walk(
-    folder: &Path,
-    above: &mut Vec<PathBuf>,
-    sources: &mut Vec<Source>,
-) -> Result<(), JobError> {
+impl Found {
+    /// Adds a file, or the files of the inventory whose manifest it is.
+    fn add(&mut self, path: &Path) -> Result<(), JobError> {
+        match Manifest::read(path)? {
+            Some(manifest) => self.add_inventory(&manifest),
+            None => self.add_file(path, &[]),
+        }
+    }
+
+    /// Adds the files of a folder.
+    fn add_folder(&mut self, files: Vec<PathBuf>) -> Result<(), JobError> {
+        let (mut manifests, mut others) = (Vec::new(), Vec::new());
+        for path in files {
+            match Manifest::read(&path)? {
+                Some(manifest) => manifests.push(manifest),
+                None => others.push(path),
+            }
+        }
+        others.iter().try_for_each(|path| self.add_file(path, &manifests))?;
+        let (newest, older) = inventory::newest(manifests)?;
+        newest.iter().try_for_each(|manifest| self.add_inventory(manifest))?;
+        for Manifest { path, files, fault, .. } in older {
+            let reason = fault.unwrap_or_else(|| "another inventory is newer".to_owned());
+            tell_of_skipped(&path, &reason);
+            self.data.extend(files);
+        }
+        Ok(())
+    }
+
+    fn add_inventory(&mut self, manifest: &Manifest) -> Result<(), JobError> {
+        manifest.refused()?;
+        for file in &manifest.files {
+            if self.data.insert(file.clone()) {
+                let inventory = Some(manifest.inventory.clone());
+                self.sources.push(Source { inventory, ..Source::of(file)? });
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
+        if inventory::is_hive(path) {
+            return inventory::refuse_hive(path, manifests);
+        }
+        self.sources.push(Source::of(&absolute(path)?)?);
+        Ok(())
+    }
+
+    /// Returns the sources without data files that were also found as files.
+    fn without_data(self) -> Vec<Source> {
+        let Self { mut sources, data } = self;
+        if !data.is_empty() {
+            let is_data =
+                |path: &Path| fs::canonicalize(path).is_ok_and(|path| data.contains(&path));
+            sources.retain(|one| one.inventory.is_some() || !is_data(&one.path));
+        }
+        sources
+    }
+}
+
+/// Collects the files of a folder. `above` has the resolved parent folders.
+fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Result<(), JobError> {
     let failed = |error| JobError::Source { path: folder.display().to_string(), error };
     let place = fs::canonicalize(folder).map_err(failed)?;
     if above.contains(&place) {
@@ -145,8 +197,8 @@ fn walk(
             continue;
         }
         match fs::metadata(&path) {
-            Ok(meta) if meta.is_dir() => walk(&path, above, sources)?,
-            Ok(meta) if meta.is_file() => add(&path, sources)?,
+            Ok(meta) if meta.is_dir() => walk(&path, above, files)?,
+            Ok(meta) if meta.is_file() => files.push(path),
             // Opening a pipe would wait for a writer.
             Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {

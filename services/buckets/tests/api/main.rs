@@ -16,6 +16,7 @@ mod files;
 mod formats;
 mod hostile;
 mod incomplete;
+mod inventories;
 mod load;
 mod log;
 mod metrics;
