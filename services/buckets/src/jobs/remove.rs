@@ -75,6 +75,9 @@ fn forget_older(context: &JobContext) -> Result<(), JobError> {
 }
 
 /// Takes an address off the removal list. The next load shows its files again.
+///
+/// # Errors
+/// A removal of the address has not erased its files yet.
 pub fn unremove(
     context: &JobContext,
     address: &str,
@@ -83,6 +86,13 @@ pub fn unremove(
 ) -> Result<usize, JobError> {
     let address = parse(address)?;
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
+    let is_waiting = |removal: &Removal| removal.address == address;
+    if context.pools.read_blocking(removals::pending)?.iter().any(is_waiting) {
+        let hidden = format!("{address} is on the removal list, but its files are not erased yet");
+        let why = "they stay hidden; run unremove again when `buckets removals` shows the removal \
+                   in force";
+        return Err(JobError::Invalid(format!("{hidden}: {why}")));
+    }
     Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
 }
 
