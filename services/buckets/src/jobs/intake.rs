@@ -6,7 +6,7 @@ use database::{DatabaseError, Pools};
 
 use super::error::JobError;
 use super::formats::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
-use super::intake_state::IntakeState;
+use super::intake_state::{AbandonedListing, IntakeState};
 use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
 use super::reject_file::RejectFile;
@@ -35,6 +35,8 @@ pub struct Intake {
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
+    /// Index of the current source among the abandoned ones.
+    continued: Option<usize>,
     /// Why the current page is only a part of its bucket.
     part: Option<Part>,
     /// Whether reject files replace the files of their buckets as well.
@@ -73,6 +75,7 @@ impl Intake {
             source_index: 0,
             latest: None,
             is_reject_file: false,
+            continued: None,
             part: None,
             replaces_rejected: false,
             is_dry_run: false,
@@ -110,8 +113,58 @@ impl Intake {
         self.skip = 0;
     }
 
+    /// Abandons the listing of an unreachable host, which a resumed run continues.
+    pub fn abandon(&mut self, reason: &str) -> Result<(), JobError> {
+        self.broken(reason.to_owned())?;
+        let IntakeState { present, partial, place, .. } = &self.state;
+        let listing = AbandonedListing {
+            source: self.source_index,
+            place: place.clone(),
+            partial: present.0.difference(partial).copied().collect(),
+            note: self.note_of(reason),
+        };
+        self.state.abandoned.push(listing);
+        Ok(())
+    }
+
+    /// Continues the abandoned listing of a source. Until it ends, it counts as incomplete.
+    /// Returns its place.
+    pub fn continue_abandoned(&mut self, source: usize, name: &str) -> Option<Place> {
+        let at = self.state.abandoned.iter().position(|listing| listing.source == source)?;
+        let listing = self.state.abandoned.get(at)?.clone();
+        self.begin_source(source, name);
+        self.state.present = Default::default();
+        self.state.place = listing.place.clone();
+        self.continued = Some(at);
+        listing.place
+    }
+
+    /// Ends the continuation of a listing, unless its host is unreachable again.
+    pub fn end_abandoned(&mut self, is_unreachable: bool) {
+        let Some(at) = self.continued.take() else { return };
+        let (buckets, broke_off) = std::mem::take(&mut self.state.present);
+        self.state.place = None;
+        self.state.events = 0;
+        if is_unreachable {
+            return;
+        }
+        let listing = self.state.abandoned.remove(at);
+        self.state.tally.incomplete.retain(|note| *note != listing.note);
+        if broke_off {
+            self.state.partial.extend(buckets);
+        } else {
+            self.state.partial.retain(|bucket| !listing.partial.contains(bucket));
+        }
+    }
+
     /// Begins the next page of a listing.
     pub fn next_page(&mut self, place: &Place) {
+        let new: Vec<u64> = self.state.present.0.difference(&self.state.partial).copied().collect();
+        if let Some(listing) = self.continued.and_then(|at| self.state.abandoned.get_mut(at)) {
+            listing.place = Some(place.clone());
+            listing.partial.extend(&new);
+            self.state.partial.extend(&new);
+        }
         self.state.place = Some(place.clone());
         self.state.events = 0;
         self.skip = 0;
@@ -251,10 +304,14 @@ impl Intake {
         Ok(())
     }
 
+    fn note_of(&self, reason: &str) -> String {
+        format!("{}: {}", self.source, shortened(reason))
+    }
+
     /// Records why the source is incomplete.
     fn note_incomplete(&mut self, reason: &str) {
         self.state.present.1 = true;
-        let note = format!("{}: {}", self.source, shortened(reason));
+        let note = self.note_of(reason);
         let notes = &mut self.state.tally.incomplete;
         // There are fewer kinds of reasons than this number.
         if !notes.iter().rev().take(32).any(|known| *known == note) {

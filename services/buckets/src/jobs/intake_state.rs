@@ -31,11 +31,27 @@ pub struct IntakeState {
     pub appended: BTreeSet<u64>,
     /// Counts so far.
     pub tally: Tally,
+    /// Listings of unreachable hosts, which a resumed run continues.
+    #[serde(default)]
+    pub abandoned: Vec<AbandonedListing>,
     /// Bad lines in SQL.
     pub kept: usize,
     /// Lengths of the reject file and of its reasons.
     #[serde(default)]
     pub reject: Option<RejectLengths>,
+}
+
+/// A listing whose host became unreachable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AbandonedListing {
+    /// Number of its source.
+    pub source: usize,
+    /// The place at which it continues.
+    pub place: Option<Place>,
+    /// Buckets that are incomplete only because of this listing.
+    pub partial: BTreeSet<u64>,
+    /// The note in the report.
+    pub note: String,
 }
 
 impl IntakeState {
@@ -46,5 +62,8 @@ impl IntakeState {
         self.present.0.remove(&bucket);
         self.appended.remove(&bucket);
         self.partial.insert(bucket);
+        for listing in &mut self.abandoned {
+            listing.partial.remove(&bucket);
+        }
     }
 }

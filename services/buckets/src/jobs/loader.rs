@@ -6,14 +6,17 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
+use super::attended::{Attended, Waiting, attend};
 use super::error::JobError;
 use super::formats::{self, Bad, Item, Part, Sink, Skipped, Taken};
 use super::intake::Intake;
+use super::intake_state::IntakeState;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
 use super::remote::{Listing, PageSink, Place, read_pages};
 use super::remove::{apply_removal, complete, purge};
 use super::report::Report;
+use super::sources::Source;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{BucketLoss, EngineError, NamedBucket};
@@ -41,6 +44,8 @@ pub(super) struct Loader {
     /// Whether the current source is listed page by page. Then checkpoints are only taken between
     /// pages, where a run can be resumed.
     paged: bool,
+    /// The error of the work that was done while the source was silent.
+    failure: Option<JobError>,
 }
 
 impl Loader {
@@ -75,6 +80,7 @@ impl Loader {
             checkpointed: now,
             events: 0,
             paged: false,
+            failure: None,
         }
     }
 
@@ -107,24 +113,7 @@ impl Loader {
 
     fn read_all(&mut self) -> Result<(), JobError> {
         let sources = self.options.sources.clone();
-        for (index, source) in sources.iter().enumerate().skip(self.intake.state.done) {
-            self.intake.begin_source(index, &source.name());
-            if let Some(url) = source.url() {
-                self.read_listing(url)?;
-            } else {
-                let input = source.open(self.progress.bytes_done())?;
-                let defaults = self.options.defaults_of(source);
-                formats::read(&source.path, input, &defaults, self)?;
-                source.check()?;
-            }
-            // This comes before any commit: a page that is fetched again may differ, so a run never
-            // resumes within it.
-            self.intake.end_source();
-            if self.searched.is_some() {
-                self.intake.refuse_incomplete()?;
-            }
-            self.pump()?;
-        }
+        attend(self, |loader| read_sources(loader, &sources))?;
         let tally = &self.intake.state.tally;
         if tally.incomplete.len() >= sources.len() && tally.lines() == 0 {
             let reasons = tally.incomplete.join("; ");
@@ -138,20 +127,25 @@ impl Loader {
         Ok(())
     }
 
-    fn read_listing(&mut self, url: &str) -> Result<(), JobError> {
-        let defaults = self.options.defaults();
-        let listing = Listing::of(url, &defaults)?;
-        let (from, options) = (self.intake.state.place.clone(), self.options.remote.clone());
-        self.paged = true;
-        let done = read_pages(&listing, defaults.kind.as_deref(), &options, from, self);
+    /// Ends a source. `unreachable` is the reason the host of a listing cannot be reached.
+    fn end_source(&mut self, unreachable: Option<&str>) -> Result<(), JobError> {
         self.paged = false;
-        match done {
-            // The other sources do not depend on this host.
-            Err(JobError::Unreachable { reason, .. }) if self.options.sources.len() > 1 => {
-                self.broken(reason)
-            }
-            done => done,
+        if let Some(reason) = unreachable {
+            self.intake.abandon(reason)?;
         }
+        // This comes before any commit: a page that is fetched again may differ, so a run never
+        // resumes within it.
+        self.intake.end_source();
+        self.fail_if_failed()?;
+        if self.searched.is_some() {
+            self.intake.refuse_incomplete()?;
+        }
+        self.pump()
+    }
+
+    /// Returns the error of the work that was done while the source was silent.
+    fn fail_if_failed(&mut self) -> Result<(), JobError> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     fn publish(&mut self) -> Result<Report, JobError> {
@@ -254,6 +248,7 @@ impl Loader {
 
     /// Does pending work after an event, so a slow source is reported and does not block removals.
     fn after_event(&mut self) -> Result<(), JobError> {
+        self.fail_if_failed()?;
         if self.paged {
             return Ok(());
         }
@@ -312,6 +307,81 @@ impl Loader {
     }
 }
 
+impl Waiting for Loader {
+    fn while_waiting(&mut self) {
+        // A run cannot be resumed within a page.
+        let is_within_page = self.paged && self.intake.state.events > 0;
+        if self.failure.is_some() || is_within_page || !self.progress.is_due() {
+            return;
+        }
+        self.failure = self.pump().err();
+    }
+}
+
+/// Reads the remaining sources, and then continues the listings that the run abandoned before it was
+/// stopped.
+fn read_sources(loader: &Attended<'_, Loader>, sources: &[Source]) -> Result<(), JobError> {
+    let (done, abandoned) = {
+        let IntakeState { done, abandoned, .. } = &loader.lock().intake.state;
+        (*done, abandoned.iter().map(|listing| listing.source).collect::<Vec<_>>())
+    };
+    for (index, source) in sources.iter().enumerate().skip(done) {
+        loader.lock().intake.begin_source(index, &source.name());
+        let unreachable = match source.url() {
+            Some(url) => {
+                let from = loader.lock().intake.state.place.clone();
+                read_listing(loader, url, from)?
+            }
+            None => {
+                read_file(loader, source)?;
+                None
+            }
+        };
+        loader.lock().end_source(unreachable.as_deref())?;
+    }
+    for index in abandoned {
+        let Some(source) = sources.get(index) else { continue };
+        let Some(url) = source.url() else { continue };
+        let from = loader.lock().intake.continue_abandoned(index, &source.name());
+        let unreachable = read_listing(loader, url, from)?;
+        let mut loader = loader.lock();
+        loader.paged = false;
+        loader.intake.end_abandoned(unreachable.is_some());
+        loader.fail_if_failed()?;
+        loader.pump()?;
+    }
+    Ok(())
+}
+
+fn read_file(mut loader: &Attended<'_, Loader>, source: &Source) -> Result<(), JobError> {
+    let (read, defaults) = {
+        let loader = loader.lock();
+        (loader.progress.bytes_done(), loader.options.defaults_of(source))
+    };
+    let input = source.open(read)?;
+    formats::read(&source.path, input, &defaults, &mut loader)?;
+    source.check()
+}
+
+/// Reads a listing. Returns the reason its host is unreachable, unless it is the only source.
+fn read_listing(
+    mut loader: &Attended<'_, Loader>,
+    url: &str,
+    from: Option<Place>,
+) -> Result<Option<String>, JobError> {
+    let (defaults, options) = {
+        let mut loader = loader.lock();
+        loader.paged = true;
+        (loader.options.defaults(), loader.options.clone())
+    };
+    let listing = Listing::of(url, &defaults)?;
+    match read_pages(&listing, defaults.kind.as_deref(), &options.remote, from, &mut loader) {
+        // The other sources do not depend on this host.
+        Err(JobError::Unreachable { reason, .. }) if options.sources.len() > 1 => Ok(Some(reason)),
+        done => done.map(|()| None),
+    }
+}
+
 impl Sink for Loader {
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         let taken = self.intake.file(item)?;
@@ -348,6 +418,7 @@ impl Sink for Loader {
 
 impl PageSink for Loader {
     fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError> {
+        self.fail_if_failed()?;
         self.progress.bytes_done().add(bytes as u64);
         self.intake.next_page(next);
         self.pump()

@@ -1,5 +1,6 @@
 //! Jobs of operators: loading, removing, rebuilding, verifying.
 
+mod attended;
 mod context;
 mod dry_run;
 mod erasure;

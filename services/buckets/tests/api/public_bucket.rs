@@ -22,6 +22,8 @@ pub struct Behaviour {
     pub busy: AtomicUsize,
     /// First request, counted from 1, from which all are answered with 503; 0 for none.
     pub broken_from: AtomicUsize,
+    /// Number of requests after which the server refuses connections; 0 for none.
+    pub gone_after: AtomicUsize,
     /// The target of redirects.
     pub location: Mutex<Option<String>>,
     /// Whether only S3 version 1 is supported.
@@ -40,17 +42,15 @@ impl PublicBucket {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let behaviour = Arc::new(behaviour);
-        let served = Arc::clone(&behaviour);
-        // It ends with the process, or with the first connection after the drop.
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                if Arc::strong_count(&served) == 1 {
-                    return;
-                }
-                serve(&served, stream);
-            }
-        });
+        listen(listener, Arc::clone(&behaviour));
         Self { behaviour, address }
+    }
+
+    /// Accepts connections again.
+    pub fn restart(&self) {
+        self.behaviour.gone_after.store(0, Ordering::Relaxed);
+        let address = self.address.trim_start_matches("http://");
+        listen(TcpListener::bind(address).unwrap(), Arc::clone(&self.behaviour));
     }
 
     /// Returns the number of requests so far.
@@ -66,6 +66,23 @@ impl Drop for PublicBucket {
         // Wakes up the server.
         drop(TcpStream::connect(address));
     }
+}
+
+fn listen(listener: TcpListener, served: Arc<Behaviour>) {
+    // It ends with the process, or with the first connection after the drop.
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            if Arc::strong_count(&served) == 1 {
+                return;
+            }
+            let last = served.gone_after.load(Ordering::Relaxed);
+            if last > 0 && served.requests.lock().len() + 1 >= last {
+                drop(listener);
+                return serve(&served, stream);
+            }
+            serve(&served, stream);
+        }
+    });
 }
 
 fn serve(behaviour: &Behaviour, stream: TcpStream) {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use buckets::jobs::{CheckpointPolicy, JobError, LoadOptions, dry_run, export, resume, status};
 use rstest::rstest;
 
-use crate::app::Fixture;
+use crate::app::{Fixture, line};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
@@ -157,6 +157,56 @@ fn unreachable_host_does_not_stop_other_sources() {
     let options = LoadOptions { sources: Fixture::options(&urls[..1]).sources, ..options };
     assert!(matches!(fixture.run(&options), Err(JobError::Unreachable { .. })));
     assert_eq!(paths(&fixture), keys(3));
+}
+
+/// Publishes a file that is gone, and stops a run after it has abandoned a listing.
+fn stopped_after_lost_host(fixture: &Fixture, often: CheckpointPolicy) -> ([PublicBucket; 2], u64) {
+    let old = line(BOX, "gone", 1, 1);
+    fixture.load_lines(&[&old]);
+    let keys = keys(3 * PAGE).into();
+    let bucket = PublicBucket::start(Behaviour { keys, ..Behaviour::default() });
+    bucket.behaviour.gone_after.store(2, Ordering::Relaxed);
+    let busy = PublicBucket::start(Behaviour { broken_from: 1.into(), ..Behaviour::default() });
+    let urls = [&bucket, &busy].map(|one| PathBuf::from(format!("{}/s3/", one.address)));
+    let options =
+        LoadOptions { sources: Fixture::options(&urls).sources, ..options(&bucket, "s3") };
+    let stopped = buckets::jobs::load(&fixture.context, &options, often);
+    assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+    // From now on, the second listing is empty and complete.
+    busy.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    ([bucket, busy], run)
+}
+
+#[test]
+fn resumed_run_continues_listing_of_lost_host() {
+    let fixture = Fixture::new();
+    let always = CheckpointPolicy { files: 0, every: std::time::Duration::from_secs(60) };
+    let ([bucket, _busy], run) = stopped_after_lost_host(&fixture, always);
+    bucket.restart();
+    let before = bucket.requests();
+    // The run is stopped again within the listing.
+    bucket.behaviour.broken_from.store(before + 1, Ordering::Relaxed);
+    let stopped = resume(&fixture.context, run, always);
+    assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let before = bucket.requests();
+    let report = resume(&fixture.context, run, always).unwrap();
+    assert_eq!(bucket.requests() - before, 1, "the page that was missing");
+    assert_eq!((report.counts.added, report.counts.removed), (3 * PAGE as u64, 1));
+    assert_eq!(report.tally.incomplete, Vec::<String>::new());
+    assert_eq!(paths(&fixture), keys(3 * PAGE));
+}
+
+#[test]
+fn listing_of_host_that_stays_lost_removes_nothing() {
+    let fixture = Fixture::new();
+    let always = CheckpointPolicy { files: 0, every: std::time::Duration::from_secs(60) };
+    let (_buckets, run) = stopped_after_lost_host(&fixture, always);
+    let report = resume(&fixture.context, run, always).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed), (2 * PAGE as u64, 0));
+    assert_eq!(report.tally.incomplete.len(), 1);
+    assert_eq!(paths(&fixture), [vec!["gone".to_owned()], keys(2 * PAGE)].concat());
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use buckets::jobs::{self, verify};
 use rstest::rstest;
@@ -148,11 +148,12 @@ async fn removal_takes_effect_while_load_waits_for_source(
         let is_hidden = async || counted(server, &key, B1).await == hidden;
         testkit::until("the files are hidden", is_hidden).await;
     }
-    assert_eq!(program.status()["removals_waiting"], 1);
     assert_eq!(program.done(&["export"]).lines().count() as u64, hidden.0);
+    assert_eq!(removal.wait(), Some(0), "the load erases the files while it waits");
+    assert_eq!(program.status()["removals_waiting"], 0);
+    assert!(!holds(&program.index(), b"dir/1 mark-1"));
     drop(load.stdin.take());
     assert!(load.wait().unwrap().success());
-    assert_eq!(removal.wait(), Some(0));
     for server in &servers {
         let is_published = async || counted(server, &key, B1).await == (published, hidden.1);
         testkit::until("the load is published", is_published).await;
@@ -167,8 +168,14 @@ async fn killed_removal_is_completed_by_server() {
     program.done(&["load", text(&program.source(1, 70))]);
     let key = unlimited_key(&program);
     let mut load = waiting_load(&program);
+    // It would erase the files.
+    let stopped = Command::new("kill").args(["-STOP", &load.id().to_string()]).status();
+    assert!(stopped.unwrap().success());
     let waits = || program.status()["removals_waiting"] == 1;
     assert!(program.killed_when(&["remove", B1], waits));
+    let refused = program.run(&["unremove", B1]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("its files are not erased yet"), "{}", refused.errors);
     load.kill().unwrap();
     load.wait().unwrap();
     assert!(waits() && holds(&program.index(), b"dir/1 mark-1"));

@@ -1,0 +1,82 @@
+//! Lets a load work while it waits for its source.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::error::JobError;
+use super::formats::{Bad, Item, Part, Sink, Skipped, Taken};
+use super::remote::{PageSink, Place};
+
+/// Time between two looks at the load.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Work between two events of a source.
+pub(super) trait Waiting: PageSink + Send {
+    /// Called again and again while the source is silent.
+    fn while_waiting(&mut self);
+}
+
+/// A sink that is shared by the thread that reads the source and the one that works meanwhile.
+pub(super) struct Attended<'a, T>(Mutex<&'a mut T>);
+
+impl<'a, T> Attended<'a, T> {
+    /// Waits until the other thread has done its work.
+    pub(super) fn lock(&self) -> MutexGuard<'_, &'a mut T> {
+        self.0.lock()
+    }
+}
+
+/// Reads sources into a sink, which works while they are silent.
+pub(super) fn attend<T: Waiting, R>(sink: &mut T, read: impl FnOnce(&Attended<'_, T>) -> R) -> R {
+    let attended = Attended(Mutex::new(sink));
+    std::thread::scope(|scope| {
+        let (end, ended) = channel::<()>();
+        let shared = &attended;
+        scope.spawn(move || {
+            while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                shared.lock().while_waiting();
+            }
+        });
+        let result = read(shared);
+        drop(end);
+        result
+    })
+}
+
+impl<T: Waiting> Sink for &Attended<'_, T> {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        self.lock().file(item)
+    }
+
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
+        self.lock().bad(bad)
+    }
+
+    fn skipped(&mut self, what: Skipped) -> Result<(), JobError> {
+        self.lock().skipped(what)
+    }
+
+    fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
+        self.lock().page(bucket, kind, truncated)
+    }
+
+    fn part(&mut self, why: Part) {
+        self.lock().part(why);
+    }
+
+    fn rejected(&mut self) -> Result<(), JobError> {
+        self.lock().rejected()
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
+        self.lock().broken(reason)
+    }
+}
+
+impl<T: Waiting> PageSink for &Attended<'_, T> {
+    fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError> {
+        self.lock().page_done(next, bytes)
+    }
+}
