@@ -164,9 +164,11 @@ pub(super) const S3API_MEMBERS: [&str; 20] = [
 /// Returns true if the first bytes are a whole answer of S3, such as that for an empty bucket.
 fn has_no_list(head: &str) -> bool {
     let objects = serde_json::Deserializer::from_str(head);
-    let first = objects.into_iter::<serde_json::Map<String, serde_json::Value>>().next();
+    let mut objects = objects.into_iter::<serde_json::Map<String, serde_json::Value>>();
+    let Some(Ok(first)) = objects.next() else { return false };
     let is_known = |name: &String| S3API_MEMBERS.contains(&name.as_str());
-    first.and_then(Result::ok).is_some_and(|object| object.keys().all(is_known))
+    // Several empty objects are bad lines of NDJSON.
+    first.keys().all(is_known) && (!first.is_empty() || objects.next().is_none())
 }
 
 fn named_format(name: &Path) -> Option<Format> {
