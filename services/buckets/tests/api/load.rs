@@ -1,4 +1,6 @@
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::PathBuf;
 
 use buckets::engine::{Limits, Mode};
 use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
@@ -24,7 +26,14 @@ fn exported(fixture: &Fixture, bucket: Option<&str>) -> Vec<String> {
 fn reloading_samples_changes_no_result() {
     let fixture = Fixture::with_samples();
     let before = exported(&fixture, None);
-    let report = fixture.load(&[samples()]).unwrap();
+    let segments = || -> BTreeSet<PathBuf> {
+        let words = fixture.folder.join("index/generation-1/words");
+        let files = std::fs::read_dir(words).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.file_stem().is_some_and(|name| name.len() == 32)).collect()
+    };
+    let (written, report) = (segments(), fixture.load(&[samples()]).unwrap());
+    assert!(!written.is_empty());
+    assert_eq!(segments(), written, "no file of the index is written again");
     let counts = report.counts;
     assert_eq!((counts.added, counts.replaced, counts.removed), (0, 0, 0));
     assert_eq!(counts.unchanged, 105);
