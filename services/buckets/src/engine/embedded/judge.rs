@@ -10,7 +10,7 @@ use tantivy::{DocId, DocSet};
 
 use super::column::{PathColumn, unpurged};
 use super::core::Core;
-use super::trigrams::texts_anywhere;
+use super::trigrams::Comparison;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, Pace, is_long};
 use crate::model::expression::Expression;
@@ -22,8 +22,8 @@ pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// Texts that are sufficient for checking ASCII names.
-    texts: Option<Vec<Vec<u8>>>,
+    /// Is sufficient for checking ASCII names.
+    comparison: Option<Comparison>,
     /// Bytes of the compiled expression and its core.
     memory: usize,
     column: PathColumn,
@@ -44,16 +44,16 @@ impl Judge {
         column: &PathColumn,
     ) -> Self {
         let core = Core::of(of_rows);
-        let texts = texts_anywhere(of_rows);
+        let comparison = Comparison::of(of_rows);
         let memory =
             core.regex.as_ref().map_or(0, Regex::memory_usage) + expression.whole().memory_usage();
         let (expression, column) = (Arc::clone(expression), column.clone());
-        Self { expression, full_path, core, texts, memory, column }
+        Self { expression, full_path, core, comparison, memory, column }
     }
 
     /// Returns the word that every name must contain to match, if that is sufficient.
     pub(super) fn word(&self) -> Option<&str> {
-        let [text] = self.texts.as_deref()? else { return None };
+        let text = self.comparison.as_ref()?.anywhere()?;
         let is_word = !self.full_path
             && text.len() <= LONGEST_WORD
             && text.iter().all(u8::is_ascii_alphanumeric);
@@ -101,8 +101,8 @@ impl Judge {
             let (start, end) = file_name_span(path);
             &path[start..end]
         };
-        if let Some(texts) = self.texts.as_ref().filter(|_| text.is_ascii()) {
-            return Ok(texts.iter().any(|wanted| contains_ignoring_case(text, wanted)));
+        if let Some(comparison) = self.comparison.as_ref().filter(|_| text.is_ascii()) {
+            return Ok(comparison.matches(text));
         }
         if is_long(self.memory, text.len()) {
             return self.expression.matches_in_steps(text, || limits.check());
@@ -115,15 +115,6 @@ impl Judge {
             _ => self.expression.whole().search_half_with(&mut caches.whole, &input).is_some(),
         })
     }
-}
-
-/// Returns true if a text contains a non-empty lower-case text, ignoring case.
-fn contains_ignoring_case(text: &[u8], wanted: &[u8]) -> bool {
-    let Some((&first, rest)) = wanted.split_first() else { return true };
-    let mut places = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
-    places.any(|at| {
-        text.get(at + 1..at + wanted.len()).is_some_and(|part| part.eq_ignore_ascii_case(rest))
-    })
 }
 
 /// Judges blocks of rows until the search must stop.

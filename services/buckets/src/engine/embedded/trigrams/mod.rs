@@ -8,11 +8,13 @@
 //! [`select`] queries the rarest of them. The results are checked with the expression, unless the
 //! trigrams are sufficient.
 
+mod framed;
 mod need;
 mod part;
 mod select;
 mod symbols;
 mod tokenizer;
 
-pub(super) use select::{Counted, Narrowed, containing, narrowed, texts_anywhere};
+pub(super) use framed::Comparison;
+pub(super) use select::{Counted, Narrowed, containing, narrowed};
 pub(super) use tokenizer::TrigramTokenizer;

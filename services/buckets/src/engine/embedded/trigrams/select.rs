@@ -1,12 +1,12 @@
 //! Compiles trigram conditions to queries of the inverted index.
 
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::Hir;
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
-use super::super::core::is_anything;
 use super::super::view::View;
+use super::framed::Framed;
 use super::need::{Need, Texts};
 use super::part::Part;
 use super::symbols::END;
@@ -22,8 +22,6 @@ const MOST_TOGETHER: usize = 3;
 const FEW: u64 = 500;
 /// Reading all names is cheaper if more than 1 in `SHARE` files would be checked.
 const SHARE: u64 = 4;
-/// Maximum number of texts for substring search.
-const MOST_TEXTS: usize = 3;
 /// Maximum number of letters `s` in an extension, each of which doubles the number of spellings.
 const MOST_SPELLINGS: usize = 4;
 
@@ -72,7 +70,7 @@ pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Coun
 
 /// Returns extensions, if names match exactly when they have one of them.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
-    let (front, texts, back) = framed(hir)?;
+    let Framed { front, texts, back } = Framed::of(hir)?;
     if !front || back {
         return None;
     }
@@ -104,32 +102,8 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
 
 /// Returns trigrams, if names match exactly when they contain one of them.
 fn contained(hir: &Hir) -> Option<Texts> {
-    let (front, texts, back) = framed(hir)?;
+    let Framed { front, texts, back } = Framed::of(hir)?;
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
-}
-
-/// Returns lower-case ASCII texts, if ASCII names match exactly when they contain one of them.
-/// Non-ASCII characters of other names may be equal to letters of the texts.
-pub(in super::super) fn texts_anywhere(hir: &Hir) -> Option<Vec<Vec<u8>>> {
-    let (front, texts, back) = framed(hir)?;
-    let few = texts.len() <= MOST_TEXTS && texts.iter().all(|text| !text.is_empty());
-    (front && back && few).then(|| texts.into_iter().collect())
-}
-
-/// Returns the texts of an expression that only consists of them, with or without `.*` at the ends.
-fn framed(hir: &Hir) -> Option<(bool, Texts, bool)> {
-    match hir.kind() {
-        HirKind::Capture(capture) => framed(&capture.sub),
-        HirKind::Concat(parts) => {
-            let front = parts.iter().take_while(|part| is_anything(part)).count();
-            let rest = &parts[front..];
-            let back = rest.iter().rev().take_while(|part| is_anything(part)).count();
-            let middle = Part::of(&Hir::concat(rest[..rest.len() - back].to_vec()));
-            let texts = middle.texts.filter(|_| middle.faithful)?;
-            Some((front > 0, texts, back > 0))
-        }
-        _ => None,
-    }
 }
 
 struct Selection<'a> {

@@ -1,0 +1,122 @@
+//! Expressions that only consist of texts, with or without `.*` at their ends. Comparing bytes is
+//! several times faster than running the expression.
+
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::super::core::is_anything;
+use super::need::Texts;
+use super::part::Part;
+
+/// Maximum number of texts to compare with a name.
+const MOST_TEXTS: usize = 3;
+
+/// Texts of symbols, one of which is the whole match apart from `.*` at the ends.
+pub(super) struct Framed {
+    /// Whether `.*` precedes the texts.
+    pub(super) front: bool,
+    pub(super) texts: Texts,
+    /// Whether `.*` follows the texts.
+    pub(super) back: bool,
+}
+
+impl Framed {
+    /// Returns `None` if an expression does not only consist of texts.
+    pub(super) fn of(hir: &Hir) -> Option<Self> {
+        match hir.kind() {
+            HirKind::Capture(capture) => Self::of(&capture.sub),
+            HirKind::Concat(parts) => {
+                let front = parts.iter().take_while(|part| is_anything(part)).count();
+                let rest = &parts[front..];
+                let back = rest.iter().rev().take_while(|part| is_anything(part)).count();
+                let middle = Part::of(&Hir::concat(rest[..rest.len() - back].to_vec()));
+                let texts = middle.texts.filter(|_| middle.faithful)?;
+                Some(Self { front: front > 0, texts, back: back > 0 })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Lower-case ASCII texts that decide which ASCII names match. Non-ASCII characters of other names
+/// may be equal to letters of the texts.
+pub(in super::super) struct Comparison {
+    front: bool,
+    texts: Vec<Vec<u8>>,
+    back: bool,
+}
+
+impl Comparison {
+    /// Returns `None` for expressions that need more than a few comparisons.
+    pub(in super::super) fn of(hir: &Hir) -> Option<Self> {
+        let Framed { front, texts, back } = Framed::of(hir)?;
+        let few = texts.len() <= MOST_TEXTS && texts.iter().all(|text| !text.is_empty());
+        few.then(|| Self { front, texts: texts.into_iter().collect(), back })
+    }
+
+    /// Returns the only text, if names with it match wherever it is.
+    pub(in super::super) fn anywhere(&self) -> Option<&[u8]> {
+        match self.texts.as_slice() {
+            [text] if self.front && self.back => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns true if an ASCII name matches.
+    pub(in super::super) fn matches(&self, name: &[u8]) -> bool {
+        self.texts.iter().any(|text| {
+            let Some(spare) = name.len().checked_sub(text.len()) else { return false };
+            match (self.front, self.back) {
+                (true, true) => contains(name, text),
+                (false, true) => name[..text.len()].eq_ignore_ascii_case(text),
+                (true, false) => name[spare..].eq_ignore_ascii_case(text),
+                (false, false) => name.eq_ignore_ascii_case(text),
+            }
+        })
+    }
+}
+
+/// Returns true if a name contains a non-empty lower-case text, ignoring case.
+fn contains(name: &[u8], text: &[u8]) -> bool {
+    let Some((&first, rest)) = text.split_first() else { return true };
+    let mut places = memchr::memchr2_iter(first, first.to_ascii_uppercase(), name);
+    places.any(|at| {
+        name.get(at + 1..at + text.len()).is_some_and(|part| part.eq_ignore_ascii_case(rest))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::model::expression::Expression;
+
+    #[rstest]
+    #[case(".*rare.*", "rare xRAREx Rarex xrare")]
+    #[case("rare.*", "rare Rarex")]
+    #[case(".*rare", "rare xrare")]
+    #[case("(ra)(re)", "rare")]
+    #[case(".*(gz|rare).*", "rare xRAREx Rarex xrare GZ")]
+    fn texts_decide_about_ascii_names(#[case] text: &str, #[case] expected: &str) {
+        let expression = Expression::parse(text, false).unwrap();
+        let comparison = Comparison::of(expression.hir()).unwrap();
+        for name in ["rare", "xRAREx", "Rarex", "xrare", "ra", "GZ", "", "r are"] {
+            let is_expected = expected.split(' ').any(|other| other == name);
+            assert_eq!(comparison.matches(name.as_bytes()), is_expected, "{text} {name}");
+            assert_eq!(expression.matches(name), is_expected, "{text} {name}");
+        }
+    }
+
+    #[rstest]
+    #[case("ra.e.*")]
+    #[case(".*rare.?")]
+    #[case("rare|gz")]
+    #[case(r"\brare.*")]
+    #[case("(?-i:rare).*")]
+    #[case("rar\u{e9}.*")]
+    #[case(".*")]
+    fn other_expressions_are_not_compared(#[case] text: &str) {
+        let expression = Expression::parse(text, false).unwrap();
+        assert!(Comparison::of(expression.hir()).is_none(), "{text}");
+    }
+}
