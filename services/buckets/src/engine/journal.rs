@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::model::id_ranges;
 use crate::model::identity::Identity;
 
 /// How a publish changes the buckets that the run names.
@@ -18,14 +19,13 @@ pub enum Mode {
 }
 
 /// A bucket named by a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedBucket {
     /// Its id.
     pub id: u64,
     /// Whether its listing was truncated.
     pub truncated: bool,
     /// Whether one of its sources was incomplete. Then only files with equal paths are replaced.
-    #[serde(default)]
     pub partial: bool,
 }
 
@@ -72,10 +72,22 @@ pub struct Publish {
     pub run: u64,
     /// Unix seconds.
     pub at: i64,
-    /// Buckets named by the run.
+    /// Buckets named by the run, written as ranges of ids.
+    #[serde(serialize_with = "write_named", deserialize_with = "read_named")]
     pub buckets: Vec<NamedBucket>,
     /// Counts of changes.
     pub counts: PublishCounts,
+}
+
+fn write_named<S: Serializer>(buckets: &[NamedBucket], serializer: S) -> Result<S::Ok, S::Error> {
+    let flags = buckets.iter().map(|bucket| (bucket.id, (bucket.truncated, bucket.partial)));
+    serializer.collect_seq(id_ranges::ranges(flags))
+}
+
+fn read_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedBucket>, D::Error> {
+    let ranges = Vec::<(u64, u64, (bool, bool))>::deserialize(deserializer)?;
+    let named = |(id, (truncated, partial))| NamedBucket { id, truncated, partial };
+    Ok(id_ranges::ids(ranges).map(named).collect())
 }
 
 /// The journal of an index, stored in the commit that it describes.

@@ -105,7 +105,7 @@ impl Intake {
     pub fn end_source(&mut self) {
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
         if broke_off {
-            self.state.partial.extend(buckets);
+            self.state.partial.extend(buckets.iter());
         }
         self.state.done = self.source_index + 1;
         self.state.place = None;
@@ -151,7 +151,7 @@ impl Intake {
         let listing = self.state.abandoned.remove(at);
         self.state.tally.incomplete.retain(|note| *note != listing.note);
         if broke_off {
-            self.state.partial.extend(buckets);
+            self.state.partial.extend(buckets.iter());
         } else {
             self.state.partial.retain(|bucket| !listing.partial.contains(bucket));
         }

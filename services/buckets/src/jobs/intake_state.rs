@@ -1,12 +1,11 @@
 //! The state of an intake at a checkpoint, saved in the journal of the index.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::{Deserialize, Serialize};
 
 use super::reject_file::RejectLengths;
 use super::remote::Place;
 use super::report::Tally;
+use crate::model::id_ranges::{FlaggedIds, IdSet};
 
 /// The state of an intake at a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,16 +18,16 @@ pub struct IntakeState {
     #[serde(default)]
     pub place: Option<Place>,
     /// Named buckets, and whether their listings were truncated.
-    pub named: BTreeMap<u64, bool>,
+    pub named: FlaggedIds,
     /// Buckets that the current source has named, and whether it is incomplete.
     #[serde(default)]
-    pub present: (BTreeSet<u64>, bool),
+    pub present: (IdSet, bool),
     /// Buckets named by incomplete sources.
     #[serde(default)]
-    pub partial: BTreeSet<u64>,
+    pub partial: IdSet,
     /// Buckets that only reject files have named.
     #[serde(default)]
-    pub appended: BTreeSet<u64>,
+    pub appended: IdSet,
     /// Counts so far.
     pub tally: Tally,
     /// Listings of unreachable hosts, which a resumed run continues.
@@ -49,7 +48,7 @@ pub struct AbandonedListing {
     /// The place at which it continues.
     pub place: Option<Place>,
     /// Buckets that are incomplete only because of this listing.
-    pub partial: BTreeSet<u64>,
+    pub partial: IdSet,
     /// The note in the report.
     pub note: String,
 }

@@ -1,6 +1,7 @@
 //! The buckets of a run by their addresses.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use database::{DatabaseError, Pools};
 
@@ -19,12 +20,14 @@ pub struct Target {
 }
 
 /// Maximum number of cached spellings of addresses, and their maximum length in bytes.
-const MOST_WRITTEN: usize = 100_000;
+const MOST_WRITTEN: usize = 20_000;
 const LONGEST_WRITTEN: usize = 512;
 
 /// Assigns addresses to buckets.
 pub struct KnownBuckets {
-    known: HashMap<String, (u64, BucketType)>,
+    /// Buckets by the fingerprints of their addresses, because a million addresses take 100 MiB.
+    known: HashMap<(u64, u64), (u64, BucketType)>,
+    hashers: (RandomState, RandomState),
     written: HashMap<(String, String), Result<Target, String>>,
     next: u64,
     /// Buckets that are not in SQL yet.
@@ -34,12 +37,16 @@ pub struct KnownBuckets {
 impl KnownBuckets {
     /// Reads all buckets. New ones get ids above `largest` and above all ids in SQL.
     pub fn read(pools: &Pools, largest: u64) -> Result<Self, DatabaseError> {
-        let (buckets, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            Ok((buckets::all(db)?, buckets::largest_id(db)?))
+        let hashers = (RandomState::new(), RandomState::new());
+        let (known, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            let mut known = HashMap::new();
+            buckets::each(db, |bucket| {
+                known.insert(fingerprint(&hashers, &bucket.address), (bucket.id, bucket.kind));
+            })?;
+            Ok((known, buckets::largest_id(db)?))
         })?;
-        let known = buckets.into_iter().map(|b| (b.address, (b.id, b.kind))).collect();
         let next = largest.max(in_sql) + 1;
-        Ok(Self { known, written: HashMap::new(), next, new: Vec::new() })
+        Ok(Self { known, hashers, written: HashMap::new(), next, new: Vec::new() })
     }
 
     /// Returns the bucket of an address, which may be new, or the reason the address is bad.
@@ -66,13 +73,20 @@ impl KnownBuckets {
         let (address, kind) =
             Address::parse_typed(written, kind).map_err(|error| error.to_string())?;
         let address = address.as_str().to_owned();
-        if let Some(&(id, kind)) = self.known.get(&address) {
+        let fingerprint = fingerprint(&self.hashers, &address);
+        if let Some(&(id, kind)) = self.known.get(&fingerprint) {
             return Ok(Target { id, kind, address });
         }
         let id = self.next;
         self.next += 1;
-        self.known.insert(address.clone(), (id, kind));
+        self.known.insert(fingerprint, (id, kind));
         self.new.push((id, address.clone(), kind));
         Ok(Target { id, kind, address })
     }
+}
+
+/// Returns 128 bits that practically identify an address. The hashers are random, so equal
+/// fingerprints cannot be constructed.
+fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> (u64, u64) {
+    (hashers.0.hash_one(address), hashers.1.hash_one(address))
 }

@@ -154,12 +154,17 @@ impl Loader {
         let context = self.session.context.clone();
         let named = self.intake.named();
         let (new, truncated) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            let all = buckets::all(db)?;
-            let of = |id: u64| all.get(all.binary_search_by_key(&id, |bucket| bucket.id).ok()?);
-            let buckets: Vec<_> = named.iter().filter_map(|n| Some((of(n.id)?, n))).collect();
-            let new = buckets.iter().filter(|(bucket, _)| bucket.first_indexed.is_none()).count();
-            let truncated = buckets.iter().filter(|(_, named)| named.truncated);
-            Ok((new as u64, truncated.map(|(bucket, _)| bucket.address.clone()).collect()))
+            let (mut new, mut truncated) = (0, Vec::new());
+            buckets::each(db, |bucket| {
+                let Ok(at) = named.binary_search_by_key(&bucket.id, |named| named.id) else {
+                    return;
+                };
+                new += u64::from(bucket.first_indexed.is_none());
+                if named[at].truncated {
+                    truncated.push(bucket.address);
+                }
+            })?;
+            Ok((new, truncated))
         })?;
         let now = context.clock.unix();
         let limit = self.options.removal_limit.filter(|_| self.searched.is_none());

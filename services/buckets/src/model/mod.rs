@@ -9,6 +9,7 @@ pub(crate) mod expression;
 pub mod extension;
 pub(crate) mod file_query;
 pub(crate) mod fold;
+pub(crate) mod id_ranges;
 pub(crate) mod identity;
 pub(crate) mod keywords;
 pub(crate) mod package;

@@ -40,6 +40,25 @@ pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
     rows.into_iter().map(from_row).collect()
 }
 
+/// Buckets that are read at a time.
+const PAGE: i64 = 10_000;
+
+/// Passes all buckets by ascending id, without holding all of them.
+pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseError> {
+    let mut last = 0;
+    loop {
+        let rows: Vec<Row> = bucket::table
+            .filter(bucket::id.gt(last))
+            .select(COLUMNS)
+            .order(bucket::id.asc())
+            .limit(PAGE)
+            .load(db)?;
+        let Some(row) = rows.last() else { return Ok(()) };
+        last = row.0;
+        rows.into_iter().try_for_each(|row| from_row(row).map(&mut take))?;
+    }
+}
+
 /// Returns the bucket with an address.
 pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
     let row: Option<Row> =

@@ -134,7 +134,7 @@ fn mixed_copies_around_removal_in_first_load_are_rejected() {
     let source = copies.0.source(1, 30_000);
     let is_open = || {
         let journal = copies.0.journal(1).unwrap_or_default();
-        journal["open"]["progress"].as_str().is_some_and(|text| text.contains("\"named\":{"))
+        journal["open"]["progress"].as_str().is_some_and(|text| text.contains("\"named\":[["))
     };
     assert!(copies.0.killed_when(&["load", text(&source)], is_open));
     copies.save("old");
