@@ -3,6 +3,8 @@
 use crate::engine::error::EngineError;
 
 const TABLE_UNKNOWN: u32 = 60;
+/// The table was dropped while the statement read it.
+const TABLE_DROPPED: u32 = 218;
 const TOO_SLOW: u32 = 159;
 const CANCELLED: u32 = 394;
 const EXPRESSION: u32 = 427;
@@ -34,7 +36,7 @@ pub(super) enum ClusterError {
 
 impl ClusterError {
     pub(super) fn is_missing_table(&self) -> bool {
-        matches!(self, Self::Server { code: TABLE_UNKNOWN, .. })
+        matches!(self, Self::Server { code: TABLE_UNKNOWN | TABLE_DROPPED, .. })
     }
 }
 
@@ -81,6 +83,8 @@ mod tests {
         let old = "Code: 60, e.displayText() = DB::Exception: Table a.b doesn't exist., \
                    e.what() = DB::Exception\n";
         assert!(server_error(404, old).is_missing_table());
+        let dropped = "Code: 218, e.displayText() = DB::Exception: Table is dropped";
+        assert!(server_error(500, dropped).is_missing_table());
         let new = "Code: 57. DB::Exception: Table a.b already exists. (TABLE_ALREADY_EXISTS) (version 24)";
         assert!(matches!(server_error(500, new), ClusterError::Server { code: 57, .. }));
         assert_eq!(
