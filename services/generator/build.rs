@@ -5,7 +5,8 @@
 //! them. A compressed culture is text: the lists of [`LISTS`], each ended by an empty line, then
 //! the profile. A line of a list begins with a character that says how many bytes it shares with
 //! the line before (`0` is none), then the other bytes, a tab, and a character that encodes the
-//! weight. Cities have two more columns. Names in scripts without an alphabet have one or two: the
+//! weight. Cities have two more columns: the region, and postcodes or their masks. The postcodes of
+//! `data/postcodes` replace the masks. Names in scripts without an alphabet have one or two: the
 //! Latin form and the reading of `data/latin`.
 
 use std::collections::HashMap;
@@ -20,8 +21,10 @@ use flate2::write::DeflateEncoder;
 const LISTS: [&str; 6] =
     ["given_female", "given_male", "surname", "surname_female", "street", "city"];
 
-/// Maximum size of the packed cultures in bytes.
+/// Maximum size of the packed cultures in bytes, without the postcodes.
 const LARGEST: usize = 700 << 10;
+/// Maximum size of the packed postcodes in bytes.
+const LARGEST_POSTCODES: usize = 600 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let manifest = std::env::var("CARGO_MANIFEST_DIR")?;
@@ -29,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data/cultures");
     println!("cargo::rerun-if-changed=data/cultures.tsv");
     println!("cargo::rerun-if-changed=data/latin");
+    println!("cargo::rerun-if-changed=data/postcodes");
     let table = fs::read_to_string(data.join("cultures.tsv"))?;
     let mut packed = Vec::new();
     let mut places = HashMap::new();
@@ -54,8 +58,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         all.extend(u32::try_from(length)?.to_le_bytes());
     }
     all.extend(packed);
-    if all.len() > LARGEST {
-        return Err(format!("the packed cultures have {} bytes", all.len()).into());
+    let mut postcodes = 0;
+    for entry in fs::read_dir(data.join("postcodes"))? {
+        postcodes += deflated(&fs::read(entry?.path())?)?.len();
+    }
+    if postcodes > LARGEST_POSTCODES || all.len() > LARGEST + LARGEST_POSTCODES {
+        return Err(format!("{} bytes, of which {postcodes} for postcodes", all.len()).into());
     }
     fs::write(Path::new(&std::env::var("OUT_DIR")?).join("cultures.bin"), all)?;
     Ok(())
@@ -76,6 +84,9 @@ fn culture(data: &Path, code: &str) -> Result<String, Box<dyn Error>> {
                 rows = with_latin(&rows, &latin)
                     .map_err(|name| format!("{code}: {name} has no Latin form"))?;
             }
+            if list == "city" {
+                rows = with_postcodes(&rows, data, code)?;
+            }
             front_code(&rows, &mut out)?;
         }
         out.push('\n');
@@ -91,6 +102,28 @@ fn with_latin(rows: &str, latin: &HashMap<&str, &str>) -> Result<String, String>
         let name = row.split('\t').next().unwrap_or_default();
         let form = latin.get(name).ok_or(name)?;
         out.push_str(&format!("{row}\t{form}\n"));
+    }
+    Ok(out)
+}
+
+/// Replaces the masks of a culture's towns by their postcodes, if these are known.
+fn with_postcodes(rows: &str, data: &Path, code: &str) -> Result<String, Box<dyn Error>> {
+    // The same towns as in the United States.
+    let code = if code == "en" { "en_US" } else { code };
+    let path = data.join("postcodes").join(format!("{code}.tsv"));
+    if !path.exists() {
+        return Ok(rows.to_owned());
+    }
+    let text = fs::read_to_string(path)?;
+    let known: HashMap<_, _> = text.lines().filter_map(|line| line.rsplit_once('\t')).collect();
+    let mut out = String::new();
+    for row in rows.lines() {
+        let columns: Vec<_> = row.split('\t').collect();
+        let [town, weight, region, _] = columns[..] else { return Err("a town's columns".into()) };
+        let place = format!("{town}\t{region}");
+        let codes =
+            known.get(&*place).ok_or_else(|| format!("{code}: {place} has no postcodes"))?;
+        out.push_str(&format!("{town}\t{weight}\t{region}\t{codes}\n"));
     }
     Ok(out)
 }

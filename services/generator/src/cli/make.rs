@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use jiff::civil::Date;
+use serde::Serialize;
 
 use super::subject::{Subject, kind_of, unknown, unless_closed, without_kind};
 use super::table::{Format, Row, Table};
@@ -14,7 +15,7 @@ use crate::model::numbers::{self, Kind, Wanted};
 use crate::model::person::{self, Limits};
 use crate::model::text::{Lorem, Unit, Vocabulary};
 use crate::model::{Random, SEEDED_DAY, Seed, card, crypto, iban, imei, names, phone, ssn};
-use crate::wire::{PersonAnswer, Record};
+use crate::wire::{AddressAnswer, AddressRow, PersonAnswer, Record};
 
 /// Generates values, any number of them. With a seed, they are the values of the HTTP operation,
 /// except `texts`, where each paragraph has a seed of its own.
@@ -66,6 +67,7 @@ impl MakeCommand {
         let name = self.subject.table();
         let columns = match self.subject {
             Subject::Persons => PersonAnswer::COLUMNS,
+            Subject::Addresses => AddressRow::COLUMNS,
             one_column => one_column.columns(),
         };
         let mut table = Table::begin(self.format, name, columns, out)?;
@@ -100,9 +102,12 @@ impl MakeCommand {
         if let (Subject::Persons, Some(culture)) = (self.subject, culture) {
             let maker = person::Maker::new(culture, day, Limits::default())?;
             return Ok(Box::new(move |index, random| {
-                let made = PersonAnswer::from(maker.make(index, random));
-                let cells = made.cells().into_iter().map(Cow::into_owned).collect();
-                Ok(Row { cells, json: serde_json::to_string(&made)? })
+                row_of(&PersonAnswer::from(maker.make(index, random)))
+            }));
+        }
+        if let (Subject::Addresses, Some(culture)) = (self.subject, culture) {
+            return Ok(Box::new(move |_, random| {
+                row_of(&AddressRow(AddressAnswer::new(culture.address(random), culture)))
             }));
         }
         let mut make = self.maker(today)?;
@@ -145,21 +150,22 @@ impl MakeCommand {
                 let numbers = phone::find(code).with_context(|| unknown(code))?.numbers()?;
                 plain(move |random, out| numbers.write(random, phone::Format::E164, out))
             }
-            Subject::Addresses => {
-                let culture = self.culture()?.unwrap_or_else(names::english);
-                plain(move |random, out| culture.write_address(random, out))
-            }
             Subject::Businesses => {
                 let culture = self.culture()?.unwrap_or_else(names::american);
                 plain(move |random, out| culture.write_company(random, out))
             }
             Subject::Texts => without_kind(of, plain(text))?,
-            // Persons have several columns.
-            Subject::Persons => plain(|_, _| {}),
+            // They have several columns.
+            Subject::Persons | Subject::Addresses => plain(|_, _| {}),
             Subject::Vat => number(of, Kind::Vat)?,
             Subject::Person => number(of, Kind::Person)?,
         })
     }
+}
+
+fn row_of(made: &(impl Record + Serialize)) -> anyhow::Result<Row> {
+    let cells = made.cells().into_iter().map(Cow::into_owned).collect();
+    Ok(Row { cells, json: serde_json::to_string(made)? })
 }
 
 fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Maker {

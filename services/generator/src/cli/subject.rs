@@ -65,8 +65,7 @@ impl Subject {
             Self::Phone => &["phoneNumber"],
             Self::Person | Self::Ssn | Self::Vat => &["number"],
             // Those of the operation.
-            Self::Persons => &[],
-            Self::Addresses => &["address"],
+            Self::Persons | Self::Addresses => &[],
             Self::Texts => &["text"],
         }
     }

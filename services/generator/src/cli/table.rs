@@ -71,7 +71,7 @@ impl<'a> Table<'a> {
     pub fn push(&mut self, row: &Row) -> anyhow::Result<()> {
         let out = &mut *self.out;
         match self.format {
-            Format::Lines if self.columns.len() == 1 => writeln!(out, "{}", row.cells.concat())?,
+            Format::Lines if row.json.starts_with('"') => writeln!(out, "{}", row.cells[0])?,
             Format::Lines | Format::Ndjson => writeln!(out, "{}", row.json)?,
             Format::Csv => write_row(row.cells.iter().map(String::as_str), out)?,
             Format::Json => {

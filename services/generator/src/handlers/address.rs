@@ -7,7 +7,7 @@ use super::input::Input;
 use super::name;
 use super::reply::Unchanged;
 use crate::error::Failures;
-use crate::wire::{AddressParameters, AddressRequest, CultureAnswer};
+use crate::wire::{AddressAnswer, AddressParameters, AddressRequest, AddressRow, CultureAnswer};
 
 /// List the cultures of addresses
 #[utoipa::path(
@@ -26,8 +26,9 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
 
 /// Generate postal addresses
 ///
-/// Each address is one line in the format of its country, without the country. Towns and postcodes
-/// are real; streets and numbers are random. The address may exist: do not send mail.
+/// Each address is one line in the format of its country, without the country; CSV also has its
+/// parts. Towns and postcodes are real, and in 15 countries belong together; streets and numbers are
+/// random. The address may exist: do not send mail. Postcodes contain data of GeoNames (CC BY 4.0).
 #[utoipa::path(
     operation_id = "generateAddresses",
     tag = "Misc",
@@ -45,6 +46,6 @@ pub async fn generate_addresses(
     let seed = input.seed()?;
     let culture = input.culture;
     let mut random = seed.random("generateAddresses", culture.code);
-    let make = move |out: &mut String| culture.write_address(&mut random, out);
-    Ok(input.texts(&seed, input.number, "address", make))
+    let make = move || AddressRow(AddressAnswer::new(culture.address(&mut random), culture));
+    Ok(input.records(&seed, input.number, make))
 }

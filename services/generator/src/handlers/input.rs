@@ -100,8 +100,18 @@ impl<R: Seeded> Input<R> {
     ) -> HttpResponse {
         match quantity {
             None => reply::generated(seed, reply::json(&make())),
-            Some(count) => reply::listed(seed, Made::records(&self.http, count, make)),
+            Some(count) => self.records(seed, count, make),
         }
+    }
+
+    /// Returns a list of values.
+    pub fn records<T: Record + Serialize>(
+        &self,
+        seed: &Seed,
+        count: usize,
+        make: impl FnMut() -> T + Unpin + 'static,
+    ) -> HttpResponse {
+        reply::listed(seed, Made::records(&self.http, count, make))
     }
 }
 

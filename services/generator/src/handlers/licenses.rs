@@ -14,6 +14,8 @@ const NOTICES: &str = concat!(
     include_str!("../../data/LICENSES/libphonenumber.txt"),
     "\n---\n\n",
     include_str!("../../data/LICENSES/python-codicefiscale.txt"),
+    "\n---\n\n",
+    include_str!("../../data/LICENSES/geonames.txt"),
 );
 
 /// Get the licenses of the included data

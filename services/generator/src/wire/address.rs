@@ -1,14 +1,17 @@
 //! Addresses on the wire.
 
-use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use shell::Violation;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::record::Record;
 use super::request::{Request, complete, seeded};
 use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
-use crate::model::names::{self, Culture};
+use crate::model::names::{self, Address, Culture};
 
 /// Parameters of `GET /api/Misc/Random-Address`.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -56,3 +59,93 @@ impl Request for AddressRequest {
 }
 
 seeded!(AddressRequest);
+
+/// An address in parts.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AddressAnswer {
+    /// The whole address on one line.
+    pub(super) line: String,
+    /// Town.
+    pub(super) city: String,
+    /// State or province, if addresses have one.
+    pub(super) region: Option<String>,
+    /// Postcode, if addresses have one.
+    pub(super) postcode: Option<String>,
+    /// Two letters.
+    #[schema(example = "SE")]
+    pub(super) country_code: &'static str,
+    /// Street.
+    pub(super) street: Option<String>,
+    /// House number, with its letter or stair.
+    pub(super) house_number: Option<String>,
+    /// Flat, floor or door.
+    pub(super) unit: Option<String>,
+    /// District of the town.
+    pub(super) district: Option<String>,
+    /// English name of the country.
+    #[schema(example = "Sweden")]
+    pub(super) country: &'static str,
+}
+
+impl AddressAnswer {
+    /// Writes an address of a culture.
+    pub fn new(address: Address, culture: &Culture) -> Self {
+        let Address { line, city, region, postcode, street, house_number, unit, district } =
+            address;
+        let (country_code, country) = (culture.country, culture.country_name);
+        Self {
+            line,
+            city,
+            region,
+            postcode,
+            country_code,
+            street,
+            house_number,
+            unit,
+            district,
+            country,
+        }
+    }
+}
+
+/// An address of a list: one line as JSON, parts as a row of a table.
+pub struct AddressRow(pub AddressAnswer);
+
+impl Serialize for AddressRow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.line)
+    }
+}
+
+impl Record for AddressRow {
+    const COLUMNS: &'static [&'static str] = &[
+        "address",
+        "street",
+        "houseNumber",
+        "unit",
+        "district",
+        "postcode",
+        "city",
+        "region",
+        "country",
+        "countryCode",
+    ];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        let AddressAnswer { street, house_number, unit, district, postcode, region, .. } = &self.0;
+        let optional = |text: &'_ Option<String>| text.clone().unwrap_or_default().into();
+        vec![
+            (&self.0.line).into(),
+            optional(street),
+            optional(house_number),
+            optional(unit),
+            optional(district),
+            optional(postcode),
+            (&self.0.city).into(),
+            optional(region),
+            self.0.country.into(),
+            self.0.country_code.into(),
+        ]
+    }
+}

@@ -20,7 +20,7 @@ mod spelling;
 mod text;
 mod values;
 
-pub use address::{AddressParameters, AddressRequest};
+pub use address::{AddressAnswer, AddressParameters, AddressRequest, AddressRow};
 pub use body::{BodyRequest, DEEPEST, TextDto};
 pub use business::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,

@@ -8,6 +8,7 @@ use shell::Violation;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use super::address::AddressAnswer;
 use super::card::{CardAnswer, reference_day};
 use super::identity::{SexName, birth};
 use super::name::culture;
@@ -160,23 +161,6 @@ pub struct PersonAnswer {
     card: CardAnswer,
 }
 
-/// An address in parts.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AddressAnswer {
-    /// The whole address on one line.
-    line: String,
-    /// Town.
-    city: String,
-    /// State or province, if addresses have one.
-    region: Option<String>,
-    /// Postcode, if addresses have one.
-    postcode: Option<String>,
-    /// Two letters.
-    #[schema(example = "SE")]
-    country_code: &'static str,
-}
-
 impl From<Person> for PersonAnswer {
     fn from(person: Person) -> Self {
         let sex = match person.sex {
@@ -192,13 +176,7 @@ impl From<Person> for PersonAnswer {
             name_latin: person.name.latin,
             name_kana: person.name.kana,
             birth_date: person.born.to_string(),
-            address: AddressAnswer {
-                line: person.address.line,
-                city: person.address.city,
-                region: person.address.region,
-                postcode: person.address.postcode,
-                country_code: person.culture.country,
-            },
+            address: AddressAnswer::new(person.address, person.culture),
             phone: person.phone,
             email: person.email,
             username: person.username,
@@ -235,6 +213,11 @@ impl Record for PersonAnswer {
         "nameLatin",
         "nameKana",
         "username",
+        "street",
+        "houseNumber",
+        "unit",
+        "district",
+        "country",
     ];
 
     fn cells(&self) -> Vec<Cow<'_, str>> {
@@ -266,6 +249,11 @@ impl Record for PersonAnswer {
             (&self.name_latin).into(),
             optional(&self.name_kana).into(),
             (&self.username).into(),
+            optional(&address.street).into(),
+            optional(&address.house_number).into(),
+            optional(&address.unit).into(),
+            optional(&address.district).into(),
+            address.country.into(),
         ]);
         cells
     }

@@ -122,3 +122,29 @@ async fn a_table_has_a_tag_of_its_own() {
     assert_eq!(table.status, 200);
     assert_eq!(asked(table.header("etag")).await.status, 304);
 }
+
+#[actix_web::test]
+async fn addresses_have_parts_as_csv_and_in_persons() {
+    let app = App::start().await;
+    let path = "/api/Misc/Random-Address?culture=de&number=3&seed=demo";
+    let lines = app.ok(path).await;
+    let (_, table) = list(&app, path, "text/csv").await;
+    let rows: Vec<_> = table.lines().collect();
+    assert_eq!(
+        rows[0],
+        "address,street,houseNumber,unit,district,postcode,city,region,country,countryCode"
+    );
+    for (row, line) in rows[1..].iter().zip(lines.as_array().unwrap()) {
+        let line = line.as_str().unwrap();
+        let parts: Vec<_> = row.strip_prefix(&format!("\"{line}\",")).unwrap().split(',').collect();
+        let [street, house, .., postcode, city, _, country, code] = parts[..] else { panic!() };
+        assert_eq!(line, format!("{street} {house}, {postcode} {city}"));
+        assert_eq!((country, code), ("Germany", "DE"));
+    }
+    let address = app.ok("/api/Person?culture=sv&seed=demo").await["address"].take();
+    for part in ["street", "houseNumber", "postcode", "city"] {
+        let part = address[part].as_str().unwrap();
+        assert!(address["line"].as_str().unwrap().contains(part), "{part}");
+    }
+    assert_eq!(address["country"], "Sweden");
+}

@@ -3,6 +3,7 @@
 use std::sync::{LazyLock, OnceLock};
 
 use super::data::Data;
+use crate::model::country;
 use crate::model::random::Random;
 
 const TABLE: &str = include_str!("../../../data/cultures.tsv");
@@ -30,6 +31,8 @@ pub struct Culture {
     pub name: &'static str,
     /// The two letters of its country.
     pub country: &'static str,
+    /// The English name of its country.
+    pub country_name: &'static str,
     position: usize,
     data: OnceLock<Data>,
 }
@@ -49,7 +52,9 @@ static CULTURES: LazyLock<Vec<Culture>> = LazyLock::new(|| {
     let parse = |(position, line): (usize, &'static str)| {
         let mut fields = line.split('\t');
         let mut next = || fields.next().unwrap_or_default();
-        Culture { code: next(), name: next(), country: next(), position, data: OnceLock::new() }
+        let (code, name, country) = (next(), next(), next());
+        let country_name = country::name(country).unwrap_or(country);
+        Culture { code, name, country, country_name, position, data: OnceLock::new() }
     };
     TABLE.lines().enumerate().map(parse).collect()
 });
@@ -120,11 +125,6 @@ impl Culture {
     /// Writes a full name.
     pub fn write_full(&self, random: &mut Random, out: &mut String) {
         self.write(random, Part::Full, out);
-    }
-
-    /// Writes a postal address on one line, without the country.
-    pub fn write_address(&self, random: &mut Random, out: &mut String) {
-        self.data().write_address(random, out);
     }
 
     /// Writes a company name with its legal form.
@@ -212,7 +212,7 @@ mod tests {
             assert!(data.surnames.len() >= if code == "vi" { 20 } else { 30 }, "{code}");
             assert!(data.cities.len() >= 40, "{code} has {} cities", data.cities.len());
             assert!(data.street_names() >= 40, "{code} has {} streets", data.street_names());
-            assert!(crate::model::country::name(culture.country).is_some(), "{code}");
+            assert!(country::name(culture.country).is_some(), "{code}");
         }
     }
 

@@ -21,9 +21,10 @@ pub struct Data {
 
 /// The data of a city.
 struct Place {
+    /// Empty if addresses have none.
     region: Box<str>,
-    /// Masks of its postcodes.
-    postcodes: Box<[Box<str>]>,
+    /// Its postcodes, or their masks.
+    postcodes: List,
 }
 
 /// The patterns of a culture.
@@ -57,8 +58,6 @@ pub struct Subject<'a> {
     pub city: usize,
     /// The name of a company before its legal form.
     pub stem: &'a str,
-    /// The postcode, if already known.
-    pub postcode: &'a str,
 }
 
 impl Data {
@@ -101,10 +100,9 @@ impl Data {
         self.expand(self.profile.full_name.sample(random), subject, random, out);
     }
 
-    /// Writes a postal address on one line.
-    pub fn write_address(&self, random: &mut Random, out: &mut String) {
-        let subject = Subject { city: self.cities.position(random), ..Subject::default() };
-        self.expand(self.profile.address.sample(random), subject, random, out);
+    /// The state or province of a city, or an empty text.
+    pub(super) fn region(&self, city: usize) -> &str {
+        self.places.get(city).map_or("", |place| &place.region)
     }
 
     /// Writes the name of a company.
@@ -170,13 +168,11 @@ impl Data {
             Word::House => self.expand(profile.house.sample(random), about, random, out),
             Word::District => out.push_str(profile.districts.sample(random)),
             Word::City => out.push_str(self.cities.get(about.city)),
-            Word::Region => out.push_str(place.map_or("", |place| &place.region)),
-            Word::Postcode if !about.postcode.is_empty() => out.push_str(about.postcode),
+            Word::Region => out.push_str(self.region(about.city)),
             Word::Postcode => {
-                if let Some(place) = place.filter(|place| !place.postcodes.is_empty()) {
-                    let zero = profile.zero.unwrap_or('0');
-                    let position = random.index(place.postcodes.len());
-                    write_mask(&place.postcodes[position], random, zero, out);
+                if let Some(place) = place {
+                    let mask = place.postcodes.sample(random);
+                    write_mask(mask, random, profile.zero.unwrap_or('0'), out);
                 }
             }
             Word::Company => out.push_str(profile.words.sample(random)),
@@ -189,8 +185,8 @@ impl Data {
 impl Place {
     fn parse(columns: &str) -> Self {
         let (region, postcodes) = columns.split_once('\t').unwrap_or((columns, ""));
-        let postcodes = postcodes.split('|').filter(|mask| !mask.is_empty()).map(Into::into);
-        Self { region: region.into(), postcodes: postcodes.collect() }
+        let postcodes = postcodes.split('|').filter(|mask| !mask.is_empty());
+        Self { region: region.into(), postcodes: List::of(postcodes.map(|mask| (mask, 1))) }
     }
 }
 
@@ -359,6 +355,13 @@ impl Data {
         .map(List::resident)
         .iter()
         .sum();
-        names + others
+        let postcodes: usize = self.places.iter().map(|place| place.postcodes.resident()).sum();
+        names + others + postcodes
+    }
+
+    /// The cities with their regions and postcodes.
+    pub fn places(&self) -> impl Iterator<Item = (&str, &str, &List)> {
+        let places = self.cities.iter().zip(&self.places);
+        places.map(|(city, place)| (city, &*place.region, &place.postcodes))
     }
 }

@@ -1,7 +1,7 @@
-//! Names and addresses with their parts, for whole persons.
+//! Names with their parts, for whole persons.
 
 use super::culture::Culture;
-use super::data::{Data, Subject};
+use super::data::Data;
 use super::latin::latin;
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
@@ -25,28 +25,10 @@ pub struct Identity {
     pub kana: Option<String>,
 }
 
-/// A postal address and its parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Address {
-    /// The whole address on one line.
-    pub line: String,
-    /// The town.
-    pub city: String,
-    /// State or province, if addresses have one.
-    pub region: Option<String>,
-    /// Postcode, if addresses have one.
-    pub postcode: Option<String>,
-}
-
 impl Culture {
     /// Generates the name of a woman or man.
     pub fn identity(&self, female: bool, random: &mut Random) -> Identity {
         self.data().identity(female, self.language(), random)
-    }
-
-    /// Generates an address.
-    pub fn address(&self, random: &mut Random) -> Address {
-        self.data().address(random)
     }
 }
 
@@ -83,21 +65,6 @@ impl Data {
         identity.latin = in_latin.join(" ");
         identity.kana = Some(readings.join(" ")).filter(|kana| !kana.trim().is_empty());
         identity
-    }
-
-    fn address(&self, random: &mut Random) -> Address {
-        let place = Subject { city: self.cities.position(random), ..Subject::default() };
-        let mut word = |word| {
-            let mut text = String::new();
-            self.expand(&[Piece::Word(word)], place, random, &mut text);
-            text
-        };
-        let [city, region, postcode] = [Word::City, Word::Region, Word::Postcode].map(&mut word);
-        let mut line = String::with_capacity(64);
-        let subject = Subject { postcode: &postcode, ..place };
-        self.expand(self.profile.address.sample(random), subject, random, &mut line);
-        let some = |text: String| (!text.is_empty()).then_some(text);
-        Address { line, city, region: some(region), postcode: some(postcode) }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `build.rs` packs the lists. A culture is unpacked at first use.
 
+mod address;
 mod culture;
 mod data;
 mod identity;
@@ -10,6 +11,7 @@ mod list;
 mod pack;
 mod pattern;
 
+pub use address::Address;
 pub use culture::{Culture, Part, all, american, english, find};
-pub use identity::{Address, Identity};
+pub use identity::Identity;
 pub use latin::plain;
