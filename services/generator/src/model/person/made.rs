@@ -8,7 +8,7 @@ use crate::model::card::{Card, CardType, issued};
 use crate::model::iban;
 use crate::model::names::{Address, Culture, Identity};
 use crate::model::numbers::{self, Kind, Schemes, Sex, Wanted};
-use crate::model::phone::{self, Format, Numbers, PatternError};
+use crate::model::phone::{self, Format, PatternError, Region};
 use crate::model::random::Random;
 
 /// A person of a culture.
@@ -53,7 +53,7 @@ pub struct Limits {
 /// Generates persons of one culture.
 pub struct Maker {
     culture: &'static Culture,
-    phone: Option<Numbers<'static>>,
+    phone: Option<&'static Region>,
     schemes: Option<Schemes>,
     iban: Option<&'static iban::Country>,
     ages: Ages,
@@ -72,7 +72,9 @@ impl Maker {
         let country = culture.country;
         Ok(Self {
             culture,
-            phone: phone::find(country).map(phone::Region::numbers).transpose()?,
+            phone: phone::find(country)
+                .map(|region| region.numbers().map(|_| region))
+                .transpose()?,
             schemes: numbers::find(country, Kind::Person),
             iban: iban::find(country),
             ages: Ages::new(country, limits.least, limits.most, day),
@@ -92,7 +94,10 @@ impl Maker {
         let name = self.culture.identity(female, random);
         let address = self.culture.address(random);
         let mut phone = String::with_capacity(16);
-        if let Some(numbers) = self.phone {
+        let numbers = |region: &'static Region| {
+            region.numbers_in(&address.city, address.region.as_deref()).ok()
+        };
+        if let Some(numbers) = self.phone.and_then(numbers) {
             numbers.write(random, Format::E164, &mut phone);
         }
         let language = self.culture.language();
@@ -229,6 +234,33 @@ mod tests {
             let texan = person.address.region.as_deref() == Some("TX");
             let area: u32 = number(&person)[..3].parse().unwrap();
             assert_eq!((449..=467).contains(&area), texan, "{area}");
+        }
+    }
+
+    #[test]
+    fn fixed_lines_have_the_area_code_of_the_town() {
+        // Town, its area codes, and the first digits of all fixed lines.
+        for (code, town, own, fixed) in [
+            ("de", "Berlin", "30", &["2", "3", "4", "5", "6", "7", "8", "9"][..]),
+            ("fr", "Marseille", "4", &["1", "2", "3", "4", "5"]),
+            ("it", "Roma", "06", &["0"]),
+            ("en_GB", "London", "20", &["1", "2"]),
+            ("es", "Madrid", "91", &["8", "9"]),
+            ("en_US", "Houston", "281 346 713 832 621", &[""]),
+        ] {
+            let mut seen = 0;
+            for person in persons(code, Limits::default(), 1_500) {
+                let number = match &*person.phone {
+                    phone if phone.starts_with("+1") => &phone[2..],
+                    phone => &phone[3..],
+                };
+                let is_fixed = fixed.iter().any(|digits| number.starts_with(digits));
+                if is_fixed && person.address.city == town {
+                    assert!(own.split(' ').any(|area| number.starts_with(area)), "{town} {number}");
+                    seen += 1;
+                }
+            }
+            assert!(seen > 0, "{town}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Telephone numbers of 245 regions, generated from the numbering plans of libphonenumber.
 
+mod areas;
 mod automaton;
 mod fiction;
 mod format;

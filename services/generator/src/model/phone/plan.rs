@@ -50,6 +50,18 @@ impl Plan {
         Ok(Self { mobile: kind(mobile, rare)?, fixed: kind(fixed, "")? })
     }
 
+    /// Compiles the fixed lines of a town, whose whole national numbers match `area`.
+    pub(super) fn compile_area(patterns: &Patterns, area: &str) -> Result<Self, PatternError> {
+        let longest = LONGEST - patterns.calling_code.len();
+        let fixed = &patterns.kinds[1];
+        let compile = |wanted| {
+            let required = [patterns.general, fixed.carried, area];
+            let pattern = Pattern { wanted, required, unwanted: patterns.other };
+            Kind::compile(pattern, "", fixed.example, longest)
+        };
+        Ok(Self { mobile: compile("")?, fixed: compile(fixed.pattern)? })
+    }
+
     /// Compiles the fictional ranges of a region. In North America they exist in every area.
     pub(super) fn compile_fiction(
         patterns: &Patterns,
@@ -64,13 +76,21 @@ impl Plan {
         Ok(Self { mobile: kind(fiction.mobile, "")?, fixed: kind(fiction.fixed, areas)? })
     }
 
-    /// Samples a national number: 70 percent mobile, the others fixed lines.
-    pub(super) fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {
+    /// Samples a national number: 70 percent mobile, the others fixed lines, which are those of
+    /// `area` if there is one.
+    pub(super) fn push(&self, area: Option<&Self>, random: &mut Random, out: &mut AsciiBuffer) {
         let mobile = match (self.mobile.is_empty(), self.fixed.is_empty()) {
             (false, false) => random.percent(MOBILE),
             (no_mobile, _) => !no_mobile,
         };
-        (if mobile { &self.mobile } else { &self.fixed }).push(random, out);
+        let area = area.filter(|area| !area.fixed.is_empty());
+        let fixed = area.map_or(&self.fixed, |area| &area.fixed);
+        (if mobile { &self.mobile } else { fixed }).push(random, out);
+    }
+
+    /// True if there is no number of the plan.
+    pub(super) fn is_empty(&self) -> bool {
+        self.mobile.is_empty() && self.fixed.is_empty()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
+use super::areas::{self, Area};
 use super::automaton::PatternError;
 use super::fiction;
 use super::format::Format;
@@ -20,6 +21,7 @@ pub struct Region {
     patterns: Patterns,
     plan: OnceLock<Plan>,
     fiction: OnceLock<Plan>,
+    areas: OnceLock<Vec<Area>>,
 }
 
 static REGIONS: LazyLock<Vec<Region>> =
@@ -58,7 +60,8 @@ impl Region {
         let kinds = [kind(mobile, was_mobile, mobile_length), kind(fixed, was_fixed, fixed_length)];
         let general = fields.next().unwrap_or_default();
         let patterns = Patterns { code, calling_code, kinds, other, general };
-        Self { code, calling_code, patterns, plan: OnceLock::new(), fiction: OnceLock::new() }
+        let (plan, fiction, areas) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { code, calling_code, patterns, plan, fiction, areas }
     }
 
     /// The numbers of subscribers, compiled when they are first wanted.
@@ -67,7 +70,27 @@ impl Region {
     /// When a pattern of the table does not compile; a test compiles all of them.
     pub fn numbers(&self) -> Result<Numbers<'_>, PatternError> {
         let plan = compiled(&self.plan, || Plan::compile(&self.patterns))?;
-        Ok(Numbers { calling_code: self.calling_code, plan })
+        Ok(Numbers { calling_code: self.calling_code, plan, area: None })
+    }
+
+    /// The numbers of subscribers in a town: their fixed lines, and in North America also their
+    /// mobile numbers, have its area code if this is known.
+    ///
+    /// # Errors
+    /// When a pattern does not compile; a test compiles all of them.
+    pub fn numbers_in(&self, town: &str, state: Option<&str>) -> Result<Numbers<'_>, PatternError> {
+        let numbers = self.numbers()?;
+        let mut areas = self.areas.get_or_init(|| areas::of(self.code)).iter();
+        let state = state.unwrap_or_default();
+        let Some(area) = areas.find(|area| area.town == town && area.state == state) else {
+            return Ok(numbers);
+        };
+        let compile = || Plan::compile_area(&self.patterns, &area.pattern);
+        let area = compiled(&area.plan, compile)?;
+        match self.calling_code {
+            "1" if !area.is_empty() => Ok(Numbers { plan: area, ..numbers }),
+            _ => Ok(Numbers { area: Some(area), ..numbers }),
+        }
     }
 
     /// The numbers that are kept free for films and books; none where no such range is known.
@@ -78,7 +101,7 @@ impl Region {
         let Some(fiction) = fiction::of(self.code) else { return Ok(None) };
         let compile = || Plan::compile_fiction(&self.patterns, fiction);
         let plan = compiled(&self.fiction, compile)?;
-        Ok(Some(Numbers { calling_code: self.calling_code, plan }))
+        Ok(Some(Numbers { calling_code: self.calling_code, plan, area: None }))
     }
 
     /// Whether ranges are known that are kept free for films and books.
@@ -105,6 +128,8 @@ fn compiled(
 pub struct Numbers<'a> {
     calling_code: &'static str,
     plan: &'a Plan,
+    /// The fixed lines of a town.
+    area: Option<&'a Plan>,
 }
 
 impl Numbers<'_> {
@@ -113,7 +138,7 @@ impl Numbers<'_> {
         let mut number = AsciiBuffer::new();
         number.push(b'+');
         number.push_str(self.calling_code);
-        self.plan.push(random, &mut number);
+        self.plan.push(self.area, random, &mut number);
         format.write(number.as_str(), out);
     }
 }
@@ -156,6 +181,20 @@ mod tests {
                 let kind = valid.kind;
                 assert!(kind.contains("MOBILE") || kind == "FIXED_LINE", "{number} {kind}");
                 assert!(number.len() <= 16, "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_town_with_an_area_code_has_numbers_of_it() {
+        for code in ["DE", "ES", "FR", "GB", "IT", "US"] {
+            let region = find(code).unwrap();
+            let towns = areas::of(code);
+            assert!(towns.len() >= 70, "{code}");
+            for town in towns.iter().step_by(7) {
+                let numbers = region.numbers_in(town.town, Some(town.state)).unwrap();
+                let area = numbers.area.unwrap_or(numbers.plan);
+                assert!(!area.is_empty(), "{code} {}", town.town);
             }
         }
     }

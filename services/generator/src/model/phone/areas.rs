@@ -1,0 +1,27 @@
+//! Area codes of towns.
+
+use std::sync::OnceLock;
+
+use super::plan::Plan;
+
+/// Country, town, state or province, and the codes of the town.
+const TABLE: &str = include_str!("../../../data/areas.tsv");
+
+/// The numbers of a town.
+pub(super) struct Area {
+    pub(super) town: &'static str,
+    pub(super) state: &'static str,
+    /// A pattern of the whole national number.
+    pub(super) pattern: String,
+    pub(super) plan: OnceLock<Plan>,
+}
+
+/// The towns of a region that have listed codes.
+pub(super) fn of(region: &str) -> Vec<Area> {
+    let parse = |row: &'static str| {
+        let mut fields = row.split('\t').skip(1);
+        let [town, state, codes] = std::array::from_fn(|_| fields.next().unwrap_or_default());
+        Area { town, state, pattern: format!(r"(?:{codes})\d+"), plan: OnceLock::new() }
+    };
+    TABLE.lines().filter(|row| row.split('\t').next() == Some(region)).map(parse).collect()
+}
