@@ -7,6 +7,7 @@ use super::input::Input;
 use super::name;
 use super::reply::Unchanged;
 use crate::error::Failures;
+use crate::model::Random;
 use crate::wire::{AddressAnswer, AddressParameters, AddressRequest, AddressRow, CultureAnswer};
 
 /// List the cultures of addresses
@@ -27,7 +28,7 @@ pub async fn list_misc_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
 /// Generate postal addresses
 ///
 /// Each address is one line in the format of its country, without the country; CSV also has its
-/// parts. Towns and postcodes are real, and in 15 countries belong together; streets and numbers are
+/// parts. Towns and postcodes are real, and in 20 countries belong together; streets and numbers are
 /// random. The address may exist: do not send mail. Postcodes contain data of GeoNames (CC BY 4.0).
 #[utoipa::path(
     operation_id = "generateAddresses",
@@ -45,7 +46,9 @@ pub async fn generate_addresses(
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
     let culture = input.culture;
-    let mut random = seed.random("generateAddresses", culture.code);
-    let make = move || AddressRow(AddressAnswer::new(culture.address(&mut random), culture));
-    Ok(input.records(&seed, input.number, make))
+    let random = seed.random("generateAddresses", culture.code);
+    let make = move |_, random: &mut Random| {
+        AddressRow(AddressAnswer::new(culture.address(random), culture))
+    };
+    input.records(&seed, random, make).await
 }

@@ -5,7 +5,7 @@ use auth::After;
 
 use super::input::Input;
 use crate::error::Failures;
-use crate::model::{brand, suggestion};
+use crate::model::{Random, brand, suggestion};
 use crate::wire::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };
@@ -53,9 +53,9 @@ pub async fn generate_business_names(
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
     let culture = input.culture;
-    let mut random = seed.random("generateBusinessNames", culture.code);
-    let make = move |out: &mut String| culture.write_company(&mut random, out);
-    Ok(input.texts(&seed, input.number, "name", make))
+    let random = seed.random("generateBusinessNames", culture.code);
+    let make = move |random: &mut Random, out: &mut String| culture.write_company(random, out);
+    input.texts(&seed, random, "name", make).await
 }
 
 /// Generate brand names

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
-use crate::model::SEEDED_DAY;
 use crate::model::card::{self, CARD_TYPES, Card};
+use crate::model::{Random, SEEDED_DAY};
 use crate::state::State;
 use crate::wire::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
@@ -42,10 +42,11 @@ pub async fn generate_card(
     let seed = input.seed()?;
     let usual = || if input.seed.is_some() { SEEDED_DAY } else { state.today() };
     let day = input.reference_day.unwrap_or_else(usual);
-    let mut random = seed.random("generateCard", "");
+    let random = seed.random("generateCard", "");
     let (brand, spelling) = (input.card_type, input.spelling);
-    let make = move || CardAnswer::new(Card::generate(&mut random, brand, day), spelling);
-    let response = input.record_or_records(&seed, input.quantity, make);
+    let make =
+        move |_, random: &mut Random| CardAnswer::new(Card::generate(random, brand, day), spelling);
+    let response = input.record_or_records(&seed, random, make).await?;
     Ok(reply::with_reference_day(response, day))
 }
 

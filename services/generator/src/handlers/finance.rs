@@ -11,7 +11,7 @@ use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
 use crate::model::crypto::{self, COINS};
-use crate::model::iban;
+use crate::model::{Random, iban};
 use crate::state::State;
 use crate::wire::{
     CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, CryptoValidationAnswer,
@@ -58,14 +58,14 @@ pub async fn generate_crypto_address(
     After(input): After<Input<CryptoRequest>>,
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut random = seed.random("generateCryptoAddress", "");
+    let random = seed.random("generateCryptoAddress", "");
     let coin = input.coin;
-    let make = move || {
+    let make = move |_, random: &mut Random| {
         let mut address = String::new();
-        coin.write(&mut random, &mut address);
+        coin.write(random, &mut address);
         CryptoAnswer { kind: coin.name, address }
     };
-    Ok(input.record_or_records(&seed, input.quantity, make))
+    input.record_or_records(&seed, random, make).await
 }
 
 /// Check a crypto address
@@ -118,14 +118,14 @@ pub async fn validate_iban(After(input): After<Input<IbanValidationRequest>>) ->
 #[get("/api/Finance/Iban/{countryCode}")]
 pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut random = seed.random("generateIban", "");
+    let random = seed.random("generateIban", "");
     let (country, spelling) = (input.country, input.spelling);
-    let make = move |out: &mut String| {
+    let make = move |random: &mut Random, out: &mut String| {
         let mut number = String::new();
-        country.write(&mut random, &mut number);
+        country.write(random, &mut number);
         out.push_str(&spelling.apply(number, iban::grouped));
     };
-    Ok(input.text_or_texts(&seed, input.quantity, "iban", make))
+    input.text_or_texts(&seed, random, "iban", make).await
 }
 
 /// List the countries with IBANs

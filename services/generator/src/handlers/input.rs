@@ -8,17 +8,19 @@ use std::ops::Deref;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_TYPE;
-use actix_web::web::Bytes;
+use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use auth::Caller;
 use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 use shell::{Fault, media, read_body};
 
-use super::list::Made;
-use super::reply;
+use super::list::{self, Made, Sent, Span};
+use super::{reply, stream};
 use crate::error::Error;
-use crate::model::Seed;
-use crate::wire::{BodyRequest, Record, Request, Seeded};
+use crate::model::{Random, Seed};
+use crate::state::State;
+use crate::wire::{BodyRequest, Extent, Form, Record, Request, Seeded, Series, read_for_json};
 
 /// Maximum length of a body in bytes.
 const BODY_LIMIT: usize = 1 << 20;
@@ -53,17 +55,6 @@ impl<R: Seeded> Input<R> {
         }
     }
 
-    /// Returns a list of texts, each appended by `make`; see [`Made::texts`].
-    pub fn texts(
-        &self,
-        seed: &Seed,
-        count: usize,
-        column: &'static str,
-        make: impl FnMut(&mut String) + Unpin + 'static,
-    ) -> HttpResponse {
-        reply::listed(seed, Made::texts(&self.http, count, column, make))
-    }
-
     /// Returns a list of existing texts.
     pub fn made_texts(
         &self,
@@ -72,46 +63,93 @@ impl<R: Seeded> Input<R> {
         texts: Vec<String>,
     ) -> HttpResponse {
         let (count, mut texts) = (texts.len(), texts.into_iter());
-        self.texts(seed, count, column, move |out| out.extend(texts.next()))
+        let make = move |_, out: &mut String| out.extend(texts.next());
+        let made = list::texts(Span::of(&self.http, count, Extent::default()), column, make);
+        reply::listed(seed, made.whole())
+    }
+}
+
+impl<R: Series> Input<R> {
+    /// Returns a list of texts, each appended by `make`.
+    pub async fn texts(
+        &self,
+        seed: &Seed,
+        mut random: Random,
+        column: &'static str,
+        mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
+    ) -> Result<HttpResponse, actix_web::Error> {
+        let made = list::texts(self.span(), column, move |index, out| {
+            random.seek(index);
+            make(&mut random, out);
+        });
+        self.listed(seed, made).await
     }
 
     /// Returns one text, or a list if a quantity was requested.
-    pub fn text_or_texts(
+    pub async fn text_or_texts(
         &self,
         seed: &Seed,
-        quantity: Option<usize>,
+        mut random: Random,
         column: &'static str,
-        mut make: impl FnMut(&mut String) + Unpin + 'static,
-    ) -> HttpResponse {
-        let Some(count) = quantity else {
-            let mut text = String::new();
-            make(&mut text);
-            return reply::generated(seed, reply::json(&text));
-        };
-        self.texts(seed, count, column, make)
+        mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
+    ) -> Result<HttpResponse, actix_web::Error> {
+        if self.read.quantity().is_some() {
+            return self.texts(seed, random, column, make).await;
+        }
+        let mut text = String::new();
+        random.seek(self.read.extent().offset);
+        make(&mut random, &mut text);
+        Ok(reply::generated(seed, reply::json(&text)))
+    }
+
+    /// Returns a list of values. `make` gets the index of each.
+    pub async fn records<T: Record + Serialize>(
+        &self,
+        seed: &Seed,
+        mut random: Random,
+        mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
+    ) -> Result<HttpResponse, actix_web::Error> {
+        let made = list::records(self.span(), move |index| {
+            random.seek(index);
+            make(index, &mut random)
+        });
+        self.listed(seed, made).await
     }
 
     /// Returns one value, or a list if a quantity was requested.
-    pub fn record_or_records<T: Record + Serialize>(
+    pub async fn record_or_records<T: Record + Serialize>(
         &self,
         seed: &Seed,
-        quantity: Option<usize>,
-        mut make: impl FnMut() -> T + Unpin + 'static,
-    ) -> HttpResponse {
-        match quantity {
-            None => reply::generated(seed, reply::json(&make())),
-            Some(count) => self.records(seed, count, make),
+        mut random: Random,
+        mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
+    ) -> Result<HttpResponse, actix_web::Error> {
+        if self.read.quantity().is_some() {
+            return self.records(seed, random, make).await;
         }
+        let index = self.read.extent().offset;
+        random.seek(index);
+        Ok(reply::generated(seed, reply::json(&make(index, &mut random))))
     }
 
-    /// Returns a list of values.
-    pub fn records<T: Record + Serialize>(
+    fn span(&self) -> Span {
+        Span::of(&self.http, self.read.quantity().unwrap_or(1), self.read.extent())
+    }
+
+    /// Sends a list. One that is longer than JSON lists may be uses one of the caller's slots.
+    async fn listed<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static>(
         &self,
         seed: &Seed,
-        count: usize,
-        make: impl FnMut() -> T + Unpin + 'static,
-    ) -> HttpResponse {
-        reply::listed(seed, Made::records(&self.http, count, make))
+        made: Made<F>,
+    ) -> Result<HttpResponse, actix_web::Error> {
+        if !self.read.is_long() {
+            return Ok(reply::listed(seed, made.whole()));
+        }
+        let caller = Caller::extract(&self.http).await?;
+        let state = Data::<State>::extract(&self.http).await?;
+        let Made { form, chunks } = made;
+        let body = stream::body(&self.http, &caller, &state, chunks);
+        let body = body.map_err(|fault| self.error(fault))?;
+        Ok(reply::listed(seed, Sent { form, body }))
     }
 }
 
@@ -121,7 +159,11 @@ impl<R: Request> FromRequest for Input<R> {
 
     fn from_request(http: &HttpRequest, _: &mut Payload) -> Self::Future {
         let variable = http.match_info().iter().next().map_or("", |(_, value)| value);
-        ready(match R::read(http.query_string(), variable) {
+        let read = match list::form(http) {
+            Form::Json => read_for_json(http.query_string(), variable),
+            Form::Csv | Form::Ndjson => R::read(http.query_string(), variable),
+        };
+        ready(match read {
             Ok(read) => Ok(Self { read, http: http.clone() }),
             Err(violations) => Err(Fault::InvalidQuery(violations).into_error(http)),
         })

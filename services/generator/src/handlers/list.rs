@@ -7,87 +7,116 @@ use serde::Serialize;
 use shell::is_head;
 
 use super::chunks::{self, Chunks};
-use crate::wire::{Form, Record, push_row};
+use crate::wire::{Extent, Form, Record, push_row};
 
-/// A list whose values are generated while it is sent.
-pub struct Made {
+/// The part of a list that is wanted, and its form.
+#[derive(Clone, Copy)]
+pub struct Span {
+    form: Form,
+    /// False for `HEAD`.
+    is_sent: bool,
+    count: usize,
+    extent: Extent,
+}
+
+impl Span {
+    /// A part of `count` values, as the request accepts it.
+    pub fn of(request: &HttpRequest, count: usize, extent: Extent) -> Self {
+        Self { form: form(request), is_sent: !is_head(request), count, extent }
+    }
+}
+
+/// A list that is ready to be sent.
+pub struct Sent {
     pub form: Form,
     pub body: BoxBody,
 }
 
-impl Made {
-    /// A list of `count` texts, each appended by `make` to an empty text. `column` is the column
-    /// name in CSV.
-    pub fn texts(
-        request: &HttpRequest,
-        count: usize,
-        column: &'static str,
-        mut make: impl FnMut(&mut String) + Unpin + 'static,
-    ) -> Self {
-        let mut item = String::new();
-        Self::of(request, count, column, move |form, out| {
-            item.clear();
-            make(&mut item);
-            match form {
-                Form::Csv => push_row([item.as_str()], out),
-                Form::Json | Form::Ndjson => push_json(&item, out),
-            }
-        })
-    }
+/// A list whose values are generated while it is sent.
+pub struct Made<F> {
+    pub form: Form,
+    /// Appends the next value. Returns false after the last.
+    pub chunks: Option<F>,
+}
 
-    /// A list of `count` records.
-    pub fn records<R: Record + Serialize>(
-        request: &HttpRequest,
-        count: usize,
-        mut make: impl FnMut() -> R + Unpin + 'static,
-    ) -> Self {
-        let columns = R::COLUMNS;
-        Self::of(request, count, columns, move |form, out| {
-            let item = make();
-            match form {
-                Form::Csv => push_row(item.cells().iter().map(|cell| &**cell), out),
-                Form::Json | Form::Ndjson => push_json(&item, out),
-            }
-        })
+impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Made<F> {
+    /// The list without a limit on how many are sent at a time.
+    pub fn whole(self) -> Sent {
+        let body = self.chunks.map_or_else(chunks::unmade, |next| Chunks::new(next).boxed());
+        Sent { form: self.form, body }
     }
+}
 
-    fn of(
-        request: &HttpRequest,
-        count: usize,
-        columns: impl Columns,
-        mut push: impl FnMut(Form, &mut Vec<u8>) + Unpin + 'static,
-    ) -> Self {
-        let form = form(request);
-        if is_head(request) {
-            return Self { form, body: chunks::unmade() };
+/// Prepares a list of texts, each appended by `make` to an empty text. `column` is the column name in
+/// CSV.
+pub fn texts(
+    span: Span,
+    column: &'static str,
+    mut make: impl FnMut(u64, &mut String) + Unpin + 'static,
+) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
+    let mut item = String::new();
+    made(span, column, move |index, form, out| {
+        item.clear();
+        make(index, &mut item);
+        match form {
+            Form::Csv => push_row([item.as_str()], out),
+            Form::Json | Form::Ndjson => push_json(&item, out),
         }
-        let mut made = 0;
-        let body = Chunks::new(move |out| {
-            if made == 0 {
-                match form {
-                    Form::Json => out.push(b'['),
-                    Form::Csv => push_row(columns.names().iter().copied(), out),
-                    Form::Ndjson => {}
+    })
+}
+
+/// Prepares a list of records.
+pub fn records<R: Record + Serialize>(
+    span: Span,
+    mut make: impl FnMut(u64) -> R + Unpin + 'static,
+) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
+    let columns = R::COLUMNS;
+    made(span, columns, move |index, form, out| {
+        let item = make(index);
+        match form {
+            Form::Csv => push_row(item.cells().iter().map(|cell| &**cell), out),
+            Form::Json | Form::Ndjson => push_json(&item, out),
+        }
+    })
+}
+
+fn made(
+    span: Span,
+    columns: impl Columns,
+    mut push: impl FnMut(u64, Form, &mut Vec<u8>) + Unpin + 'static,
+) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
+    let form = span.form;
+    let mut made = 0;
+    let next = move |out: &mut Vec<u8>| {
+        if made == 0 {
+            match form {
+                Form::Json => out.push(b'['),
+                Form::Csv => {
+                    if span.extent.bom {
+                        out.extend_from_slice("\u{feff}".as_bytes());
+                    }
+                    push_row(columns.names().iter().copied(), out);
                 }
+                Form::Ndjson => {}
             }
-            if made < count {
-                if made > 0 && form == Form::Json {
-                    out.push(b',');
-                }
-                push(form, out);
-                if form == Form::Ndjson {
-                    out.push(b'\n');
-                }
+        }
+        if made < span.count {
+            if made > 0 && form == Form::Json {
+                out.push(b',');
             }
-            made += 1;
-            let more = made < count;
-            if !more && form == Form::Json {
-                out.push(b']');
+            push(span.extent.offset + made as u64, form, out);
+            if form == Form::Ndjson {
+                out.push(b'\n');
             }
-            more
-        });
-        Self { form, body: body.boxed() }
-    }
+        }
+        made += 1;
+        let more = made < span.count;
+        if !more && form == Form::Json {
+            out.push(b']');
+        }
+        more
+    };
+    Made { form, chunks: span.is_sent.then_some(next) }
 }
 
 /// Returns the list format that the client accepts.

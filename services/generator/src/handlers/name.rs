@@ -8,7 +8,7 @@ use auth::{After, Caller};
 use super::input::Input;
 use super::reply::{List, Unchanged};
 use crate::error::Failures;
-use crate::model::names;
+use crate::model::{Random, names};
 use crate::wire::{CultureAnswer, NameParameters, NameRequest};
 
 /// Generate names of people
@@ -27,10 +27,10 @@ pub async fn generate_names(
     After(input): After<Input<NameRequest>>,
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut random = seed.random("generateNames", input.culture.code);
+    let random = seed.random("generateNames", input.culture.code);
     let (culture, part) = (input.culture, input.part);
-    let make = move |out: &mut String| culture.write(&mut random, part, out);
-    Ok(input.texts(&seed, input.quantity, "name", make))
+    let make = move |random: &mut Random, out: &mut String| culture.write(random, part, out);
+    input.texts(&seed, random, "name", make).await
 }
 
 /// List the cultures of names

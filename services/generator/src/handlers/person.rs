@@ -8,8 +8,8 @@ use shell::Fault;
 use super::input::Input;
 use super::reply;
 use crate::error::Failures;
-use crate::model::SEEDED_DAY;
 use crate::model::person::Maker;
+use crate::model::{Random, SEEDED_DAY};
 use crate::state::State;
 use crate::wire::{OneOrSeveral, PersonAnswer, PersonParameters, PersonRequest};
 
@@ -70,12 +70,8 @@ pub async fn generate_persons(
         return Err(input.error(Fault::InvalidQuery(vec![violation])));
     }
     let maker = Maker::new(input.culture, day, input.limits).map_err(|cause| input.error(cause))?;
-    let mut random = seed.random("generatePersons", input.culture.code);
-    let mut indexes = 0..;
-    let make = move || {
-        let index = indexes.next().unwrap_or_default();
-        PersonAnswer::from(maker.make(index, &mut random))
-    };
-    let response = input.record_or_records(&seed, input.quantity, make);
+    let random = seed.random("generatePersons", input.culture.code);
+    let make = move |index, random: &mut Random| PersonAnswer::from(maker.make(index, random));
+    let response = input.record_or_records(&seed, random, make).await?;
     Ok(reply::with_reference_day(response, day))
 }

@@ -9,7 +9,7 @@ use super::countries;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
-use crate::model::{imei, phone};
+use crate::model::{Random, imei, phone};
 use crate::wire::{
     CountryAnswer, ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
     PhoneValidationParameters, PhoneValidationRequest,
@@ -34,7 +34,7 @@ pub async fn generate_phone_numbers(
     After(input): After<Input<PhoneRequest>>,
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut random = seed.random("generatePhoneNumbers", "");
+    let random = seed.random("generatePhoneNumbers", "");
     let numbers = match input.fictional {
         false => input.region.numbers().map(Some),
         true => input.region.fictional_numbers(),
@@ -42,12 +42,12 @@ pub async fn generate_phone_numbers(
     // Validation has rejected regions without fictional numbers.
     let numbers = numbers.map_err(|cause| input.error(cause))?;
     let format = input.format;
-    let make = move |out: &mut String| {
+    let make = move |random: &mut Random, out: &mut String| {
         if let Some(numbers) = &numbers {
-            numbers.write(&mut random, format, out);
+            numbers.write(random, format, out);
         }
     };
-    Ok(input.texts(&seed, input.quantity, "phoneNumber", make))
+    input.texts(&seed, random, "phoneNumber", make).await
 }
 
 /// Generate device identifiers
@@ -68,9 +68,8 @@ pub async fn generate_imeis(
     After(input): After<Input<ImeiRequest>>,
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut random = seed.random("generateImeis", "");
-    let make = move |out: &mut String| imei::write(&mut random, out);
-    Ok(input.texts(&seed, input.quantity, "imei", make))
+    let random = seed.random("generateImeis", "");
+    input.texts(&seed, random, "imei", imei::write).await
 }
 
 /// Check a telephone number

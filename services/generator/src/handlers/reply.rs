@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use shell::{EntityTag, Validators};
 use utoipa::IntoResponses;
 
-use super::list::{Made, form, written};
+use super::list::{Sent, form, written};
 use crate::model::{DATA_VERSION, Seed};
 use crate::state::State;
 use crate::wire::{Form, Record};
@@ -57,7 +57,7 @@ pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
 }
 
 /// Returns a list generated from a seed.
-pub fn listed(seed: &Seed, made: Made) -> HttpResponse {
+pub fn listed(seed: &Seed, made: Sent) -> HttpResponse {
     let mut response = marked(seed, HttpResponse::with_body(StatusCode::OK, made.body));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(made.form.content_type()));

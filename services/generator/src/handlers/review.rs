@@ -5,7 +5,7 @@ use auth::After;
 
 use super::input::Input;
 use crate::error::Failures;
-use crate::model::review;
+use crate::model::{Random, review};
 use crate::wire::{ReviewParameters, ReviewRequest};
 
 /// Generate product reviews
@@ -27,8 +27,8 @@ pub async fn generate_reviews(
     After(input): After<Input<ReviewRequest>>,
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
-    let mut random = seed.random("generateReviews", "");
+    let random = seed.random("generateReviews", "");
     let product = input.product.clone();
-    let make = move |out: &mut String| review::write(&product, &mut random, out);
-    Ok(input.texts(&seed, input.quantity, "review", make))
+    let make = move |random: &mut Random, out: &mut String| review::write(&product, random, out);
+    input.texts(&seed, random, "review", make).await
 }

@@ -8,6 +8,7 @@ use shell::Fault;
 use super::input::{BodyInput, Input};
 use super::reply;
 use crate::error::{BodyFailures, Failures};
+use crate::model::Random;
 use crate::state::State;
 use crate::wire::{
     IdentityParameters, IdentityRequest, NumberAnswer, NumberParameters, NumberRequest,
@@ -37,13 +38,13 @@ pub async fn generate_social_number(
         return Err(input.error(Fault::InvalidQuery(vec![violation])));
     }
     let seed = input.seed()?;
-    let mut random = seed.random("generateSocialNumber", "");
+    let random = seed.random("generateSocialNumber", "");
     let (schemes, wanted) = (input.schemes.clone(), input.wanted);
-    let make = move |out: &mut String| {
+    let make = move |random: &mut Random, out: &mut String| {
         // Every scheme can generate numbers, which a test ensures.
-        out.push_str(&schemes.make(&mut random, wanted).unwrap_or_default());
+        out.push_str(&schemes.make(random, wanted).unwrap_or_default());
     };
-    Ok(input.text_or_texts(&seed, input.quantity, "number", make))
+    input.text_or_texts(&seed, random, "number", make).await
 }
 
 /// Check a tax or identity number

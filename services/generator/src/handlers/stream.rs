@@ -34,24 +34,36 @@ pub fn answer(
     state: &State,
     next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
 ) -> Result<HttpResponse, Fault> {
-    let body = match is_head(request) {
-        true => chunks::unmade(),
-        false => match Chunks::new(next).begin() {
-            Begun::Whole(whole) => BoxBody::new(whole),
-            Begun::More(chunks) => {
-                let (holder, limit) = match &caller.key {
-                    Some(key) => (Holder::Key(key.id), state.streams().of_key),
-                    None => (Holder::of_address(client_ip(request)), state.streams().of_address),
-                };
-                let slot = state.slots().take(holder, limit);
-                let slot = slot.ok_or(Fault::TooManyRequests { retry_after: RETRY_AFTER })?;
-                BoxBody::new(Stream::new(chunks, slot, state.streams().longest))
-            }
-        },
-    };
+    let body = body(request, caller, state, (!is_head(request)).then_some(next))?;
     let mut response = reply::of_body(StatusCode::OK, body);
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
     Ok(response)
+}
+
+/// The body of chunks that `next` appends, or of a response to `HEAD`. A long one uses one of the
+/// caller's slots.
+///
+/// # Errors
+/// All slots of the caller are in use.
+pub fn body(
+    request: &HttpRequest,
+    caller: &Caller,
+    state: &State,
+    next: Option<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static>,
+) -> Result<BoxBody, Fault> {
+    let Some(next) = next else { return Ok(chunks::unmade()) };
+    Ok(match Chunks::new(next).begin() {
+        Begun::Whole(whole) => BoxBody::new(whole),
+        Begun::More(chunks) => {
+            let (holder, limit) = match &caller.key {
+                Some(key) => (Holder::Key(key.id), state.streams().of_key),
+                None => (Holder::of_address(client_ip(request)), state.streams().of_address),
+            };
+            let slot = state.slots().take(holder, limit);
+            let slot = slot.ok_or(Fault::TooManyRequests { retry_after: RETRY_AFTER })?;
+            BoxBody::new(Stream::new(chunks, slot, state.streams().longest))
+        }
+    })
 }
 
 /// A body that holds a slot of its caller until it ends or the client disconnects.

@@ -19,6 +19,13 @@ impl Random {
         Self { stream: ChaCha12Rng::from_seed(key) }
     }
 
+    /// Moves to the values of the item at an index of a list. Each has a stream of its own, so that
+    /// none depends on those before it.
+    pub fn seek(&mut self, index: u64) {
+        self.stream.set_stream(index);
+        self.stream.set_word_pos(0);
+    }
+
     /// Samples 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.stream.next_u64()
@@ -94,6 +101,19 @@ mod tests {
         let mut random = Random::from_key([0; 32]);
         let expected = "9bf49a6a0755f953811fce125f2683d50429c3bb49e074147e0089a52eae155f";
         assert_eq!(hex::encode(random.bytes::<32>()), expected);
+    }
+
+    #[test]
+    fn items_of_a_list_have_streams_of_their_own() {
+        let at = |index: u64, before: usize| {
+            let mut random = Random::from_key([4; 32]);
+            random.fill(&mut vec![0; before]);
+            random.seek(index);
+            random.bytes::<32>()
+        };
+        assert_eq!(at(7, 0), at(7, 1_001));
+        assert_ne!(at(7, 0), at(8, 0));
+        assert_eq!(at(0, 5), Random::from_key([4; 32]).bytes::<32>());
     }
 
     #[test]

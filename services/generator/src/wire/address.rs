@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::record::Record;
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
 use crate::model::names::{self, Address, Culture};
@@ -17,9 +17,9 @@ use crate::model::names::{self, Address, Culture};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AddressParameters {
-    /// Number of addresses.
+    /// Number of addresses, up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
-    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     number: Option<i32>,
     /// Language and country from `/api/Misc/Cultures`.
     #[serde(default, deserialize_with = "culture")]
@@ -29,6 +29,13 @@ pub struct AddressParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 /// Deserializes a culture of `/api/Misc/Cultures`.
@@ -47,18 +54,28 @@ pub struct AddressRequest {
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for AddressRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("number", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |AddressParameters { number, culture, seed }| {
+        complete(query, |AddressParameters { number, culture, seed, offset, bom }| {
             let culture = culture.unwrap_or_else(names::english);
-            Some(Self { number: number?.try_into().ok()?, culture, seed })
+            Some(Self {
+                number: number?.try_into().ok()?,
+                culture,
+                seed,
+                extent: Extent::new(offset, bom),
+            })
         })
     }
 }
 
 seeded!(AddressRequest);
+series!(AddressRequest, |it| Some(it.number));
 
 /// An address in parts.
 #[derive(Serialize, ToSchema)]

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use validator::Validate;
 
 use super::name::culture;
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::values::filled;
 use crate::model::names::{self, Culture};
 use crate::model::{Seed, brand};
@@ -18,9 +18,9 @@ const LONGEST_WORDS: usize = 100;
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BusinessParameters {
-    /// Number of names.
+    /// Number of names, up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
-    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     number: Option<i32>,
     /// Language and country from `/api/Name/Cultures`.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
@@ -30,6 +30,13 @@ pub struct BusinessParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 /// A request for names of businesses.
@@ -40,13 +47,22 @@ pub struct BusinessRequest {
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for BusinessRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("number", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |BusinessParameters { number, culture_code, seed }| {
+        complete(query, |BusinessParameters { number, culture_code, seed, offset, bom }| {
             let culture = culture_code.unwrap_or_else(names::american);
-            Some(Self { number: number?.try_into().ok()?, culture, seed })
+            Some(Self {
+                number: number?.try_into().ok()?,
+                culture,
+                seed,
+                extent: Extent::new(offset, bom),
+            })
         })
     }
 }
@@ -114,3 +130,4 @@ impl Request for BrandRequest {
 }
 
 seeded!(BusinessRequest WordsRequest BrandRequest);
+series!(BusinessRequest, |it| Some(it.number));

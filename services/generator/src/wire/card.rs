@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::record::Record;
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::rules::{BETWEEN, DATE};
 use super::spelling::Spelling;
 use super::values::{filled, listed};
@@ -26,9 +26,10 @@ pub struct CardParameters {
     #[serde(rename = "type", default, deserialize_with = "brand")]
     #[param(rename = "type", value_type = Option<String>, max_length = 100, pattern = "^[A-Za-z0-9 ._-]*$", example = "Visa")]
     card_type: Option<&'static CardType>,
-    /// Number of values. Without it, the response is a single value instead of a list.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
+    /// instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
-    #[validate(range(min = 1, max = 1000))]
+    #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// `plain` (default) without blanks, or `pretty` in groups, as printed.
     #[param(value_type = Option<Spelling>, inline)]
@@ -37,6 +38,13 @@ pub struct CardParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
     /// Reference day for the expiry, 1000-01-01 to 9000-12-31. Default: 2030-01-01 with a seed,
     /// otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
@@ -74,11 +82,15 @@ pub struct CardRequest {
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
     /// The reference day for the expiry.
     pub reference_day: Option<Date>,
 }
 
 impl Request for CardRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
         complete(query, |parameters: CardParameters| {
             Some(Self {
@@ -86,6 +98,7 @@ impl Request for CardRequest {
                 quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
                 spelling: parameters.format.unwrap_or_default(),
                 seed: parameters.seed,
+                extent: Extent::new(parameters.offset, parameters.bom),
                 reference_day: parameters.reference_day,
             })
         })
@@ -93,6 +106,7 @@ impl Request for CardRequest {
 }
 
 seeded!(CardRequest);
+series!(CardRequest, |it| it.quantity);
 
 /// A synthetic card.
 #[derive(Serialize, ToSchema)]

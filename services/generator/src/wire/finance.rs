@@ -9,7 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::record::Record;
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::rules::RULES;
 use super::spelling::Spelling;
 use super::values::{LONGEST_NAME, limited, listed};
@@ -31,14 +31,22 @@ pub struct CryptoParameters {
         default = "Bitcoin"
     )]
     coin: Option<&'static Coin>,
-    /// Number of values. Without it, the response is a single value instead of a list.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
+    /// instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
-    #[validate(range(min = 1, max = 1000))]
+    #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Makes the response repeatable: the same seed and parameters give the same body within one
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 fn coin<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'static Coin>, D::Error> {
@@ -54,13 +62,22 @@ pub struct CryptoRequest {
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for CryptoRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |CryptoParameters { coin, quantity, seed }| {
+        complete(query, |CryptoParameters { coin, quantity, seed, offset, bom }| {
             let quantity = quantity.and_then(|quantity| quantity.try_into().ok());
-            Some(Self { coin: coin.or(COINS.first())?, quantity, seed })
+            Some(Self {
+                coin: coin.or(COINS.first())?,
+                quantity,
+                seed,
+                extent: Extent::new(offset, bom),
+            })
         })
     }
 }
@@ -115,9 +132,10 @@ where
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct IbanParameters {
-    /// Number of values. Without it, the response is a single value instead of a list.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
+    /// instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
-    #[validate(range(min = 1, max = 1000))]
+    #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// `plain` (default) without blanks, or `pretty` in groups, as printed.
     #[param(value_type = Option<Spelling>, inline)]
@@ -126,6 +144,13 @@ pub struct IbanParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 /// A request for an IBAN.
@@ -138,9 +163,13 @@ pub struct IbanRequest {
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for IbanRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 1000));
+
     fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>> {
         let path = Input::default().with("countryCode", variable);
         let path = read_validated::<IbanPath>(&path, &RULES).into_result();
@@ -151,6 +180,7 @@ impl Request for IbanRequest {
                 quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
                 spelling: parameters.format.unwrap_or_default(),
                 seed: parameters.seed,
+                extent: Extent::new(parameters.offset, parameters.bom),
             }),
             (path, query) => {
                 Err([path.err(), query.err()].into_iter().flatten().flatten().collect())
@@ -160,6 +190,8 @@ impl Request for IbanRequest {
 }
 
 seeded!(CryptoRequest IbanRequest);
+series!(IbanRequest, |it| it.quantity);
+series!(CryptoRequest, |it| it.quantity);
 
 /// A country of the lists.
 #[derive(Serialize, ToSchema)]

@@ -7,7 +7,7 @@ use shell::params::reject;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::rules::{BETWEEN, DATE, UNSUPPORTED};
 use super::social::{IdType, schemes};
 use super::values::limited;
@@ -49,9 +49,10 @@ pub struct IdentityParameters {
     #[serde(rename = "idType", default)]
     #[param(rename = "idType", value_type = Option<IdType>, inline)]
     id_type: Option<IdType>,
-    /// Number of values. Without it, the response is a single value instead of a list.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
+    /// instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
-    #[validate(range(min = 1, max = 1000))]
+    #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Birth date, from 1900-01-01 to today, for numbers that encode it. Default: 0 to 99 years
     /// ago, uniformly distributed.
@@ -65,6 +66,13 @@ pub struct IdentityParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 fn country<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -88,9 +96,13 @@ pub struct IdentityRequest {
     pub wanted: Wanted,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for IdentityRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
         let parameters: IdentityParameters = complete(query, Some)?;
         let kind = parameters.id_type.map_or(Kind::Person, Kind::from);
@@ -109,6 +121,7 @@ impl Request for IdentityRequest {
                 place: None,
             },
             seed: parameters.seed,
+            extent: Extent::new(parameters.offset, parameters.bom),
         })
     }
 }
@@ -122,3 +135,4 @@ impl IdentityRequest {
 }
 
 seeded!(IdentityRequest);
+series!(IdentityRequest, |it| it.quantity);

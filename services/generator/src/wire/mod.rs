@@ -46,7 +46,7 @@ pub use phone::{
     PhoneValidationParameters, PhoneValidationRequest,
 };
 pub use record::{OneOrSeveral, Record, TextOrTexts, TypeName, push_row};
-pub use request::{Request, Seeded};
+pub use request::{Extent, Request, Seeded, Series, read_for_json};
 pub use review::{ReviewParameters, ReviewRequest};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 pub use social::{

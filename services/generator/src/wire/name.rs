@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::record::Record;
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::values::{LONGEST_NAME, limited, listed};
 use crate::model::Seed;
 use crate::model::names::{self, Culture, Part};
@@ -44,9 +44,9 @@ pub struct NameParameters {
     #[param(rename = "nameType", value_type = NameType, inline)]
     #[validate(required(code = "absent"))]
     name_type: Option<NameType>,
-    /// Number of names.
+    /// Number of names, up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 5000)]
-    #[validate(required(code = "absent"), range(min = 1, max = 5000))]
+    #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Language and country from `/api/Name/Cultures`.
     #[serde(rename = "cultureCode", default, deserialize_with = "culture")]
@@ -56,6 +56,13 @@ pub struct NameParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 /// Deserializes a culture of `/api/Name/Cultures`.
@@ -76,9 +83,13 @@ pub struct NameRequest {
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for NameRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 5000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
         complete(query, |parameters: NameParameters| {
             Some(Self {
@@ -86,12 +97,14 @@ impl Request for NameRequest {
                 quantity: parameters.quantity?.try_into().ok()?,
                 culture: parameters.culture_code.unwrap_or_else(names::american),
                 seed: parameters.seed,
+                extent: Extent::new(parameters.offset, parameters.bom),
             })
         })
     }
 }
 
 seeded!(NameRequest);
+series!(NameRequest, |it| Some(it.quantity));
 
 /// A culture of the lists.
 #[derive(Serialize, ToSchema)]

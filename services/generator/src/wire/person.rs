@@ -13,7 +13,7 @@ use super::card::{CardAnswer, reference_day};
 use super::identity::{SexName, birth};
 use super::name::culture;
 use super::record::Record;
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::rules::BETWEEN;
 use super::spelling::Spelling;
 use crate::model::Seed;
@@ -29,14 +29,22 @@ pub struct PersonParameters {
     #[serde(default, deserialize_with = "culture")]
     #[param(value_type = Option<String>, max_length = 100, pattern = "^([A-Za-z]{2}([_-][A-Za-z]{2,5}){0,2})?$", default = "en_US", example = "sv")]
     culture: Option<&'static Culture>,
-    /// Number of values. Without it, the response is a single value instead of a list.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON. Without it, the response is a single value
+    /// instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
-    #[validate(range(min = 1, max = 1000))]
+    #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Makes the response repeatable: the same seed and parameters give the same body within one
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
     /// Reference day for ages and the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a seed,
     /// otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
@@ -69,6 +77,8 @@ pub struct PersonRequest {
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
     /// The reference day for ages and the expiry of cards.
     pub reference_day: Option<Date>,
     /// The persons that are wanted.
@@ -76,6 +86,8 @@ pub struct PersonRequest {
 }
 
 impl Request for PersonRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
         let request = complete(query, |parameters: PersonParameters| {
             let age = |years: Option<i32>| years.and_then(|years| years.try_into().ok());
@@ -89,6 +101,7 @@ impl Request for PersonRequest {
                 culture: parameters.culture.unwrap_or_else(names::american),
                 quantity: parameters.quantity.and_then(|quantity| quantity.try_into().ok()),
                 seed: parameters.seed,
+                extent: Extent::new(parameters.offset, parameters.bom),
                 reference_day: parameters.reference_day,
             })
         })?;
@@ -117,6 +130,7 @@ impl PersonRequest {
 }
 
 seeded!(PersonRequest);
+series!(PersonRequest, |it| it.quantity);
 
 /// A person with consistent data.
 #[derive(Serialize, ToSchema)]

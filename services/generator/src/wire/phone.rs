@@ -5,7 +5,7 @@ use shell::Violation;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::values::{filled, limited, listed};
 use crate::model::Seed;
 use crate::model::phone::{self, Format, Region, Validation};
@@ -54,10 +54,10 @@ pub struct PhoneParameters {
     )]
     #[validate(required)]
     country_code: Option<&'static Region>,
-    /// Number of values.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
-    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Format of the numbers, `e164` by default.
     #[param(value_type = Option<PhoneFormat>, inline)]
@@ -70,6 +70,13 @@ pub struct PhoneParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 fn required_region<'de, D>(deserializer: D) -> Result<Option<&'static Region>, D::Error>
@@ -95,9 +102,13 @@ pub struct PhoneRequest {
     pub fictional: bool,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for PhoneRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("Quantity", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
         let request = complete(query, |parameters: PhoneParameters| {
             Some(Self {
@@ -106,6 +117,7 @@ impl Request for PhoneRequest {
                 format: parameters.format.map(Format::from).unwrap_or_default(),
                 fictional: parameters.fictional.unwrap_or_default(),
                 seed: parameters.seed,
+                extent: Extent::new(parameters.offset, parameters.bom),
             })
         })?;
         match request.fictional && !request.region.has_fiction() {
@@ -129,15 +141,22 @@ fn no_fiction(region: &Region) -> Violation {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ImeiParameters {
-    /// Number of values.
+    /// Number of values, up to 1,000,000 as CSV or NDJSON.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
-    #[validate(required(code = "absent"), range(min = 1, max = 1000))]
+    #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Makes the response repeatable: the same seed and parameters give the same body within one
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 /// A request for device identifiers.
@@ -146,17 +165,27 @@ pub struct ImeiRequest {
     pub quantity: usize,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for ImeiRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("Quantity", 1000));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |ImeiParameters { quantity, seed }| {
-            Some(Self { quantity: quantity?.try_into().ok()?, seed })
+        complete(query, |ImeiParameters { quantity, seed, offset, bom }| {
+            Some(Self {
+                quantity: quantity?.try_into().ok()?,
+                seed,
+                extent: Extent::new(offset, bom),
+            })
         })
     }
 }
 
 seeded!(PhoneRequest ImeiRequest);
+series!(ImeiRequest, |it| Some(it.quantity));
+series!(PhoneRequest, |it| Some(it.quantity));
 
 /// Parameters of `GET /api/Phone/Validate`.
 #[derive(Deserialize, Validate, IntoParams)]

@@ -10,6 +10,9 @@ use crate::model::Seed;
 
 /// A validated request.
 pub trait Request: Sized {
+    /// The parameter that has the number of values of a list, and its maximum as JSON.
+    const QUANTITY: Option<(&'static str, usize)> = None;
+
     /// Parses the query, and the variable part of the path if there is one.
     ///
     /// # Errors
@@ -21,6 +24,65 @@ pub trait Request: Sized {
 pub trait Seeded {
     /// The caller's seed.
     fn seed(&self) -> Option<&Seed>;
+}
+
+/// The most values of a list as CSV or NDJSON.
+pub const MOST: i32 = 1_000_000;
+
+/// The part of a list that a client asks for, and how CSV begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// Number of values to skip.
+    pub offset: u64,
+    /// True if CSV begins with a byte order mark.
+    pub bom: bool,
+}
+
+impl Extent {
+    /// Converts validated parameters.
+    pub fn new(offset: Option<i32>, bom: Option<bool>) -> Self {
+        let offset = offset.and_then(|offset| offset.try_into().ok()).unwrap_or_default();
+        Self { offset, bom: bom.unwrap_or_default() }
+    }
+}
+
+/// A request for a list.
+pub trait Series: Request + Seeded {
+    /// The number of values, or `None` for a single value.
+    fn quantity(&self) -> Option<usize>;
+
+    /// The part of the list.
+    fn extent(&self) -> Extent;
+
+    /// True if there are more values than JSON may have.
+    fn is_long(&self) -> bool {
+        let most = Self::QUANTITY.map(|(_, most)| most);
+        self.quantity().zip(most).is_some_and(|(quantity, most)| quantity > most)
+    }
+}
+
+/// Parses a request whose response is JSON, which has fewer values than other forms.
+///
+/// # Errors
+/// All violations.
+pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<Violation>> {
+    let outcome = R::read(query, variable);
+    let Some((parameter, most)) = R::QUANTITY else { return outcome };
+    let input = Input::query(query);
+    let sent = input.text(parameter, &RULES).unwrap_or_default();
+    let is_long = sent.parse::<usize>().is_ok_and(|quantity| quantity > most);
+    let mut violations = outcome.as_ref().err().cloned().unwrap_or_default();
+    let known = violations.iter_mut().find(|violation| violation.field == parameter);
+    let limits = [("min".into(), 1.into()), ("max".into(), most.into())].into();
+    match known {
+        Some(violation) if violation.code == "range" => violation.limits = limits,
+        None if is_long => {
+            let sent = Some(sent.into());
+            violations.push(Violation { sent, limits, ..Violation::new(parameter, "range", "") });
+        }
+        _ => return outcome,
+    }
+    Err(violations)
 }
 
 /// Parses the parameters `P` and converts them to a request. The conversion fails only if
@@ -43,4 +105,19 @@ macro_rules! seeded {
     };
 }
 
-pub(super) use seeded;
+macro_rules! series {
+    ($request:ty, $quantity:expr) => {
+        impl $crate::wire::request::Series for $request {
+            fn quantity(&self) -> Option<usize> {
+                let quantity: fn(&Self) -> Option<usize> = $quantity;
+                quantity(self)
+            }
+
+            fn extent(&self) -> $crate::wire::request::Extent {
+                self.extent
+            }
+        }
+    };
+}
+
+pub(super) use {seeded, series};

@@ -5,7 +5,7 @@ use shell::Violation;
 use utoipa::IntoParams;
 use validator::Validate;
 
-use super::request::{Request, complete, seeded};
+use super::request::{Extent, MOST, Request, complete, seeded, series};
 use super::values::filled;
 use crate::model::Seed;
 
@@ -21,14 +21,21 @@ pub struct ReviewParameters {
     #[param(value_type = String, required = true, min_length = 1, max_length = 50, pattern = r"[^\s\u0085]", example = "coffee grinder")]
     #[validate(required)]
     product: Option<String>,
-    /// Number of reviews.
+    /// Number of reviews, up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 500)]
-    #[validate(required(code = "absent"), range(min = 1, max = 500))]
+    #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,
     /// Makes the response repeatable: the same seed and parameters give the same body within one
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 fn product<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -43,14 +50,24 @@ pub struct ReviewRequest {
     pub quantity: usize,
     /// The caller's seed.
     pub seed: Option<Seed>,
+    /// The part of the list.
+    pub extent: Extent,
 }
 
 impl Request for ReviewRequest {
+    const QUANTITY: Option<(&'static str, usize)> = Some(("quantity", 500));
+
     fn read(query: &str, _: &str) -> Result<Self, Vec<Violation>> {
-        complete(query, |ReviewParameters { product, quantity, seed }| {
-            Some(Self { product: product?, quantity: quantity?.try_into().ok()?, seed })
+        complete(query, |ReviewParameters { product, quantity, seed, offset, bom }| {
+            Some(Self {
+                product: product?,
+                quantity: quantity?.try_into().ok()?,
+                seed,
+                extent: Extent::new(offset, bom),
+            })
         })
     }
 }
 
 seeded!(ReviewRequest);
+series!(ReviewRequest, |it| Some(it.quantity));

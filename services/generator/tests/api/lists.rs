@@ -148,3 +148,68 @@ async fn addresses_have_parts_as_csv_and_in_persons() {
     }
     assert_eq!(address["country"], "Sweden");
 }
+
+/// Every list, and the name of its quantity.
+const LISTS: [(&str, &str); 11] = [
+    ("/api/Card?seed=a", "quantity"),
+    ("/api/Finance/CryptoAddress?seed=a", "quantity"),
+    ("/api/Finance/Iban/FR?seed=a", "quantity"),
+    ("/api/Misc/Random-Address?culture=fi&seed=a", "number"),
+    ("/api/Name?nameType=surname&seed=a", "quantity"),
+    ("/api/Name/BusinessName?seed=a", "number"),
+    ("/api/Person?culture=ja&seed=a", "quantity"),
+    ("/api/Phone/Generate?CountryCode=DE&seed=a", "Quantity"),
+    ("/api/Phone/IMEI?seed=a", "Quantity"),
+    ("/api/SocialNumber?country=SE&seed=a", "quantity"),
+    ("/api/Text/Review?product=lamp&seed=a", "quantity"),
+];
+
+/// A list as NDJSON.
+async fn rows(app: &App, path: &str) -> Vec<String> {
+    let posted = ["/api/Name/BusinessName", "/api/Text/Review"];
+    let is_posted = posted.iter().any(|posted| path.starts_with(posted));
+    let request = if is_posted { app.server.post(path) } else { app.server.get(path) };
+    let answer = request.header("accept", "application/x-ndjson").answer().await.expect(200);
+    answer.text().lines().map(str::to_owned).collect()
+}
+
+#[actix_web::test]
+async fn a_part_of_a_list_is_that_part_of_the_whole() {
+    let app = App::start().await;
+    for (path, quantity) in LISTS {
+        let whole = rows(&app, &format!("{path}&{quantity}=20")).await;
+        let part = rows(&app, &format!("{path}&{quantity}=5&offset=7")).await;
+        assert_eq!(part, whole[7..12], "{path}");
+        let far = rows(&app, &format!("{path}&{quantity}=2&offset=2000000000")).await;
+        assert_eq!(far.len(), 2, "{path}");
+        assert_ne!(far, whole[..2], "{path}");
+    }
+    let one = app.ok("/api/Card?seed=a&offset=3").await;
+    assert_eq!(one, app.ok("/api/Card?seed=a&quantity=4").await[3]);
+    let errors = app.errors("/api/Card?offset=-1").await;
+    assert_eq!(errors["offset"][0], "The field offset must be between 0 and 2147483647.");
+}
+
+#[actix_web::test]
+async fn tables_have_up_to_a_million_rows_and_json_has_a_thousand() {
+    let app = App::start().await;
+    let path = "/api/Phone/IMEI?seed=a&Quantity=";
+    let (_, table) = list(&app, &format!("{path}1000000"), "text/csv").await;
+    assert_eq!(table.lines().count(), 1_000_001);
+    assert_eq!(rows(&app, &format!("{path}30000")).await.last().unwrap().len(), 17);
+    let errors = app.errors(&format!("{path}1001")).await;
+    assert_eq!(errors["Quantity"][0], "The field Quantity must be between 1 and 1000.");
+    let most =
+        app.server.get(&format!("{path}1000001")).header("accept", "text/csv").answer().await;
+    assert_eq!(most.status, 400);
+}
+
+#[actix_web::test]
+async fn a_byte_order_mark_is_only_in_csv() {
+    let app = App::start().await;
+    let path = "/api/Name?nameType=fullname&cultureCode=ja&quantity=1&seed=a";
+    let (_, plain) = list(&app, path, "text/csv").await;
+    let marked = format!("{path}&bom=true");
+    assert_eq!(list(&app, &marked, "text/csv").await.1, format!("\u{feff}{plain}"));
+    assert_eq!(app.ok(&marked).await, app.ok(path).await);
+}

@@ -30,7 +30,7 @@ async fn seeded_names_are_the_same_for_ever() {
     let response = app.get("/api/Name?nameType=FULLNAME&Quantity=3&seed=demo").await;
     assert_eq!(response.header("x-seed"), "demo");
     let names = response.text();
-    assert_eq!(names, r#"["Patricia Clements","Derrick Taylor","Amy Patel"]"#);
+    assert_eq!(names, r#"["Patricia Clements","Jessica Jones","Joseph Dietrich"]"#);
 }
 
 #[actix_web::test]
