@@ -1,50 +1,97 @@
 //! Turns that callers take round robin, so one caller with many requests delays the others by one
 //! turn at most.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-/// A limited number of turns.
-pub(crate) struct FairTurns {
+/// A limited number of turns. Each caller has at most one of them, and callers that wait take turns.
+///
+/// ```
+/// # async fn work(turns: &std::sync::Arc<database::FairTurns>) {
+/// let turn = turns.take(Some("ann")).await;
+/// // Work that takes long.
+/// drop(turn);
+/// # }
+/// let turns = database::FairTurns::new(2);
+/// ```
+pub struct FairTurns {
     state: Mutex<State>,
+    hasher: RandomState,
 }
+
+/// A caller; `None` for requests without one, which share a place among those that wait and may
+/// have all turns.
+type Caller = Option<u64>;
 
 struct State {
     free: usize,
+    /// The callers that have a turn.
+    busy: HashSet<u64>,
     /// The waiting requests of each caller, in order. The first caller is next.
-    waiting: VecDeque<(u64, VecDeque<oneshot::Sender<Turn>>)>,
+    waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
 /// A turn, which the next caller gets when it is dropped.
-pub(crate) struct Turn {
+pub struct Turn {
     turns: Arc<FairTurns>,
-    is_passed_on: bool,
+    caller: Caller,
+}
+
+impl State {
+    /// Takes a free turn for a caller that has none.
+    fn take(&mut self, caller: Caller) -> bool {
+        if self.free == 0 || caller.is_some_and(|caller| self.busy.contains(&caller)) {
+            return false;
+        }
+        self.free -= 1;
+        self.busy.extend(caller);
+        true
+    }
+
+    /// Returns the next request that waits, and its caller. Requests that gave up are skipped.
+    fn next(&mut self) -> Option<(Caller, oneshot::Sender<Turn>)> {
+        self.waiting.retain_mut(|(_, requests)| {
+            requests.retain(|request| !request.is_closed());
+            !requests.is_empty()
+        });
+        let is_idle = |caller: Caller| caller.is_none_or(|caller| !self.busy.contains(&caller));
+        let at = self.waiting.iter().position(|(caller, _)| is_idle(*caller))?;
+        let (caller, mut requests) = self.waiting.remove(at)?;
+        let next = requests.pop_front()?;
+        if !requests.is_empty() {
+            self.waiting.push_back((caller, requests));
+        }
+        Some((caller, next))
+    }
 }
 
 impl FairTurns {
+    /// Creates a number of turns.
     pub fn new(free: usize) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(State { free, waiting: VecDeque::new() }) })
+        let (busy, waiting) = (HashSet::new(), VecDeque::new());
+        let state = Mutex::new(State { free, busy, waiting });
+        Arc::new(Self { state, hasher: RandomState::new() })
     }
 
-    /// Takes a turn, unless all are taken.
-    pub fn try_take(self: &Arc<Self>) -> Option<Turn> {
-        let mut state = self.state.lock();
-        state.free = state.free.checked_sub(1)?;
-        drop(state);
-        Some(self.turn())
+    /// Takes a turn, unless all are taken or the caller has one.
+    pub fn try_take(self: &Arc<Self>, caller: Option<&str>) -> Option<Turn> {
+        let caller = self.key(caller);
+        let is_taken = self.state.lock().take(caller);
+        is_taken.then(|| self.turn(caller))
     }
 
     /// Waits for a turn. Requests of one caller get theirs in order.
-    pub async fn take(self: &Arc<Self>, caller: u64) -> Turn {
+    pub async fn take(self: &Arc<Self>, caller: Option<&str>) -> Turn {
+        let caller = self.key(caller);
         let receiver = {
             let mut state = self.state.lock();
-            if state.free > 0 {
-                state.free -= 1;
+            if state.take(caller) {
                 drop(state);
-                return self.turn();
+                return self.turn(caller);
             }
             let (sender, receiver) = oneshot::channel();
             match state.waiting.iter_mut().find(|(other, _)| *other == caller) {
@@ -60,39 +107,33 @@ impl FairTurns {
         }
     }
 
-    fn turn(self: &Arc<Self>) -> Turn {
-        Turn { turns: Arc::clone(self), is_passed_on: false }
+    fn key(&self, caller: Option<&str>) -> Caller {
+        caller.map(|caller| self.hasher.hash_one(caller))
     }
 
-    /// Returns the next request that waits, or counts the turn as free.
-    fn next(&self) -> Option<oneshot::Sender<Turn>> {
-        let mut state = self.state.lock();
-        while let Some((caller, mut requests)) = state.waiting.pop_front() {
-            let next = requests.pop_front();
-            if !requests.is_empty() {
-                state.waiting.push_back((caller, requests));
-            }
-            // Requests that gave up are skipped.
-            if let Some(next) = next.filter(|next| !next.is_closed()) {
-                return Some(next);
-            }
-        }
-        state.free += 1;
-        None
+    fn turn(self: &Arc<Self>, caller: Caller) -> Turn {
+        Turn { turns: Arc::clone(self), caller }
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if self.is_passed_on {
-            return;
-        }
-        while let Some(next) = self.turns.next() {
-            match next.send(self.turns.turn()) {
-                Ok(()) => return,
-                // It gave up meanwhile. Its turn goes to the next one.
-                Err(mut turn) => turn.is_passed_on = true,
+        let next = {
+            let mut state = self.turns.state.lock();
+            if let Some(caller) = &self.caller {
+                state.busy.remove(caller);
             }
+            state.free += 1;
+            let next = state.next();
+            if let Some((caller, _)) = &next {
+                state.free -= 1;
+                state.busy.extend(*caller);
+            }
+            next
+        };
+        // A request that gave up meanwhile drops its turn, which is then passed on.
+        if let Some((caller, next)) = next {
+            let _ = next.send(self.turns.turn(caller));
         }
     }
 }
@@ -116,12 +157,12 @@ mod tests {
     #[test]
     fn callers_take_turns_whatever_the_number_of_their_requests() {
         let turns = FairTurns::new(1);
-        let mut turn = turns.try_take();
-        assert!(turns.try_take().is_none());
-        let callers = [1, 1, 1, 1, 2, 3, 2];
-        let mut waiting: Vec<(u64, Waiting<'_>)> = callers
+        let mut turn = turns.try_take(Some("0"));
+        assert!(turns.try_take(None).is_none());
+        let callers = ["1", "1", "1", "1", "2", "3", "2"];
+        let mut waiting: Vec<(&str, Waiting<'_>)> = callers
             .iter()
-            .map(|caller| (*caller, Box::pin(turns.take(*caller)) as Waiting<'_>))
+            .map(|caller| (*caller, Box::pin(turns.take(Some(caller))) as Waiting<'_>))
             .collect();
         assert!(waiting.iter_mut().all(|(_, one)| poll(one).is_none()));
         let mut order = Vec::new();
@@ -132,27 +173,45 @@ mod tests {
             order.push(waiting.remove(at).0);
             turn = Some(next);
         }
-        assert_eq!(order, [1, 2, 3, 1, 2, 1, 1]);
-        assert!(turns.try_take().is_some());
+        assert_eq!(order, ["1", "2", "3", "1", "2", "1", "1"]);
+        assert!(turns.try_take(None).is_some());
+    }
+
+    #[test]
+    fn caller_with_a_turn_leaves_the_others_to_other_callers() {
+        let turns = FairTurns::new(3);
+        let first = turns.try_take(Some("1"));
+        assert!(first.is_some() && turns.try_take(Some("1")).is_none());
+        let mut second: Waiting<'_> = Box::pin(turns.take(Some("1")));
+        assert!(poll(&mut second).is_none());
+        let others = [turns.try_take(None), turns.try_take(None)];
+        assert!(others.iter().all(Option::is_some));
+        let mut waiting: Waiting<'_> = Box::pin(turns.take(Some("2")));
+        assert!(poll(&mut waiting).is_none());
+        drop(others);
+        assert!(poll(&mut second).is_none());
+        assert!(poll(&mut waiting).is_some());
+        drop(first);
+        assert!(poll(&mut second).is_some());
     }
 
     #[test]
     fn turns_of_requests_that_gave_up_are_not_lost() {
         let turns = FairTurns::new(2);
-        let taken = [turns.try_take(), turns.try_take()];
+        let taken = [turns.try_take(None), turns.try_take(None)];
         {
-            let mut gone: Waiting<'_> = Box::pin(turns.take(1));
+            let mut gone: Waiting<'_> = Box::pin(turns.take(Some("1")));
             assert!(poll(&mut gone).is_none());
         }
         // This one gives up after it got a turn.
-        let mut late: Waiting<'_> = Box::pin(turns.take(1));
+        let mut late: Waiting<'_> = Box::pin(turns.take(Some("1")));
         assert!(poll(&mut late).is_none());
         drop(taken);
         drop(late);
-        let both = [turns.try_take(), turns.try_take()];
-        assert!(both.iter().all(Option::is_some) && turns.try_take().is_none());
+        let both = [turns.try_take(None), turns.try_take(None)];
+        assert!(both.iter().all(Option::is_some) && turns.try_take(None).is_none());
         drop(both);
-        let mut free = pin!(turns.take(5));
+        let mut free = pin!(turns.take(Some("5")));
         assert!(free.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
     }
 }

@@ -72,10 +72,10 @@ impl Lane {
     pub async fn turn(
         &self,
         queue: &Queue,
-        caller: u64,
+        caller: Option<&str>,
         deadline: Instant,
     ) -> Result<Turn, DatabaseError> {
-        if let Some(turn) = queue.turns.try_take() {
+        if let Some(turn) = queue.turns.try_take(caller) {
             return Ok(turn);
         }
         let _waiting = self.metrics.wait();

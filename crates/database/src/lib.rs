@@ -26,6 +26,7 @@ mod writer_queue;
 pub use command::MigrateCommand;
 pub use db::{Backend, Db, MultiBackend};
 pub use error::DatabaseError;
+pub use fair_turns::{FairTurns, Turn};
 pub use migrate::Migrations;
 pub use off_worker::off_worker;
 pub use pools::Pools;

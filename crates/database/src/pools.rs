@@ -1,7 +1,6 @@
 //! Pools of connections, with a queue that waits without blocking a thread.
 
 use std::fs::{File, TryLockError};
-use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +17,6 @@ use crate::pulse::Pulse;
 use crate::target::Target;
 use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
-
-/// The caller of work without a named one.
-const UNNAMED: u64 = 0;
 
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
@@ -55,8 +51,6 @@ struct Inner {
     pulse: Arc<Pulse>,
     /// Whether the last call of [`Pools::ready`] found no database.
     was_away: AtomicBool,
-    /// Hashes the names of callers.
-    hasher: RandomState,
     /// The lock of a server on a SQLite file.
     server_lock: Mutex<Option<File>>,
 }
@@ -78,7 +72,6 @@ impl Pools {
             wait,
             pulse,
             was_away: AtomicBool::new(false),
-            hasher: RandomState::new(),
             server_lock: Mutex::new(None),
         });
         let observed: Arc<dyn Observed> = inner.clone();
@@ -132,7 +125,7 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
-        self.in_turn(|inner| &inner.readers, UNNAMED, self.inner.wait, run).await
+        self.in_turn(|inner| &inner.readers, None, self.inner.wait, run).await
     }
 
     /// Like [`read`](Self::read), for reads of many rows. They have their own connections, for which they
@@ -147,7 +140,7 @@ impl Pools {
         E: From<DatabaseError> + Send + 'static,
     {
         let run = |queue: &Queue, deadline, _: &AtomicBool| work(&mut queue.take(deadline)?.db);
-        self.in_turn(|inner| &inner.long, UNNAMED, self.inner.wait.max(LONG_READ_WAIT), run).await
+        self.in_turn(|inner| &inner.long, None, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
     /// Runs `work` on a connection of its own, without limits. For background work of a server.
@@ -178,8 +171,8 @@ impl Pools {
         self.write_as(None, work).await
     }
 
-    /// Like [`write`](Self::write), for requests of a caller. Callers take turns, so the requests of one
-    /// caller do not delay all others.
+    /// Like [`write`](Self::write), for requests of a caller. Callers take turns and have one connection
+    /// each, so the requests of one caller do not delay all others.
     ///
     /// # Errors
     /// Those of [`write`](Self::write).
@@ -189,7 +182,6 @@ impl Pools {
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        let caller = caller.map_or(UNNAMED, |caller| self.inner.hasher.hash_one(caller));
         let run = |queue: &Queue, deadline, is_abandoned: &AtomicBool| {
             queue.transaction(deadline, |db| {
                 let value = work(db)?;
@@ -207,7 +199,7 @@ impl Pools {
     async fn in_turn<T, E>(
         &self,
         lane: fn(&Inner) -> &Lane,
-        caller: u64,
+        caller: Option<&str>,
         wait: Duration,
         run: impl FnOnce(&Queue, Instant, &AtomicBool) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>

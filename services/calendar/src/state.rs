@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use auth::{Gate, KeyStore, Quotas};
 use batch::PagePermits;
-use database::Pools;
+use database::{FairTurns, Pools};
 use domain::SharedClock;
 use outbound::WebhookSender;
 use tokio::sync::Semaphore;
@@ -35,8 +35,8 @@ pub struct State {
     pub image_fetcher: Option<ImageFetcher>,
     /// Sends webhooks; `None` if none are sent.
     pub webhooks: Option<WebhookSender>,
-    /// One permit per write that is being sanitized.
-    pub sanitizers: Arc<Semaphore>,
+    /// Turns for sanitizing the texts of writes.
+    pub sanitizers: Arc<FairTurns>,
     /// All events in memory, for lists that the database cannot answer quickly.
     pub index: Arc<EventIndex>,
     /// One permit per costly list that is being read. Other reads keep a connection and a core.
@@ -60,7 +60,7 @@ impl State {
         let gate = Gate::new(keys, Quotas::new(clock.clone()), policy);
         let currency = settings.currency();
         let site = Arc::new(Site { settings, currency });
-        let sanitizers = Arc::new(Semaphore::new(MAX_SANITIZERS));
+        let sanitizers = FairTurns::new(MAX_SANITIZERS);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
         let long_pages = PagePermits::new(BYTES_OF_LONG_PAGES);

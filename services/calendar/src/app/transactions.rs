@@ -102,10 +102,10 @@ where
             return Err(error);
         }
     };
-    let sanitized = match login {
+    let sanitized = match &login {
         // Anonymous writes fail before any text is examined.
         None => SanitizedTexts::default(),
-        Some(_) => sanitize(state, &params).await?,
+        Some(login) => sanitize(state, login, &params).await?,
     };
     let attempt = Arc::new(Attempt { login, params, urls, if_match, action, sanitized, work });
     let mut fetched = state.image_fetcher.as_ref().map(|_| FetchedImages::new());
@@ -149,15 +149,14 @@ pub fn with_context<T>(
 }
 
 /// Sanitizes the long texts of a write before its transaction begins.
-async fn sanitize(state: &State, params: &Params) -> Result<SanitizedTexts, Error> {
+async fn sanitize(state: &State, login: &str, params: &Params) -> Result<SanitizedTexts, Error> {
     let sources = SanitizedTexts::sources(params);
     if sources.is_empty() {
         return Ok(SanitizedTexts::default());
     }
-    let permit = state.sanitizers.clone().acquire_owned().await;
-    let permit = permit.map_err(|error| Error::Internal(error.to_string()))?;
+    let turn = state.sanitizers.take(Some(login)).await;
     let work = move || {
-        let _permit = permit;
+        let _turn = turn;
         SanitizedTexts::of(sources)
     };
     Ok(off_worker(work).await?)
