@@ -141,7 +141,16 @@ pub fn parse<C: Cli>(
 fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<(C, bool), clap::Error> {
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
-    let mut command = without_empty_variables(settings::with_defaults(command, &info));
+    let command = settings::with_defaults(command, &info);
+    // These commands open no database, so its URL does not matter.
+    let mut lenient = without_empty_variables(command.clone(), &[]);
+    if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
+        && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
+    {
+        let cli = C::from_arg_matches_mut(&mut matches);
+        return Ok((cli.map_err(|error| error.format(&mut lenient))?, false));
+    }
+    let mut command = without_empty_variables(command, &[DATABASE_URL]);
     let parsed = command.try_get_matches_from_mut(&arguments);
     let mut matches = parsed.map_err(|error| with_plain_usage(error, &mut command, &arguments))?;
     let serves = matches.subcommand_name().is_none_or(|name| name == "serve");
@@ -149,17 +158,24 @@ fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<(C, bool)
     Ok((cli, serves))
 }
 
-/// Ignores empty environment variables, which deployments use for settings without a value. An empty database
-/// URL is kept and then refused: each replica would otherwise get a database of its own by accident.
-fn without_empty_variables(command: clap::Command) -> clap::Command {
+/// The setting of the database.
+const DATABASE_URL: &str = "database_url";
+
+/// Commands that open no database.
+const WITHOUT_DATABASE: [&str; 2] = ["healthcheck", "openapi"];
+
+/// Ignores empty environment variables, which deployments use for settings without a value, except some. An
+/// empty database URL is kept and then refused: each replica would otherwise get a database of its own by
+/// accident.
+fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
-        if is_empty && arg.get_id() != "database_url" {
+        if is_empty && !except.contains(&arg.get_id().as_str()) {
             return arg.env(Resettable::<OsStr>::Reset);
         }
         arg
     });
-    command.mut_subcommands(without_empty_variables)
+    command.mut_subcommands(|command| without_empty_variables(command, except))
 }
 
 /// Replaces the usage line of an error. The line from clap also contains settings from the environment.

@@ -96,6 +96,16 @@ fn start_fails_if_the_media_folder_cannot_be_created() {
 }
 
 #[test]
+fn empty_database_url_is_refused_only_by_commands_that_use_it() {
+    let program = program().setting("DATABASE_URL", "");
+    let ran = program.run(&["openapi"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    let ran = program.run(&["users", "list"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.errors);
+    assert!(ran.errors.contains("DATABASE_URL is empty"), "{}", ran.errors);
+}
+
+#[test]
 fn users_list_prints_a_table_or_json() {
     let program = program();
     program.done(&["users", "add", "ann", "--role", "author"]);
