@@ -1,6 +1,7 @@
 //! Overrides of occurrences that earlier files had, or that name an occurrence by its day, and events
 //! that share a UID.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use database::Db;
@@ -25,17 +26,18 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Renames a single event to its UID with its start, if an earlier file had several events with
+/// Returns a single event under the name of its UID with its start, if an earlier file had several events with
 /// this UID and names this one so, or if its file has several and another one has the plain UID.
 /// The order of the events in a file does not matter.
-pub fn tell_apart(
+pub fn tell_apart<'e>(
     db: &mut Db,
-    entry: &mut Entry,
+    entry: &'e Entry,
     component: &Component,
     is_repeated: bool,
-) -> Result<(), Error> {
+) -> Result<Cow<'e, Entry>, Error> {
+    let mut entry = Cow::Borrowed(entry);
     if entry.is_series || entry.replaces.is_some() {
-        return Ok(());
+        return Ok(entry);
     }
     let name = component.name_with_start(&entry.uid);
     let starts_as = |event: &Event| {
@@ -45,9 +47,9 @@ pub fn tell_apart(
         || (is_repeated
             && !events::find_by_external_id(db, &entry.uid)?.as_ref().is_some_and(starts_as));
     if has_name {
-        entry.rename(name);
+        entry.to_mut().rename(name);
     }
-    Ok(())
+    Ok(entry)
 }
 
 /// Returns the name of the occurrence of a timed series on the day that an override names.

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 
 use crate::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, PRODUCT, Reader, Revisions,
-    known_zone, revision_of,
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, PRODUCT, Reader,
+    Revisions, known_zone, revision_of,
 };
 use crate::model::zone::Zone;
 use crate::state::State;
@@ -47,6 +47,8 @@ pub struct Overview {
     superseded_ranges: HashSet<u64>,
     /// Whether this calendar, or another instance of it, wrote the file.
     pub is_own: bool,
+    /// Parts of the file that are ignored wherever they occur.
+    pub ignored: Ignored,
     /// Number of components in the file.
     pub components: usize,
     /// The end of a truncated file, if the end of its calendar is missing.
@@ -104,6 +106,7 @@ impl Overview {
             }
         }
         overview.is_calendar = reader.is_calendar;
+        overview.ignored = std::mem::take(&mut reader.ignored);
         overview.is_own = reader.product.as_deref() == Some(PRODUCT);
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);

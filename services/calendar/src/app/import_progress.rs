@@ -1,17 +1,18 @@
 //! Progress of an import, and when it yields to other writers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::import_writes::Outcome;
-use crate::ical::Component;
+use crate::ical::{Component, Entry, Warning};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
 /// Number of events per transaction; other writers wait for all of them.
-const BATCH: usize = 250;
+pub const BATCH: usize = 250;
 
-/// Time after which a transaction accepts no more events. Expanding long rules is slow, and other
-/// writers fail after `DB_WAIT_MS`.
+/// Time after which a transaction accepts no more events, because other writers fail after
+/// `DB_WAIT_MS`.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
 /// Maximum number of errors, and of warnings, reported individually.
@@ -24,6 +25,30 @@ pub enum Pass {
     Entries,
     /// Overrides of single occurrences, which exist by then.
     Replacements,
+}
+
+/// A step of a pass.
+pub enum Step {
+    /// A component of the file, and the work for it.
+    Component(Component, Work),
+    /// The end of the pass.
+    End,
+}
+
+/// The work for a component.
+pub enum Work {
+    /// Write the events of an entry.
+    Entry {
+        entry: Box<Entry>,
+        /// Whether another event of the file has its UID.
+        is_repeated: bool,
+    },
+    /// Count an event that a later revision supersedes.
+    Superseded,
+    /// Report a faulty event.
+    Faulty(String),
+    /// It is not part of the pass.
+    Nothing,
 }
 
 /// Limits of an import.
@@ -46,6 +71,8 @@ pub struct Progress {
     pub line: u64,
     /// The report.
     pub report: ImportJson,
+    /// Steps that are prepared and not complete.
+    pub ready: VecDeque<Arc<Step>>,
     /// Progress of the current entry, if its events take more than one transaction.
     pub entry: Option<EntryProgress>,
     /// Number of processed events.
@@ -59,13 +86,13 @@ impl Progress {
     pub fn note(&mut self, component: &Component, message: String) {
         self.done += 1;
         self.report.failed += 1;
-        add(&mut self.report.errors, component, message);
+        add(&mut self.report.errors, component, message.into());
     }
 
     /// Reports a warning about an event.
-    pub fn warn(&mut self, component: &Component, message: String) {
+    pub fn warn(&mut self, component: &Component, warning: impl Into<Warning>) {
         self.report.warned += 1;
-        add(&mut self.report.warnings, component, message);
+        add(&mut self.report.warnings, component, warning.into());
     }
 
     /// Counts the outcome of an event.
@@ -80,10 +107,11 @@ impl Progress {
     }
 }
 
-fn add(messages: &mut Vec<ImportErrorJson>, component: &Component, message: String) {
+fn add(messages: &mut Vec<ImportErrorJson>, component: &Component, warning: Warning) {
     if messages.len() < MAX_ERRORS {
         let uid = component.text("UID").chars().take(500).collect();
-        messages.push(ImportErrorJson { uid, line: component.line, message });
+        let Warning { line, message } = warning;
+        messages.push(ImportErrorJson { uid, line: line.unwrap_or(component.line), message });
     }
 }
 
@@ -111,8 +139,6 @@ pub struct Series {
     pub by_day: HashMap<String, String>,
     /// Whether the file has an older revision of it than an earlier file.
     pub is_outdated: bool,
-    /// Whether overrides of all later occurrences were applied to it.
-    pub has_ranges: bool,
 }
 
 /// The time slice of a transaction among all writers.

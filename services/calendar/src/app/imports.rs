@@ -10,15 +10,16 @@ use database::{Db, transaction};
 use super::import_overrides::{later_overrides, name_on_day, tell_apart};
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{
-    EntryProgress, ImportLimits, Pass, Progress, Series, TIME_SLICE, TimeSlice,
+    EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
 };
+use super::import_steps::Reading;
 use super::import_writes::{
     Outcome, OwnEvents, Source, cancel, drop_surplus, find, write_occurrence,
 };
 use super::loading::Undone;
 use super::transactions::with_context;
 use crate::error::Error;
-use crate::ical::{Component, ComponentKind, Entry, EntryContext, Occurrence, Reader, created_of};
+use crate::ical::{Component, Entry, EntryContext, Occurrence, Reader, created_of};
 use crate::model::revision::Revision;
 use crate::model::role::User;
 use crate::model::urls::Urls;
@@ -29,14 +30,6 @@ use crate::wire::params::Params;
 
 /// Number of occurrences that are trashed between two checks of the time.
 const SURPLUS: usize = 20;
-
-/// The next step of a pass.
-enum Next {
-    Entry(Component, Box<Entry>),
-    /// A component that is not written.
-    Nothing,
-    End,
-}
 
 /// A running import.
 pub struct Import {
@@ -53,8 +46,7 @@ pub struct Import {
     /// State of the first pass that the second needs, by UID.
     series: HashMap<String, Series>,
     so_far: Progress,
-    /// The entry whose events take more than one transaction.
-    current: Option<(Component, Entry)>,
+    reading: Reading,
 }
 
 impl Import {
@@ -67,6 +59,10 @@ impl Import {
             so_far.report.failed += 1;
             so_far.report.errors.push(ImportErrorJson { uid: String::new(), line, message });
         }
+        for (line, message) in overview.ignored.messages() {
+            so_far.report.warned += 1;
+            so_far.report.warnings.push(ImportErrorJson { uid: String::new(), line, message });
+        }
         Import {
             user,
             urls,
@@ -77,7 +73,7 @@ impl Import {
             created: None,
             series: HashMap::new(),
             so_far,
-            current: None,
+            reading: Reading::default(),
         }
     }
 
@@ -107,24 +103,36 @@ impl Import {
         &self.so_far
     }
 
-    /// Restores the progress from before a transaction that was rolled back. The reader must be
-    /// reset too.
+    /// Restores the progress from before a transaction that was rolled back.
     pub fn restore(&mut self, so_far: Progress) {
         self.so_far = so_far;
-        self.current = None;
     }
 
-    /// Writes the next events of a pass inside a transaction. Returns false at its end.
+    /// Reads and expands the next entries of a pass, unless there are some left. This takes long,
+    /// so it is done before the transaction that writes them.
     ///
     /// # Errors
-    /// The database failed, or the file cannot be read. The counts are wrong then.
-    pub fn write(
+    /// The file cannot be read, or it changed.
+    pub fn prepare(
         &mut self,
         state: &State,
-        db: &mut Db,
         reader: &mut Reader<impl BufRead>,
         pass: Pass,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
+        if !self.so_far.ready.is_empty() || self.so_far.is_over {
+            return Ok(());
+        }
+        let deadline = self.limits.deadline;
+        self.so_far.ready =
+            self.reading.next_steps(&self.overview, state, reader, (pass, deadline))?;
+        Ok(())
+    }
+
+    /// Writes prepared entries inside a transaction. Returns false at the end of the pass.
+    ///
+    /// # Errors
+    /// The database failed. The counts are wrong then.
+    pub fn write(&mut self, state: &State, db: &mut Db) -> Result<bool, Error> {
         sql::one_writer(db)?;
         if self.calendar_id.is_none() {
             self.calendar_id = Some(imported::calendar_id(db)?);
@@ -135,86 +143,51 @@ impl Import {
             && !slice.is_over(self.so_far.done)
             && began.elapsed() < TIME_SLICE
         {
-            let (component, entry) = match self.current.take() {
-                Some(current) => current,
-                None => match self.next_entry(state, db, reader, pass)? {
-                    Next::Entry(component, entry) => (component, *entry),
-                    Next::Nothing => continue,
-                    Next::End => return Ok(false),
-                },
+            let Some(step) = self.so_far.ready.pop_front() else { return Ok(true) };
+            let Step::Component(component, work) = &*step else {
+                self.so_far.passes += 1;
+                (self.so_far.read, self.so_far.line) = (0, 0);
+                return Ok(false);
             };
-            let id = component.calendar_id.as_deref();
-            self.is_author = id.is_some() && id == self.calendar_id.as_deref();
-            self.created = created_of(&component);
-            match self.write_entry(state, db, (&component, &entry), slice)? {
-                true => self.finish_component(&component),
-                false => self.current = Some((component, entry)),
+            if self.do_work(state, db, (component, work), slice)? {
+                (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
+            } else {
+                self.so_far.ready.push_front(step);
             }
         }
         Ok(!self.so_far.is_over)
     }
 
-    /// Reads the next component of a pass.
-    fn next_entry(
+    /// Does the work for a component until the time slice is over. Returns whether it is complete.
+    fn do_work(
         &mut self,
         state: &State,
         db: &mut Db,
-        reader: &mut Reader<impl BufRead>,
-        pass: Pass,
-    ) -> Result<Next, Error> {
-        let read = reader.next_component().map_err(|error| Error::Internal(error.to_string()))?;
-        let Some(mut component) = read else {
-            if self.so_far.read != self.overview.components {
-                let text = "the file changed during the import";
-                return Err(Error::Internal(text.to_owned()));
-            }
-            self.so_far.passes += 1;
-            (self.so_far.read, self.so_far.line) = (0, 0);
-            return Ok(Next::End);
-        };
-        let replaces = component.find("RECURRENCE-ID").is_some();
-        let is_wanted =
-            component.kind == ComponentKind::Event && replaces == (pass == Pass::Replacements);
-        // Faulty events also take time, although they write nothing.
-        let is_superseded = self.overview.is_superseded(&component, self.so_far.read);
-        let is_repeated = self.overview.repeated.contains(&self.so_far.read);
-        if is_repeated && component.is_series() {
-            component.tell_apart();
+        (component, work): (&Component, &Work),
+        slice: TimeSlice,
+    ) -> Result<bool, Error> {
+        if matches!(work, Work::Nothing)
+            || (self.so_far.entry.is_none() && self.stops_at(component))
+        {
+            return Ok(true);
         }
-        // It was applied to the series.
-        let is_applied = self.overview.has_range(&component)
-            && self.series.get(&component.text("UID")).is_some_and(|series| series.has_ranges);
-        if is_wanted && !is_applied && !self.stops_at(&component) {
-            match Entry::read(&component, self.overview.context(state)) {
-                Ok(_) if is_superseded => self.so_far.count(Outcome::Skipped),
-                Err(_) if is_superseded && component.is_range() => {
-                    self.so_far.count(Outcome::Skipped);
-                }
-                // Overrides may have been in the missing part.
-                Ok(entry) if entry.is_series && self.overview.cut.is_some() => {
-                    self.so_far
-                        .note(&component, "it repeats, and the file is truncated".to_owned());
-                }
-                Ok(mut entry) => {
-                    tell_apart(db, &mut entry, &component, is_repeated)?;
-                    let ranges = self.overview.ranges(&entry.uid);
-                    if !entry.is_series || ranges.is_empty() {
-                        return Ok(Next::Entry(component, Box::new(entry)));
-                    }
-                    let entry = entry.with_ranges(ranges, self.overview.context(state));
-                    self.series.entry(entry.uid.clone()).or_default().has_ranges = true;
-                    return Ok(Next::Entry(component, Box::new(entry)));
-                }
-                Err(message) => self.so_far.note(&component, message),
+        match work {
+            Work::Nothing => {}
+            Work::Superseded => {
+                let message = "a later entry of the file supersedes it; it was skipped";
+                self.so_far.warn(component, message.to_owned());
+                self.so_far.count(Outcome::Skipped);
+            }
+            Work::Faulty(message) => self.so_far.note(component, message.clone()),
+            Work::Entry { entry, is_repeated } => {
+                let id = component.calendar_id.as_deref();
+                self.is_author = id.is_some() && id == self.calendar_id.as_deref();
+                self.created = created_of(component);
+                let entry = tell_apart(db, entry, component, *is_repeated)?;
+                return self.write_entry(state, db, (component, &entry), slice);
             }
         }
-        self.finish_component(&component);
-        Ok(Next::Nothing)
-    }
-
-    /// Counts a component as read after all of it was written.
-    fn finish_component(&mut self, component: &Component) {
-        (self.so_far.read, self.so_far.line) = (self.so_far.read + 1, component.line);
+        Ok(true)
     }
 
     /// Returns whether the import has reached a limit, and reports the rest.

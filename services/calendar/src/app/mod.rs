@@ -10,6 +10,7 @@ mod images;
 mod import_overrides;
 mod import_overview;
 mod import_progress;
+mod import_steps;
 mod import_writes;
 pub(crate) mod imports;
 mod interrupt;
@@ -31,7 +32,7 @@ mod write_context;
 
 pub use delivery::Delivery;
 pub use import_overview::Overview;
-pub use import_progress::{ImportLimits, Pass, Progress};
+pub use import_progress::{ImportLimits, Progress};
 pub use imports::Import;
 pub use list_permit::ReadList;
 pub use loading::{Loading, Undone, load_line};

@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 use super::context::RequestContext;
 use super::import_overview::Overview;
 use super::import_progress::ImportLimits;
-use super::import_progress::Pass;
 use super::imports::Import;
 use super::request::Request;
 use super::transactions::read;
@@ -72,37 +71,39 @@ pub async fn import(
         let mut reader = Reader::new(Cursor::new(file.clone()));
         let mut more = true;
         while more {
-            ((import, reader), more) = write_batch(state, (import, reader), pass, deadline).await?;
+            let own = state.clone();
+            let prepared = off_worker(move || {
+                import.prepare(&own, &mut reader, pass)?;
+                Ok::<_, Error>((import, reader))
+            });
+            (import, reader) = prepared.await??;
+            (import, more) = write_batch(state, import, deadline).await?;
         }
     }
     Ok(import.into_report())
 }
 
-/// A running import, with the rest of its file.
-type Underway = (Import, Reader<Cursor<Arc<[u8]>>>);
-
-/// Writes the next events. Returns whether there are more.
+/// Writes prepared entries. Returns whether there are more.
 ///
 /// If the database is busy, the batch is repeated until the deadline, because an error would not
 /// report what was already written.
 async fn write_batch(
     state: &State,
-    underway: Underway,
-    pass: Pass,
+    import: Import,
     deadline: Instant,
-) -> Result<(Underway, bool), Error> {
-    let login = &underway.0.login().to_owned();
-    let slot = Arc::new(Mutex::new(Some(underway)));
+) -> Result<(Import, bool), Error> {
+    let login = &import.login().to_owned();
+    let slot = Arc::new(Mutex::new(Some(import)));
     loop {
         let (own, waiting) = (state.clone(), slot.clone());
         let batch = move |db: &mut Db| {
             let taken = waiting.lock().take();
             let begun = || Error::Internal("a batch of an import began twice".to_owned());
-            let (mut import, mut reader) = taken.ok_or_else(begun)?;
+            let mut import = taken.ok_or_else(begun)?;
             // The role may have changed since the file was sent.
             permitted(db, import.login(), Action::Import)?;
-            let more = import.write(&own, db, &mut reader, pass)?;
-            Ok::<_, Error>(((import, reader), more))
+            let more = import.write(&own, db)?;
+            Ok::<_, Error>((import, more))
         };
         let outcome = state.pools.write_as(Some(login), batch).await;
         // A batch that has begun is lost with its transaction.
@@ -198,8 +199,8 @@ mod tests {
         let file = Arc::<[u8]>::from(FILE.as_bytes());
         let overview = Overview::of(&state, &*file).unwrap();
         let limits = ImportLimits { events: None, deadline: None };
-        let import = Import::new(user, urls, limits, overview);
-        let underway = (import, Reader::new(Cursor::new(file)));
+        let mut import = Import::new(user, urls, limits, overview);
+        import.prepare(&state, &mut Reader::new(Cursor::new(file)), Pass::Entries).unwrap();
 
         // Another writer holds the database until a request that waits behind the batch times out.
         // The first attempt of the batch has timed out by then.
@@ -208,7 +209,7 @@ mod tests {
             let _ = released.recv();
             Ok::<_, DatabaseError>(())
         });
-        let batch = write_batch(&state, underway, Pass::Entries, Instant::now() + IMPORT_TIME);
+        let batch = write_batch(&state, import, Instant::now() + IMPORT_TIME);
         let request = async {
             let refused = pools.write(|_| Ok::<_, DatabaseError>(())).await;
             release.send(()).unwrap();
@@ -217,7 +218,7 @@ mod tests {
         let (held, batch, refused) = join3(holder, batch, request).await;
         held.unwrap();
         assert!(matches!(refused, Err(DatabaseError::Busy)));
-        let ((import, _), _) = batch.unwrap();
+        let (import, _) = batch.unwrap();
         assert_eq!(import.into_report().created, 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::ignored::Warning;
 use super::property::Property;
 use super::reader::Component;
 use crate::model::html;
@@ -45,22 +46,42 @@ pub struct Details {
 }
 
 impl Details {
-    /// Reads an event of a file.
-    pub fn read(component: &Component) -> Details {
+    /// Reads an event of a file. Values that cannot be used become warnings.
+    pub fn read(component: &Component, warnings: &mut Vec<Warning>) -> Details {
         let find = |name: &str| component.find(name);
         let text = |name: &str| find(name).map(Property::text).unwrap_or_default();
         let title = one_line(&text("SUMMARY"));
         let markup = markup(&text("DESCRIPTION").replace('\r', ""));
+        let location = location(&text("LOCATION"));
+        let mut warn = |name: &str, is_unused: bool, message: &str| {
+            if let Some(property) = find(name).filter(|one| is_unused && !one.value.is_empty()) {
+                warnings.push(Warning::about(property, format!("{name} {message}")));
+            }
+        };
+        let shortened = format!("has more than {MAX_CHARACTERS} characters and was shortened");
+        warn("SUMMARY", is_shortened(&text("SUMMARY"), &title), &shortened);
+        warn("LOCATION", is_shortened(&text("LOCATION"), &location), &shortened);
+        let geo = find("GEO").and_then(|geo| point(&geo.value));
+        warn("GEO", geo.is_none(), "is not a latitude and a longitude; it was ignored");
+        let organizer = find("ORGANIZER").and_then(organizer);
+        warn("ORGANIZER", organizer.is_none(), "has no name or mail address; it was ignored");
+        let url = find("URL").and_then(|url| address(url.value.trim()));
+        warn("URL", url.is_none(), "is not a web address; it was ignored");
+        let is = |name: &str, values: &[&str]| {
+            let value = find(name).map(|one| one.value.trim().to_ascii_uppercase());
+            value.is_some_and(|value| values.contains(&value.as_str()))
+        };
+        warn("STATUS", is("STATUS", &["TENTATIVE"]), "TENTATIVE is ignored");
         Details {
             title: if title.is_empty() { "Untitled".to_owned() } else { title },
             description: html::text(&markup),
             markup,
-            location: location(&text("LOCATION")),
-            geo: find("GEO").and_then(|geo| point(&geo.value)),
-            categories: categories(component),
-            organizer: find("ORGANIZER").and_then(organizer),
-            url: find("URL").and_then(|url| address(url.value.trim())),
-            image: image(component),
+            location,
+            geo,
+            categories: categories(component, warnings),
+            organizer,
+            url,
+            image: image(component, warnings),
             // Unknown classes are private: RFC 5545, 3.8.1.3.
             is_private: component.all("CLASS").any(|one| {
                 let class = one.value.trim();
@@ -88,6 +109,12 @@ fn one_line(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
+/// Returns whether [`one_line`] dropped the end of a text.
+fn is_shortened(text: &str, line: &str) -> bool {
+    text.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != ',').count()
+        > line.chars().filter(|c| !c.is_whitespace() && *c != ',').count()
+}
+
 /// Joins the lines of an address, as Apple writes them.
 fn location(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -103,12 +130,18 @@ fn markup(text: &str) -> String {
     }
 }
 
-fn categories(component: &Component) -> Vec<String> {
+fn categories(component: &Component, warnings: &mut Vec<Warning>) -> Vec<String> {
     let named = component.properties.iter().filter(|one| one.name == "CATEGORIES");
     let names = named.flat_map(Property::texts).map(|name| one_line(&name));
     let mut names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     names.sort_unstable();
     names.dedup();
+    if names.len() > MAX_CATEGORIES
+        && let Some(property) = component.find("CATEGORIES")
+    {
+        let message = format!("only {MAX_CATEGORIES} of {} categories were imported", names.len());
+        warnings.push(Warning::about(property, message));
+    }
     names.truncate(MAX_CATEGORIES);
     names
 }
@@ -140,15 +173,26 @@ fn address(text: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Returns the URL of an image in the file.
-fn image(component: &Component) -> Option<String> {
-    let is_image = |one: &&Property| match one.name.as_str() {
-        "IMAGE" => true,
-        "ATTACH" => one.parameter("FMTTYPE").is_some_and(|kind| kind.starts_with("image/")),
-        _ => false,
-    };
-    let named = component.properties.iter().filter(is_image);
-    named.filter_map(|one| address(one.value.trim())).find(|url| image_url(url).is_some())
+/// Returns the URL of an image in the file. All other attachments become warnings.
+fn image(component: &Component, warnings: &mut Vec<Warning>) -> Option<String> {
+    let mut found = None;
+    for one in &component.properties {
+        let is_image = match one.name.as_str() {
+            "IMAGE" => true,
+            "ATTACH" => one.parameter("FMTTYPE").is_some_and(|kind| kind.starts_with("image/")),
+            _ => continue,
+        };
+        let url = address(one.value.trim()).filter(|url| is_image && image_url(url).is_some());
+        match url {
+            Some(url) if found.is_none() => found = Some(url),
+            Some(_) => warnings.push(Warning::about(one, "an event has one image; it was ignored")),
+            None => {
+                let message = format!("{} is not the URL of an image; it was ignored", one.name);
+                warnings.push(Warning::about(one, message));
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -158,7 +202,8 @@ mod tests {
 
     fn read(lines: &str) -> Details {
         let file = format!("BEGIN:VEVENT\n{lines}\nEND:VEVENT\n");
-        Details::read(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap())
+        let component = Reader::new(file.as_bytes()).next_component().unwrap().unwrap();
+        Details::read(&component, &mut Vec::new())
     }
 
     #[test]

@@ -10,9 +10,11 @@ use serde_json::{Map, Value, json};
 use super::details::Details;
 use super::event::OWN_ZONE;
 use super::foreign_zones::known;
+use super::ignored::{Warning, repeated};
 use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::occurrences::{Start, shortened, starts_of};
+use super::property::Property;
 use super::reader::{Component, Method};
 use super::revision::revision_of;
 use crate::model::html;
@@ -40,7 +42,7 @@ pub struct Entry {
     /// Its revision, if any.
     pub revision: Option<Revision>,
     /// Messages about values that were replaced.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// The occurrences, at least one. The first is the parent of the others.
     ///
     /// The id of the one at DTSTART is the UID. The others add their moment, so ids stay stable
@@ -113,7 +115,8 @@ impl Entry {
             (None, Some(duration), Moment::Time(..)) => Length::read(duration)?,
             _ => Length::between(&start, &end, &clock),
         };
-        let details = Arc::new(Details::read(component));
+        warnings.extend(repeated(&component.properties));
+        let details = Arc::new(Details::read(component, &mut warnings));
         let occurrence = |Start { moment, end: own_end }: Start| {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
@@ -245,21 +248,23 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
 }
 
 /// Returns warnings for the zones of an event that neither the file nor this service knows.
-fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<String> {
+fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warning> {
     const DATES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<(&str, &Property)> = Vec::new();
     for property in component.properties.iter().filter(|one| DATES.contains(&one.name.as_str())) {
         let Some(name) = property.parameter("TZID") else { continue };
         let wall = property.value.get(..15).and_then(reading);
         let is_known =
             is_utc(&property.value) || wall.is_none_or(|wall| context.zone(name, wall).is_some());
-        if !is_known && !names.contains(&name) {
-            names.push(name);
+        if !is_known && !names.iter().any(|(known, _)| *known == name) {
+            names.push((name, property));
         }
     }
     let used = context.floating().name();
-    let warning = |name: &str| {
-        format!("the time zone {} is not known; {used} was used instead", shortened(name))
+    let warning = |(name, property): (&str, &Property)| {
+        let name = shortened(name);
+        let message = format!("the time zone {name} is not known; {used} was used instead");
+        Warning::about(property, message)
     };
     names.into_iter().map(warning).collect()
 }
@@ -268,7 +273,7 @@ fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<String
 pub(super) fn times(
     component: &Component,
     context: EntryContext<'_>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Result<(Moment, Moment), String> {
     let start = match (component.find("DTSTART"), component.method) {
         (Some(start), _) => Moment::read(start, context)?,

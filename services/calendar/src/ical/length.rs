@@ -3,6 +3,7 @@
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::ignored::Warning;
 use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use crate::model::zone::Zone;
@@ -90,7 +91,7 @@ pub fn end_of(
     end: Option<&Property>,
     duration: Option<&Property>,
     context: EntryContext<'_>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Result<Moment, String> {
     let read = match (end, duration) {
         (Some(end), _) => Moment::read(end, context)?,
@@ -104,7 +105,10 @@ pub fn end_of(
         (start, read) => read.wall() < start.wall().date().to_datetime(Time::midnight()),
     };
     if is_backwards {
-        warnings.push(BACKWARDS.to_owned());
+        warnings.push(match end.or(duration) {
+            Some(property) => Warning::about(property, BACKWARDS),
+            None => BACKWARDS.to_owned().into(),
+        });
     }
     Ok(match (start, read) {
         // The end date is exclusive.

@@ -3,6 +3,7 @@
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::ignored::Warning;
 use super::length::Length;
 use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::property::Property;
@@ -42,7 +43,7 @@ pub fn starts_of(
     component: &Component,
     start: &Moment,
     context: EntryContext<'_>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Result<Vec<Start>, String> {
     let mut starts = vec![Start::from(start.clone())];
     let rules: Vec<&Property> = component.rules().collect();
@@ -66,20 +67,37 @@ pub fn starts_of(
     let mut left_out: Vec<i64> =
         series.dates(component, "EXDATE")?.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // One more for each that may be excluded.
-    let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + left_out.len());
+    // One more for each that may be excluded, and one that shows that there are too many.
+    let (first, latest) = (1 + left_out.len(), MAX_OCCURRENCES + 1 + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
     for rule in rules {
         starts.extend(series.by_rule(rule, zone, wanted)?.into_iter().map(Start::from));
     }
-    starts.extend(series.added(component, warnings)?);
-    starts.retain(|start| start.moment.wall() <= horizon);
+    let mut added = series.added(component, warnings)?;
+    let is_near = |start: &Start| start.moment.wall() <= horizon;
+    let far = added.iter().filter(|start| !is_near(start)).count();
+    if let Some(property) = component.find("RDATE").filter(|_| far > 0) {
+        let message = format!("{far} dates of RDATE are more than {MONTHS_AHEAD} months ahead");
+        warnings.push(Warning::about(property, format!("{message}; they were not imported")));
+    }
+    added.retain(is_near);
+    starts.extend(added);
+    starts.retain(is_near);
     // If two starts are equal, the one with its own end is kept.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
     if starts.is_empty() {
         return Err("has no occurrences".to_owned());
+    }
+    if let Some(rule) = component.rules().next().or(component.find("RDATE"))
+        && starts.len() > MAX_OCCURRENCES
+    {
+        let message = format!(
+            "the series has more than {MAX_OCCURRENCES} occurrences; the first and those nearest \
+             to today were imported"
+        );
+        warnings.push(Warning::about(rule, message));
     }
     let today = now.date().to_datetime(Time::midnight());
     keep_nearest(&mut starts, |start| start.moment.wall() < today, MAX_OCCURRENCES);
@@ -217,7 +235,7 @@ impl<'a> Series<'a> {
     fn added(
         &self,
         component: &Component,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Warning>,
     ) -> Result<Vec<Start>, String> {
         self.listed(component, "RDATE", |text, property| {
             let Some((begin, end)) = text.split_once('/') else {
@@ -233,8 +251,9 @@ impl<'a> Series<'a> {
             };
             let end = end.ok_or("RDATE has a period that is too long")?;
             let backwards = "a period of RDATE ends before it begins; its end was set to its start";
-            if end.seconds() < moment.seconds() && !warnings.iter().any(|text| text == backwards) {
-                warnings.push(backwards.to_owned());
+            let warning = Warning::about(property, backwards);
+            if end.seconds() < moment.seconds() && !warnings.contains(&warning) {
+                warnings.push(warning);
             }
             Ok(Start { moment, end: Some(end) })
         })

@@ -3,6 +3,8 @@
 /// A property: `NAME;PARAMETER=value:value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
+    /// Number of its first line in the file; 0 if it is not from a file.
+    pub line: u64,
     /// In upper case.
     pub name: String,
     /// Names in upper case, values without quotes.
@@ -40,7 +42,8 @@ impl Property {
         let parameters = parts.filter_map(|part| part.split_once('=')).map(|(name, value)| {
             (name.trim().to_ascii_uppercase(), parameter_text(value.trim_matches('"')))
         });
-        Some(Property { name, parameters: parameters.collect(), value: value.to_owned() })
+        let parameters = parameters.collect();
+        Some(Property { line: 0, name, parameters, value: value.to_owned() })
     }
 
     /// Returns a parameter.

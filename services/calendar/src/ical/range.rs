@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::details::Details;
 use super::entry::{Entry, times};
+use super::ignored::Warning;
 use super::length::Length;
 use super::moment::{EntryContext, Moment};
 use super::reader::{Component, Method};
@@ -29,10 +30,14 @@ impl Component {
 }
 
 impl Range {
-    fn read(component: &Component, context: EntryContext<'_>) -> Result<Range, String> {
+    fn read(
+        component: &Component,
+        context: EntryContext<'_>,
+    ) -> Result<(Range, Vec<Warning>), String> {
         let property = component.find("RECURRENCE-ID").ok_or("RECURRENCE-ID is missing")?;
         let from = Moment::read(property, context)?;
-        let (start, end) = times(component, context, &mut Vec::new())?;
+        let mut warnings = Vec::new();
+        let (start, end) = times(component, context, &mut warnings)?;
         let clock = match &start {
             Moment::Time(_, zone) => zone.clone(),
             Moment::Day(_) => Zone::utc(),
@@ -40,8 +45,8 @@ impl Range {
         let length = Length::between(&start, &end, &clock);
         let is_cancelled = component.method == Method::Cancel
             || component.text("STATUS").eq_ignore_ascii_case("CANCELLED");
-        let details = Arc::new(Details::read(component));
-        Ok(Range { from, start, length, details, is_cancelled })
+        let details = Arc::new(Details::read(component, &mut warnings));
+        Ok((Range { from, start, length, details, is_cancelled }, warnings))
     }
 
     /// Returns the new start of an occurrence: as much later as that of the first one.
@@ -66,8 +71,13 @@ impl Entry {
         let mut read = Vec::new();
         for component in ranges {
             match Range::read(component, context) {
-                Ok(range) => read.push(range),
-                Err(message) => self.warnings.push(message),
+                Ok((range, warnings)) => {
+                    read.push(range);
+                    self.warnings.extend(warnings);
+                }
+                Err(message) => {
+                    self.warnings.push(Warning { line: Some(component.line), message });
+                }
             }
         }
         read.sort_by_key(|range| range.from.seconds());

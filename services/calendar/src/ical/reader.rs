@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::calendar::IDENTITY;
 use super::decoded::Decoded;
+use super::ignored::Ignored;
 use super::property::Property;
 
 /// Maximum number of bytes in a line. Events with longer lines are refused, except attachments.
@@ -102,7 +103,8 @@ impl Component {
             hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         self.properties.retain(|one| !matches!(one.name.as_str(), "RECURRENCE-ID" | "UID"));
         let (name, value) = ("UID".to_owned(), format!("content-{digest}"));
-        self.properties.push(Property { name, parameters: Vec::new(), value });
+        let line = self.line;
+        self.properties.push(Property { line, name, parameters: Vec::new(), value });
     }
 
     /// Adds the start to the UID, for one of several series with the same UID.
@@ -217,6 +219,8 @@ pub struct Reader<R> {
     pub product: Option<String>,
     /// The identity of the current calendar, if this service wrote it.
     calendar_id: Option<Arc<str>>,
+    /// Parts of the file that were skipped so far.
+    pub ignored: Ignored,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -236,6 +240,7 @@ impl<R: BufRead> Reader<R> {
             zone_name: None,
             product: None,
             calendar_id: None,
+            ignored: Ignored::default(),
         }
     }
 
@@ -281,7 +286,10 @@ impl<R: BufRead> Reader<R> {
                     (self.method, self.calendar_id) = (Method::Publish, None);
                     continue;
                 }
-                _ => continue,
+                name => {
+                    self.ignored.count_component(name, line);
+                    continue;
+                }
             };
             return self.component(line, kind).map(Some);
         }
@@ -312,7 +320,10 @@ impl<R: BufRead> Reader<R> {
                     self.again = Some((number, property));
                     break;
                 }
-                Some(Mark::InnerBegin) => depth += 1,
+                Some(Mark::InnerBegin) => {
+                    self.ignored.count_component(property.value.trim(), number);
+                    depth += 1;
+                }
                 Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
                 None => {}
             }
@@ -326,8 +337,13 @@ impl<R: BufRead> Reader<R> {
             // It follows an alarm without an end.
             let is_hidden = SERIES.contains(&property.name.as_str()) && depth > 0;
             component.is_cut |= kind == Kind::Event && is_hidden;
+            if kept && kind == Kind::Event {
+                self.ignored.count_property(&property);
+            }
             if kept && !component.is_cut && !self.is_line_cut {
                 component.properties.push(property);
+            } else if kept && self.is_line_cut && !is_missed {
+                self.ignored.count_long_line(number);
             }
         }
         if kind == Kind::Event && component.is_whole() && component.text("UID").is_empty() {
@@ -343,12 +359,13 @@ impl<R: BufRead> Reader<R> {
         while let Some(line) = self.unfolded()? {
             let text = text(line.bytes);
             let name = text.split(';').next().unwrap_or_default().trim().to_ascii_uppercase();
-            let property = Property::parse(&text);
+            let property =
+                Property::parse(&text).map(|property| Property { line: line.number, ..property });
             let is_valueless = property.is_none() && SERIES.contains(&name.as_str());
             (self.line, self.is_line_cut) = (line.number, line.is_cut || is_valueless);
             // The name of a line without its end may be unknown.
-            let cut =
-                Property { name: String::new(), parameters: Vec::new(), value: String::new() };
+            let (name, parameters, value) = Default::default();
+            let cut = Property { line: line.number, name, parameters, value };
             if let Some(property) = property.or(self.is_line_cut.then_some(cut)) {
                 return Ok(Some((line.number, property)));
             }

@@ -10,7 +10,7 @@ use database::{Db, WriterQueue};
 use super::dry_run::dry_run;
 use super::load::first_user;
 use super::writer_queue::writer_queue;
-use crate::app::{Import, ImportLimits, Overview, Pass, Progress};
+use crate::app::{Import, ImportLimits, Overview, Progress};
 use crate::error::Error;
 use crate::ical::Reader;
 use crate::model::urls::Urls;
@@ -43,14 +43,10 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let mut queue = writer_queue(&state.pools);
     let outcome = match options.dry_run {
         true => dry_run(&state.pools, |db| {
-            write(&mut import, &file, &progress, |import, reader, pass| {
-                import.write(state, db, reader, pass)
-            })
+            write(state, &mut import, &file, &progress, |import| import.write(state, db))
         }),
-        false => write(&mut import, &file, &progress, |import, reader, pass| {
-            write_batch(&mut queue, import, &file, reader, |db, import, reader| {
-                import.write(state, db, reader, pass)
-            })
+        false => write(state, &mut import, &file, &progress, |import| {
+            write_batch(&mut queue, import, |db, import| import.write(state, db))
         }),
     };
     progress.finish();
@@ -97,40 +93,16 @@ fn progress_of(so_far: &Progress) -> Option<String> {
     Some(format!("{done} ({report}); run the same command to resume"))
 }
 
-type FileReader<'f> = Reader<BufReader<&'f File>>;
-
-/// Reads a file from its start, skipping its first components.
-fn reader_after(file: &File, components: usize) -> io::Result<FileReader<'_>> {
-    let mut start = file;
-    start.seek(SeekFrom::Start(0))?;
-    let mut reader = Reader::new(BufReader::new(file));
-    for _ in 0..components {
-        reader.next_component()?;
-    }
-    Ok(reader)
-}
-
-fn unreadable(error: io::Error) -> Error {
-    Error::Internal(error.to_string())
-}
-
 /// Writes a batch in a transaction. Each retry restarts the batch.
-fn write_batch<'f>(
+fn write_batch(
     queue: &mut WriterQueue<'_, Error>,
     import: &mut Import,
-    file: &'f File,
-    reader: &mut FileReader<'f>,
-    mut write: impl FnMut(&mut Db, &mut Import, &mut FileReader<'f>) -> Result<bool, Error>,
+    mut write: impl FnMut(&mut Db, &mut Import) -> Result<bool, Error>,
 ) -> Result<bool, Error> {
     let before = import.so_far().clone();
-    let mut is_repeated = false;
     let outcome = queue.write(|db| {
-        if is_repeated {
-            import.restore(before.clone());
-            *reader = reader_after(file, before.read).map_err(unreadable)?;
-        }
-        is_repeated = true;
-        write(db, import, reader)
+        import.restore(before.clone());
+        write(db, import)
     });
     if outcome.is_err() {
         import.restore(before);
@@ -138,15 +110,20 @@ fn write_batch<'f>(
     outcome
 }
 
-fn write<'f>(
+fn write(
+    state: &State,
     import: &mut Import,
-    file: &'f File,
+    mut file: &File,
     progress: &ProgressReporter,
-    mut batch: impl FnMut(&mut Import, &mut FileReader<'f>, Pass) -> Result<bool, Error>,
+    mut batch: impl FnMut(&mut Import) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     for pass in import.passes() {
-        let mut reader = reader_after(file, 0).map_err(unreadable)?;
-        while batch(import, &mut reader, pass)? {
+        file.seek(SeekFrom::Start(0)).map_err(|error| Error::Internal(error.to_string()))?;
+        let mut reader = Reader::new(BufReader::new(file));
+        let mut more = true;
+        while more {
+            import.prepare(state, &mut reader, pass)?;
+            more = batch(import)?;
             progress.set(u64::try_from(import.done()).unwrap_or(u64::MAX));
         }
     }
@@ -214,10 +191,12 @@ mod tests {
         let mut import = Import::new(user, urls, ImportLimits::default(), overview);
         let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
         let (mut queue, mut attempts) = (writer_queue(&state.pools), 0);
-        let outcome = write(&mut import, &file, &progress, |import, reader, pass| {
-            write_batch(&mut queue, import, &file, reader, |db, import, reader| {
+        let outcome = write(&state, &mut import, &file, &progress, |import| {
+            write_batch(&mut queue, import, |db, import| {
                 let done = import.done();
-                let more = import.write(&state, db, reader, pass)?;
+                // The transaction neither reads nor expands.
+                assert!(!import.so_far().ready.is_empty());
+                let more = import.write(&state, db)?;
                 assert!(import.done() - done <= LARGEST, "{}", import.done() - done);
                 attempts += 1;
                 judge(attempts)?;

@@ -168,7 +168,7 @@ async fn zones_of_exchange_and_unknown_zones_are_accepted() {
         .collect();
     let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
     let message = "the time zone Atlantis is not known; Asia/Tokyo was used instead".to_owned();
-    let line = 3 + 7 + 5 * 6;
+    let line = 5 + 7 + 5 * 6;
     assert_eq!(warnings(&app, calendar(custom, &entries)).await, [(line, message)]);
     for (number, (zone, hour)) in names.iter().enumerate() {
         let list = app.get(&format!("/events?search={number}&start_date=2027-04-01")).await.json;
@@ -182,6 +182,7 @@ async fn end_before_the_start_is_the_start_with_a_warning() {
     let app = App::new().await;
     let message = "it ends before it starts; its end was set to its start";
     let period = "a period of RDATE ends before it begins; its end was set to its start";
+    // The line of each property is that of its end.
     for (number, (lines, expected)) in [
         ("DTSTART:20270401T100000Z\nDTEND:20270401T090000Z", message),
         ("DTSTART;VALUE=DATE:20270401\nDTEND;VALUE=DATE:20270331", message),
@@ -192,7 +193,7 @@ async fn end_before_the_start_is_the_start_with_a_warning() {
     .enumerate()
     {
         let file = calendar("", &[&format!("UID:{number}\nSUMMARY:{number}\n{lines}")]);
-        assert_eq!(warnings(&app, file.clone()).await, [(3, expected.to_owned())], "{lines}");
+        assert_eq!(warnings(&app, file.clone()).await, [(7, expected.to_owned())], "{lines}");
         assert_eq!(counts(&app, file).await, [0, 0, 1, 0, 0], "{lines}");
     }
     let mut texts = texts(&app).await;
@@ -363,4 +364,41 @@ async fn override_of_all_later_occurrences_that_is_not_applied_is_reported() {
         assert_eq!(counts(&app, file).await[3..], [1, 0]);
         assert_eq!(texts(&app).await[1], "01 11 01 11 Revision 2");
     }
+}
+
+#[actix_web::test]
+async fn every_ignored_part_of_a_file_is_named_with_its_line() {
+    let app = App::new().await;
+    let categories: Vec<String> = (0..51).map(|number| format!("c{number}")).collect();
+    let entry = format!(
+        "UID:a\nDTSTART:20270401T100000Z\nDTEND:20270401T110000Z\nDURATION:PT2H\nSUMMARY:A\nSUMMARY:B\n\
+         GEO:here\nURL:tel:1\nORGANIZER:\nORGANIZER:urn:x\nCATEGORIES:{}\nATTACH:cid:1\n\
+         LOCATION:{}\nSTATUS:TENTATIVE\nATTENDEE:mailto:a@example.org\nATTENDEE:mailto:b@example.org\n\
+         RRULE:FREQ=DAILY\nRDATE:20500101T100000Z\nBEGIN:VALARM\nTRIGGER:-PT1H\nEND:VALARM",
+        categories.join(","),
+        "x".repeat(1001),
+    );
+    let file = calendar("VERSION:2.0\nBEGIN:VTODO\nEND:VTODO", &[&entry]);
+    let warnings = warnings(&app, file).await;
+    let expected: Vec<(u64, &str)> = vec![
+        (20, "ATTENDEE is ignored, here and 1 more times"),
+        (24, "VALARM is ignored"),
+        (3, "VTODO is ignored"),
+        (23, "1 dates of RDATE are more than 24 months ahead; they were not imported"),
+        (
+            22,
+            "the series has more than 500 occurrences; the first and those nearest to today were imported",
+        ),
+        (15, "ORGANIZER occurs again; only its first value is used"),
+        (11, "SUMMARY occurs again; only its first value is used"),
+        (9, "DURATION is ignored, because there is a DTEND"),
+        (18, "LOCATION has more than 1000 characters and was shortened"),
+        (12, "GEO is not a latitude and a longitude; it was ignored"),
+        (13, "URL is not a web address; it was ignored"),
+        (19, "STATUS TENTATIVE is ignored"),
+        (16, "only 50 of 51 categories were imported"),
+        (17, "ATTACH is not the URL of an image; it was ignored"),
+    ];
+    let warnings: Vec<(u64, &str)> = warnings.iter().map(|(line, text)| (*line, &**text)).collect();
+    assert_eq!(warnings, expected);
 }

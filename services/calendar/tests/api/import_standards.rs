@@ -223,7 +223,7 @@ async fn exchange_zones_are_found_by_display_name() {
     let file = calendar("", &[&quoted, &entry("bare", known), &unknown]);
     let message = "the time zone (UTC+01:00) Atlantis is not known; UTC was used instead";
     let report = post(&app, "editor", file).await.expect(200).json;
-    assert_eq!(report["warnings"], json!([{"uid": "unknown", "line": 15, "message": message}]));
+    assert_eq!(report["warnings"], json!([{"uid": "unknown", "line": 17, "message": message}]));
     assert_eq!((&report["created"], &report["errors"]), (&json!(3), &json!([])));
     let list = app.get("/events?start_date=2027-04-01").await.expect(200).json;
     for event in list["events"].as_array().unwrap() {

@@ -77,7 +77,7 @@ async fn exports_of_common_programs_are_imported_once() {
     assert_eq!(
         outlook.json,
         json!({"created": 6, "updated": 0, "unchanged": 0, "skipped": 1, "failed": 0, "errors": [],
-            "warnings": [{"uid": "lost", "line": 68, "message":
+            "warnings": [{"uid": "lost", "line": 69, "message":
                 "the time zone Nowhere at all is not known; Europe/Berlin was used instead"}]})
     );
     app.clock.advance(3600);
