@@ -2,7 +2,8 @@
 
 use crate::model::zone::Zone;
 
-/// Names of Windows with the zone that each means most often (CLDR, `windowsZones`).
+/// Names of Windows with the zone that each means most often (CLDR 48, `windowsZones`). Offsets such as
+/// `UTC-02` are zones of this service too.
 const NAMES: &[(&str, &str)] = &[
     ("AUS Central Standard Time", "Australia/Darwin"),
     ("AUS Eastern Standard Time", "Australia/Sydney"),
@@ -28,7 +29,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Caucasus Standard Time", "Asia/Yerevan"),
     ("Cen. Australia Standard Time", "Australia/Adelaide"),
     ("Central America Standard Time", "America/Guatemala"),
-    ("Central Asia Standard Time", "Asia/Almaty"),
+    ("Central Asia Standard Time", "Asia/Bishkek"),
     ("Central Brazilian Standard Time", "America/Cuiaba"),
     ("Central Europe Standard Time", "Europe/Budapest"),
     ("Central European Standard Time", "Europe/Warsaw"),
@@ -171,6 +172,7 @@ const DISPLAYED: &[(&str, &str)] = &[
     ("Beijing", "Asia/Shanghai"),
     ("Beirut", "Asia/Beirut"),
     ("Belgrade", "Europe/Budapest"),
+    ("Bishkek", "Asia/Bishkek"),
     ("Bogota", "America/Bogota"),
     ("Bougainville Island", "Pacific/Bougainville"),
     ("Brasilia", "America/Sao_Paulo"),
@@ -320,6 +322,28 @@ mod tests {
     fn every_name_means_a_known_zone() {
         for (windows, iana) in NAMES.iter().chain(DISPLAYED) {
             assert!(Zone::named(iana).is_some(), "{windows}: {iana}");
+        }
+    }
+
+    #[test]
+    fn offsets_of_windows_and_its_zones_in_central_asia_are_right() {
+        let at = "2027-04-01T12:00:00Z".parse().unwrap();
+        for (name, hours) in [
+            ("UTC-11", -11),
+            ("UTC-09", -9),
+            ("UTC-08", -8),
+            ("UTC-02", -2),
+            ("UTC+12", 12),
+            ("UTC+13", 13),
+            ("Central Asia Standard Time", 6),
+            ("(UTC+06:00) Bishkek", 6),
+            ("Qyzylorda Standard Time", 5),
+        ] {
+            let zone = windows_zone(name).or_else(|| Zone::parse(name));
+            let wall = zone.map(|zone| {
+                i32::from(zone.wall(at).hour()) + 24 * i32::from(zone.wall(at).day() - 1)
+            });
+            assert_eq!(wall, Some(12 + hours), "{name}");
         }
     }
 }
