@@ -21,7 +21,8 @@ from webdriver import Browser, Driver
 
 base, driver, program, pictures = sys.argv[1:5]
 LOOKS = [("light", 1280, 900, "light"), ("dark", 1280, 900, "dark"),
-         ("phone", 390, 844, "light"), ("phone-dark", 390, 844, "dark")]
+         ("phone", 390, 844, "light"), ("phone-dark", 390, 844, "dark"),
+         ("narrow", 320, 640, "light")]
 
 # Texts with a contrast to their background below 4.5, or below 3 if they are large.
 FAINT = """

@@ -38,6 +38,11 @@ fn disallowed_tags_are_removed_and_their_text_kept() {
 #[test]
 fn plain_text_has_no_markup() {
     assert_eq!(plain("<p>R &#038; B</p>\n<p>x&lt;y</p>"), "R & B x<y");
+    let table =
+        "<table><tr><th>Day</th><th>Act</th></tr><tr><td>Fri</td><td>Band</td></tr></table>";
+    assert_eq!(plain(table), "Day Act Fri Band");
+    assert_eq!(text(table), "Day Act\nFri Band");
+    assert_eq!(text("<div>One</div><dl><dt>A</dt><dd>B</dd></dl>C"), "One\nA B\nC");
     assert_eq!(decode("&notanentity; & &#39;"), "&notanentity; & '");
 }
 

@@ -109,9 +109,13 @@ fn opens_tag(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
 }
 
+/// The ends of elements whose texts are separate words.
+const CELLS: [&str; 4] = ["</td>", "</th>", "</dt>", "</dd>"];
+
 /// Returns the text of an HTML fragment, with whitespace collapsed.
 pub fn plain(text: &str) -> String {
     let spaced = text.replace("</p>", "</p> ").replace("<br", " <br").replace("</li>", "</li> ");
+    let spaced = CELLS.iter().fold(spaced, |text, end| text.replace(end, " "));
     let text = decode(&strip_tags(&spaced));
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -123,7 +127,10 @@ pub fn text(html: &str) -> String {
         .replace("<br", "\n<br")
         .replace("</li>", "\n")
         .replace("</tr>", "\n")
-        .replace("</h", "\n</h");
+        .replace("</h", "\n</h")
+        .replace("</dd>", "\n")
+        .replace("</div>", "\n");
+    let broken = CELLS.iter().fold(broken, |text, end| text.replace(end, " "));
     let mut lines: Vec<String> = Vec::new();
     for line in decode(&strip_tags(&broken)).lines() {
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
