@@ -6,12 +6,14 @@ use super::context::RequestContext;
 use super::images::{self, PlannedImage};
 use super::interrupt::Interrupt;
 use super::linked_writes::{self, PlannedLinked};
+use super::list_permit::LONGEST_PAGE;
 use super::slugs::{self, SlugSource};
 use super::term_writes::{self, PlannedTerm};
 use super::write_context::WriteContext;
 use crate::error::Error;
 use crate::model::change::{EventChange, LinkRef, LinkedChange};
 use crate::model::event::{Event, Links};
+use crate::model::event_status::EventStatus;
 use crate::model::linked::Kind;
 use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
@@ -19,7 +21,7 @@ use crate::model::status::{Stage, Status};
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
-use crate::store::{events, links};
+use crate::store::{event_statuses, events, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
 fn no_date() -> Error {
@@ -56,6 +58,9 @@ pub fn create_in(
     event.slug = slug(context.db, &event, change, false)?;
     let links = named.store(context.db, &mut event, Links::default(), write)?;
     events::insert(context.db, &event, &links)?;
+    let status = change.event_status.over(&EventStatus::default());
+    event_statuses::replace(context.db, event.id, &status)?;
+    check_texts(context.db, event.id, change)?;
     Ok(event)
 }
 
@@ -83,13 +88,42 @@ pub fn update(
     let before = links::of_event(db, old.id)?;
     event.slug = slug(db, &event, change, old.status.is_trashed())?;
     let after = named.store(db, &mut event, before.clone(), write)?;
+    let old_status = event_statuses::of_event(db, old.id)?;
+    let status = change.event_status.over(&old_status);
+    let is_revised = status.occurring != old_status.occurring
+        || event.status.is_trashed() != old.status.is_trashed();
+    if is_revised && event.sequence == old.sequence {
+        event.sequence += 1;
+    }
     let (modified_utc, sequence) = (old.modified_utc, old.sequence);
-    if after == before && (Event { modified_utc, sequence, ..event.clone() }) == *old {
+    if after == before
+        && status == old_status
+        && (Event { modified_utc, sequence, ..event.clone() }) == *old
+    {
         return Ok(old.clone());
     }
     slugs::remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
     events::update(db, (old, &before), (&event, &after))?;
+    if status != old_status {
+        event_statuses::replace(db, event.id, &status)?;
+    }
+    check_texts(db, event.id, change)?;
     Ok(event)
+}
+
+/// Fails if a write links an event to venues and organizers with more text than a page may have.
+fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> {
+    let links = [("organizer", &change.organizers), ("venue", &change.venues)];
+    let Some((name, _)) = links.into_iter().find(|(_, links)| links.is_some()) else {
+        return Ok(());
+    };
+    let bytes = text_lengths::of_events(db, &[id])?;
+    if bytes <= LONGEST_PAGE {
+        return Ok(());
+    }
+    let (mib, most) = (bytes >> 20, LONGEST_PAGE >> 20);
+    let text = format!("must have shorter texts: the event would have {mib} MiB, over {most}");
+    Err(ParameterErrors::one(name, &text).into())
 }
 
 /// Moves an event to the trash. Its links stay for a restore.
@@ -105,6 +139,8 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     };
     event.slug = slugs::assign(db, "events", event.id, source)?;
     event.modified_utc = now;
+    // Feeds show it as cancelled, which is a revision.
+    event.sequence += i64::from(!old.status.is_trashed());
     let links = links::of_event(db, old.id)?;
     events::update(db, (old, &links), (&event, &links))?;
     Ok(event)

@@ -8,10 +8,10 @@ use shell::EntityTag;
 use super::context::RequestContext;
 use super::list_permit::ListPermit;
 use super::request::Request;
-use super::transactions::read_list;
+use super::transactions::{read, read_list};
 use crate::error::Error;
 use crate::ical::{self, FeedContext, Head};
-use crate::model::list::Paging;
+use crate::model::list::{EventFilter, Paging};
 use crate::model::slug;
 use crate::model::urls::Urls;
 use crate::state::State;
@@ -21,8 +21,8 @@ use crate::store::events::{self, ZoneSpan};
 use crate::store::imported;
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
-use crate::store::{terms, text_lengths};
-use crate::wire::list_input::{EventListInput, ListOptions};
+use crate::store::{feeds, terms, text_lengths};
+use crate::wire::list_input::{EventListInput, ListOptions, ListRequest};
 use crate::wire::params::Params;
 
 /// Number of events that are read and written at a time.
@@ -35,11 +35,26 @@ const LONGEST_PIECE: usize = 512 << 10;
 /// generated again, piece by piece.
 const KEPT: usize = 1 << 20;
 
-/// A feed. Its tag and dates are known before its text is sent.
+/// How long feeds show events in the trash as cancelled, in seconds.
+const CANCELLED_SECONDS: i64 = 30 * DAY_SECONDS;
+
+const DAY_SECONDS: i64 = 24 * 3600;
+
+/// A feed before its events are read.
 pub struct Feed {
-    /// The tag of the complete text.
+    /// The tag of its content.
     pub tag: EntityTag,
-    /// The last change of its content, in Unix seconds.
+    state: State,
+    urls: Urls,
+    params: Params,
+    calendar: String,
+    /// The moment since which events in the trash are shown as cancelled.
+    cancelled_since: i64,
+}
+
+/// The content of a feed. Its dates are known before its text is sent.
+pub struct FeedContent {
+    /// Its last change, in Unix seconds.
     pub modified: Option<i64>,
     /// The suggested name of its file.
     pub file_name: String,
@@ -69,7 +84,10 @@ pub struct Pieces {
 
 /// The events of a feed, and how they are written.
 struct Listed {
+    /// The listed events, then the cancelled ones.
     ids: Vec<i64>,
+    /// Number of listed events.
+    events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
     outlook: bool,
@@ -79,37 +97,110 @@ struct Listed {
     paging: Paging,
 }
 
-/// Reads a feed of the public events that a list with these parameters has.
-pub async fn export(state: &State, request: Request) -> Result<Feed, Error> {
-    let permit = ListPermit::acquire(state, &request).await?;
-    let urls = request.urls.clone();
-    let params = request.params?;
-    let outlook = params.text("outlook-ical").is_some_and(|flag| flag == "1");
-    let (ids, zones, total, paging) = listed(state, &urls, params, permit).await?;
-    let calendar = state.pools.read(imported::calendar_id).await?;
-    let listed = Arc::new(Listed { ids, zones, urls, outlook, calendar, total, paging });
-    let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
-    let mut modified = None;
-    let mut pieces = Pieces::new(state, listed.clone());
-    while let Some((piece, changed)) = pieces.next().await? {
-        hasher.update(&piece);
-        modified = modified.max(changed);
-        kept = kept.filter(|text| text.len() + piece.len() <= KEPT).map(|text| text + &piece);
-    }
-    let digest = hasher.finalize();
-    let site = slug::slugify(&state.site.settings.site_name);
-    let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    Ok(Feed {
-        tag: EntityTag::of_digest(&digest[..16]),
-        modified,
-        file_name: format!("{site}-{hash}.ics"),
-        total,
-        pages: paging.pages(total),
-        text: match kept {
-            Some(text) => FeedText::Whole(text),
-            None => FeedText::Pieces(Box::new(Pieces::new(state, listed))),
-        },
+/// Returns a feed of the public events that a list with these parameters has. Its tag is made from
+/// the number of the last change and the parameters, so a client that has it costs nothing more.
+pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
+    let (urls, params) = (request.urls, request.params?);
+    let now = state.clock.now().as_second();
+    // The same for a whole day, so that the tag does not change with every second.
+    let cancelled_since = now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS;
+    let list = anonymous(&params, &urls);
+    let (version, calendar, filter) = read(state, list, move |context, params| {
+        // The version is read first: what changes meanwhile changes the next tag.
+        let version = feeds::version(context.db)?;
+        let list = decode(context, params)?;
+        let filter = format!("{:?} {:?}", list.filter, list.paging);
+        Ok((version, imported::calendar_id(context.db)?, filter))
     })
+    .await?;
+    let settings = &state.site.settings;
+    let mut hasher = Sha256::new();
+    for part in [
+        env!("CARGO_PKG_VERSION"),
+        &version.to_string(),
+        &calendar,
+        &urls.base,
+        &settings.site_name,
+        settings.site_timezone.name(),
+        &cancelled_since.to_string(),
+        if is_for_outlook(&params) { "outlook" } else { "" },
+        &filter,
+    ] {
+        hasher.update(part.as_bytes());
+        hasher.update(b"\0");
+    }
+    let tag = EntityTag::of_digest(&hasher.finalize()[..16]);
+    Ok(Feed { tag, state: state.clone(), urls, params, calendar, cancelled_since })
+}
+
+impl Feed {
+    /// Reads the content.
+    pub async fn read(self) -> Result<FeedContent, Error> {
+        let Feed { state, urls, params, calendar, cancelled_since, .. } = self;
+        let permit = ListPermit::acquire(&state, &anonymous(&params, &urls)).await?;
+        let outlook = is_for_outlook(&params);
+        let found = listed(&state, &urls, params, permit, cancelled_since).await?;
+        let Found { ids, events, zones, total, paging } = found;
+        let listed = Listed { ids, events, zones, urls, outlook, calendar, total, paging };
+        let listed = Arc::new(listed);
+        let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
+        let mut modified = None;
+        let mut pieces = Pieces::new(&state, listed.clone());
+        while let Some((piece, changed)) = pieces.next().await? {
+            hasher.update(&piece);
+            modified = modified.max(changed);
+            kept = kept.filter(|text| text.len() + piece.len() <= KEPT).map(|text| text + &piece);
+        }
+        let digest = hasher.finalize();
+        let site = slug::slugify(&state.site.settings.site_name);
+        let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        Ok(FeedContent {
+            modified,
+            file_name: format!("{site}-{hash}.ics"),
+            total,
+            pages: paging.pages(total),
+            text: match kept {
+                Some(text) => FeedText::Whole(text),
+                None => FeedText::Pieces(Box::new(Pieces::new(&state, listed))),
+            },
+        })
+    }
+}
+
+fn is_for_outlook(params: &Params) -> bool {
+    params.text("outlook-ical").is_some_and(|flag| flag == "1")
+}
+
+/// Returns the request of a feed. A feed is the same for every caller, so the login is dropped.
+fn anonymous(params: &Params, urls: &Urls) -> Request {
+    Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None }
+}
+
+/// Decodes the list of a feed.
+fn decode(
+    context: &mut RequestContext<'_>,
+    params: &Params,
+) -> Result<ListRequest<EventFilter>, Error> {
+    let most = context.site.settings.ical_items_max;
+    let mut list = context.decode_list(EventListInput::read(params), |input, known, options| {
+        let options = ListOptions { per_page: most, per_page_max: most, ..options };
+        input.decode(known, options)
+    })?;
+    if let Some(named) = &mut list.filter.categories {
+        *named = terms::with_descendants(context.db, named)?;
+    }
+    Ok(list)
+}
+
+/// The events of a feed.
+struct Found {
+    /// The listed events, then the cancelled ones.
+    ids: Vec<i64>,
+    /// Number of listed events.
+    events: usize,
+    zones: Vec<ZoneSpan>,
+    total: i64,
+    paging: Paging,
 }
 
 /// Reads the ids of a feed's events, their zones, the number of matches and the page.
@@ -118,26 +209,22 @@ async fn listed(
     urls: &Urls,
     params: Params,
     permit: ListPermit,
-) -> Result<(Vec<i64>, Vec<ZoneSpan>, i64, Paging), Error> {
+    cancelled_since: i64,
+) -> Result<Found, Error> {
     let read = |permit: ListPermit| {
-        // A feed is the same for every caller, so the login is dropped.
-        let request =
-            Request { login: None, params: Ok(params.clone()), urls: urls.clone(), if_match: None };
+        let request = anonymous(&params, urls);
         let index = state.index.clone();
         let work = move |context: &mut RequestContext<'_>, params: &Params| {
-            let most = context.site.settings.ical_items_max;
-            let input = EventListInput::read(params);
-            let mut list = context.decode_list(input, |input, known, options| {
-                let options = ListOptions { per_page: most, per_page_max: most, ..options };
-                input.decode(known, options)
-            })?;
-            if let Some(named) = &mut list.filter.categories {
-                *named = terms::with_descendants(context.db, named)?;
-            }
+            let list = decode(context, params)?;
             let access = IndexAccess { index: &index, deadline: permit.deadline };
-            let (ids, total) = event_list::page(context.db, access, &list.filter, list.paging)?;
+            let paging = list.paging;
+            let (mut ids, total) = event_list::page(context.db, access, &list.filter, paging)?;
+            let events = ids.len();
+            if paging.page == 1 {
+                ids.extend(feeds::withdrawn(context.db, &list.filter, cancelled_since)?);
+            }
             let zones = events::zones_of(context.db, &ids)?;
-            Ok((ids, zones, total, list.paging))
+            Ok(Found { ids, events, zones, total, paging })
         };
         read_list(state, request, work)
     };
@@ -176,10 +263,10 @@ impl Pieces {
     }
 
     fn begin(&self, text: &mut String) {
-        let Listed { ids, zones, urls, outlook, calendar, total, paging } = &*self.listed;
+        let Listed { events, zones, urls, outlook, calendar, total, paging, .. } = &*self.listed;
         let site = &self.state.site.settings.site_name;
         let is_cut = paging.pages(*total) > 1;
-        let part = is_cut.then_some((ids.len(), *total));
+        let part = is_cut.then_some((*events, *total));
         let url = &urls.base;
         ical::begin(text, Head { id: calendar, site, url, outlook: *outlook, part });
         for ZoneSpan { zone, first, last } in zones {
@@ -217,7 +304,7 @@ fn written(
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
     // Events that were hidden after the list was read are left out.
-    let shown = rows.iter().filter(|event| event.is_public());
+    let shown = rows.iter().filter(|event| event.is_public() || event.status.is_trashed());
     shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
     let linked = included.venues.values().chain(included.organizers.values());
     let changes = shown.map(|event| event.modified_utc).chain(linked.map(|row| row.modified_utc));

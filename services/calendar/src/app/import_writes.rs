@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
+use crate::model::event_status::Occurring;
 use crate::model::html;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
@@ -21,7 +22,7 @@ use crate::model::status::{Stage, Status};
 use crate::model::term::TermRef;
 use crate::model::urls::Urls;
 use crate::store::included::{self, EventSelector};
-use crate::store::{events, imported, linked_posts, links};
+use crate::store::{event_statuses, events, imported, linked_posts, links};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
 
@@ -97,6 +98,14 @@ pub fn cancel(
     occurrence: &Occurrence,
 ) -> Result<(Option<i64>, Outcome), Undone> {
     match find(context.db, source.own, &occurrence.external_id)? {
+        // It stays visible as cancelled.
+        Some(event)
+            if !event.status.is_trashed()
+                && event_statuses::of_event(context.db, event.id)?.occurring
+                    == Occurring::Cancelled =>
+        {
+            Ok((Some(event.id), Outcome::Unchanged))
+        }
         Some(event) if !event.status.is_trashed() => {
             trash(context.db, &event, context.now.as_second())?;
             Ok((Some(event.id), Outcome::Updated))

@@ -65,7 +65,7 @@ pub struct ListPermit {
 const SHORT_PAGE: usize = 256 << 10;
 
 /// Maximum bytes of text in any page.
-const LONGEST_PAGE: usize = 32 << 20;
+pub const LONGEST_PAGE: usize = 32 << 20;
 
 /// A list with the memory permit of its page, which is held until the response has been built.
 pub struct ReadList<T> {

@@ -29,31 +29,38 @@ pub async fn export_ical(
     request: HttpRequest,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let feed = feeds::export(&state, input.request).await?;
-    Ok(answer(feed, &request))
+    let feed = feeds::feed(&state, input.request).await?;
+    answer(feed, &request).await
 }
 
 /// Returns a feed, or 304 if the client already has it.
-pub fn answer(feed: Feed, request: &HttpRequest) -> HttpResponse {
+pub async fn answer(feed: Feed, request: &HttpRequest) -> Result<HttpResponse, Error> {
+    const CACHING: &str = "public, no-cache";
     // Weak, because the same content may be sent compressed.
-    let validators = Validators::weak(feed.tag);
-    let validators = match feed.modified {
+    let validators = Validators::weak(feed.tag.clone());
+    if request.headers().contains_key(header::IF_NONE_MATCH)
+        && validators.are_known(request.headers())
+    {
+        return Ok(validators.answer(request, CACHING, |mut response| response.finish()));
+    }
+    let content = feed.read().await?;
+    let validators = match content.modified {
         Some(seconds) => validators.dated(seconds),
         None => validators,
     };
     let disposition = ContentDisposition {
         disposition: DispositionType::Attachment,
-        parameters: vec![DispositionParam::Filename(feed.file_name)],
+        parameters: vec![DispositionParam::Filename(content.file_name)],
     };
-    validators.answer(request, "public, no-cache", |mut response| {
+    Ok(validators.answer(request, CACHING, |mut response| {
         response.insert_header((header::CONTENT_TYPE, CALENDAR)).insert_header(disposition);
-        response.insert_header(("x-tec-total", feed.total));
-        response.insert_header(("x-tec-totalpages", feed.pages));
-        match feed.text {
+        response.insert_header(("x-tec-total", content.total));
+        response.insert_header(("x-tec-totalpages", content.pages));
+        match content.text {
             FeedText::Whole(text) => response.body(text),
             FeedText::Pieces(pieces) => response.streaming(try_unfold(pieces, next)),
         }
-    })
+    }))
 }
 
 async fn next(mut pieces: Box<Pieces>) -> Result<Option<(Bytes, Box<Pieces>)>, Error> {

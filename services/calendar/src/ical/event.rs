@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use super::lines::{bare, escaped, line, quoted, text_line};
 use super::zones::{local, needs_rules};
 use crate::model::event::{Event, Links};
+use crate::model::event_status::Occurring;
 use crate::model::html;
 use crate::model::image::{Format, Image};
 use crate::model::included::Included;
@@ -26,7 +27,7 @@ pub struct FeedContext<'a> {
     pub host: &'a str,
 }
 
-/// Writes an event. A protected event has title and times only.
+/// Writes an event. A protected event, and one in the trash, has title and times only.
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
     let modified = utc(event.modified_utc);
     line(out, "BEGIN", "VEVENT");
@@ -38,6 +39,15 @@ pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedCon
     line(out, "SEQUENCE", &event.sequence.to_string());
     times(out, event);
     text_line(out, "SUMMARY", &html::plain(&event.title));
+    // Subscribers of an event in the trash remove it.
+    let is_trashed = event.status.is_trashed();
+    if is_trashed || included.occurring(event.id) == Occurring::Cancelled {
+        line(out, "STATUS", "CANCELLED");
+    }
+    if is_trashed {
+        line(out, "END", "VEVENT");
+        return;
+    }
     if event.password.is_none() {
         details(out, event, included, feed);
     }

@@ -1,6 +1,7 @@
 //! The fields of a write: each optional and already validated.
 
 use super::event::Event;
+use super::event_status::EventStatusChange;
 use super::geo::Point;
 use super::html;
 use super::image::ImageRef;
@@ -97,6 +98,8 @@ pub struct EventChange {
     pub featured: Option<bool>,
     /// The password that protects the event.
     pub password: Option<String>,
+    /// Whether it takes place as announced.
+    pub event_status: EventStatusChange,
     /// Its categories.
     pub categories: Option<Vec<TermRef>>,
     /// Its tags.

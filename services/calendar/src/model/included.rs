@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::event::Links;
+use super::event_status::{EventStatus, Occurring};
 use super::image::Image;
 use super::linked::Linked;
 use super::role::{self, Actor};
@@ -21,6 +22,8 @@ pub struct Included {
     pub organizers: HashMap<i64, Linked>,
     /// Images by id.
     pub images: HashMap<i64, Image>,
+    /// Statuses of events that do not take place as announced, by event id.
+    pub statuses: HashMap<i64, EventStatus>,
 }
 
 impl Included {
@@ -32,6 +35,11 @@ impl Included {
             });
         }
         self
+    }
+
+    /// Returns whether an event takes place as announced.
+    pub fn occurring(&self, event: i64) -> Occurring {
+        self.statuses.get(&event).map(|status| status.occurring).unwrap_or_default()
     }
 
     /// Returns the slugs from the root down to a term.

@@ -7,6 +7,7 @@ pub(crate) mod change;
 pub(crate) mod changes;
 pub(crate) mod cost;
 pub(crate) mod event;
+pub(crate) mod event_status;
 pub(crate) mod geo;
 pub(crate) mod html;
 pub(crate) mod image;

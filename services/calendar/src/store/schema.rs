@@ -71,6 +71,20 @@ diesel::table! {
 }
 
 diesel::table! {
+    event_statuses (event_id) {
+        event_id -> BigInt,
+        status -> Text,
+        reason -> Text,
+    }
+}
+
+diesel::table! {
+    content_version (n) {
+        n -> BigInt,
+    }
+}
+
+diesel::table! {
     imported_events (event_id) {
         event_id -> BigInt,
         moment -> Nullable<Text>,

@@ -64,6 +64,13 @@ pub struct EventJson {
     /// Single reads only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_ld: Option<LinkedData>,
+    /// `cancelled`, `postponed` or `rescheduled`; absent if the event takes place as announced.
+    /// Extension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_status: Option<&'static str>,
+    /// The reason for `event_status`; absent if there is none. Extension.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub event_status_reason: String,
 }
 
 /// The venues of an event: an empty list, an object, or a list of at least two.
@@ -139,6 +146,8 @@ pub fn event(
     let image = event.image.and_then(|id| included.images.get(&id));
     let image = image.map(|image| ImageJson::new(image, view.urls));
     let organizers = links.organizers.iter().filter_map(|id| included.organizers.get(id));
+    let status = included.statuses.get(&event.id);
+    let event_status = status.map(|status| status.occurring.name());
     let json = EventJson {
         description: html::paragraphs(&event.description),
         excerpt: html::paragraphs(&event.excerpt),
@@ -159,11 +168,13 @@ pub fn event(
             .map(|row| linked::organizer(row, included, view, linked_data))
             .collect(),
         json_ld: linked_data.then(|| json_ld::of_event(event, links, included, view)),
+        event_status,
+        event_status_reason: status.map(|status| status.reason.clone()).unwrap_or_default(),
         ..blank(event, view)
     };
     match extent {
         // Without the password, only fields that do not reveal the content are shown.
-        Extent::Protected => blank(event, view),
+        Extent::Protected => EventJson { event_status, ..blank(event, view) },
         _ => json,
     }
 }
@@ -223,5 +234,7 @@ fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
         organizer: Vec::new(),
         custom_fields: Vec::new(),
         json_ld: None,
+        event_status: None,
+        event_status_reason: String::new(),
     }
 }

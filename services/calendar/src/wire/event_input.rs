@@ -14,6 +14,7 @@ use super::write_input::{WriteOptions, name, point_in_time, post_change};
 use crate::model::change::{EventChange, LinkRef};
 use crate::model::cost;
 use crate::model::event::Event;
+use crate::model::event_status::EventStatusChange;
 use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::schedule::ScheduleChange;
@@ -133,6 +134,12 @@ fn decode(
         sticky: flag(given.sticky),
         featured: flag(given.featured),
         password: given.password.map(|text| text.0),
+        event_status: EventStatusChange {
+            occurring: given.event_status.map(|status| status.0),
+            reason: given
+                .event_status_reason
+                .map(|reason| html::without_tags(&reason.0).trim().to_owned()),
+        },
         categories: terms(e, known, Taxonomy::Category, categories, writer.urls),
         tags: terms(e, known, Taxonomy::Tag, tags, writer.urls),
         venues: links(e, known, Kind::Venue, venues, writer),

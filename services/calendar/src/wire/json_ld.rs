@@ -145,7 +145,7 @@ pub fn of_event(
             .and_then(|id| included.images.get(&id))
             .map(|image| view.urls.image(image)),
         event_attendance_mode: Some("https://schema.org/OfflineEventAttendanceMode"),
-        event_status: Some("https://schema.org/EventScheduled"),
+        event_status: Some(included.occurring(event.id).schema()),
         start_date: Some(iso(zone, event.schedule.start_utc)),
         end_date: Some(iso(zone, event.schedule.end_utc)),
         location: venue.map(|row| Box::new(of_linked(row, view))),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use shell::params::reject;
 
+use crate::model::event_status::Occurring;
 use crate::model::geo::{LONGEST_RADIUS, Unit};
 use crate::model::image::{encoded_for_attribute, web_url};
 use crate::model::list::{EventOrder, TermOrder};
@@ -58,6 +59,8 @@ values! {
     SlugText(String) = slug_text;
     /// A status.
     StatusText(Status) = status;
+    /// Whether an event takes place as announced.
+    EventStatusText(Occurring) = event_status;
     /// An absolute web URL, or an empty text.
     Website(String) = website;
     /// Distinct items of a list.
@@ -249,6 +252,11 @@ fn date_input(value: &Value) -> Result<When, &'static str> {
 fn slug_text(value: &Value) -> Result<String, &'static str> {
     let text = text(value)?;
     if slug::fits(&text) { Ok(text) } else { Err("must be at most 200 bytes long") }
+}
+
+fn event_status(value: &Value) -> Result<Occurring, &'static str> {
+    let occurring = value.as_str().and_then(Occurring::parse);
+    occurring.ok_or("must be scheduled, cancelled, postponed or rescheduled")
 }
 
 fn status(value: &Value) -> Result<Status, &'static str> {

@@ -110,3 +110,23 @@ async fn feed_with_long_texts_has_every_event_once() {
     assert_eq!(titles, expected);
     assert!(feed.text.ends_with("END:VCALENDAR\r\n"));
 }
+
+#[actix_web::test]
+async fn event_with_more_text_than_a_page_is_refused() {
+    let app = App::with(&["--rate-write-rpm", "0"]).await;
+    let text = "x".repeat(900 << 10);
+    let mut organizers = Vec::new();
+    for number in 0..38 {
+        let fields = json!({"organizer": format!("Choir {number}"), "description": text});
+        organizers.push(app.make("/organizers", fields).await);
+    }
+    let id = app.event(json!({"organizer": organizers[..10]})).await;
+    let path = format!("/events/{id}");
+    let answer = app.patch(&path, &json!({"organizer": organizers})).await.expect(400);
+    assert!(answer.text.contains("over 32"), "{}", answer.text);
+    let body = json!({
+        "title": "Big", "start_date": "2027-04-01", "end_date": "2027-04-01", "organizer": organizers,
+    });
+    app.post("/events", &body).await.expect(400);
+    assert_eq!(app.get(&path).await.json["organizer"].as_array().unwrap().len(), 10);
+}

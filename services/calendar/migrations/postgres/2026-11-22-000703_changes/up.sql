@@ -32,3 +32,24 @@ CREATE TABLE webhook_outbox (
 );
 CREATE INDEX webhook_outbox_due ON webhook_outbox (webhook_id, over_utc, next_try, id);
 CREATE INDEX webhook_outbox_over ON webhook_outbox (over_utc);
+
+-- A number that every change of an event, or of a resource that events show, increases.
+CREATE TABLE content_version (
+    n BIGINT NOT NULL
+);
+INSERT INTO content_version (n) VALUES (1);
+CREATE FUNCTION count_content() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE content_version SET n = n + 1;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER content_events AFTER INSERT OR UPDATE OR DELETE ON events
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_venues AFTER UPDATE OR DELETE ON venues
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_organizers AFTER UPDATE OR DELETE ON organizers
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_terms AFTER UPDATE OR DELETE ON terms
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();
+CREATE TRIGGER content_images AFTER UPDATE OR DELETE ON images
+    FOR EACH STATEMENT EXECUTE FUNCTION count_content();

@@ -76,6 +76,13 @@ CREATE INDEX events_parent ON events (parent_id);
 -- Who may see an image.
 CREATE INDEX events_image ON events (image_id) WHERE image_id IS NOT NULL;
 
+-- Events that do not take place as announced: cancelled, postponed or rescheduled.
+CREATE TABLE event_statuses (
+    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    status TEXT NOT NULL,
+    reason TEXT NOT NULL
+);
+
 -- State that imports keep for events that they wrote, if it differs from the default.
 CREATE TABLE imported_events (
     event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,

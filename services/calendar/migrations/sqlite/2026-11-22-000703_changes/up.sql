@@ -32,3 +32,42 @@ CREATE TABLE webhook_outbox (
 );
 CREATE INDEX webhook_outbox_due ON webhook_outbox (webhook_id, over_utc, next_try, id);
 CREATE INDEX webhook_outbox_over ON webhook_outbox (over_utc);
+
+-- A number that every change of an event, or of a resource that events show, increases.
+CREATE TABLE content_version (
+    n BIGINT NOT NULL
+);
+INSERT INTO content_version (n) VALUES (1);
+CREATE TRIGGER content_events_insert AFTER INSERT ON events BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_events_update AFTER UPDATE ON events BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_events_delete AFTER DELETE ON events BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_venues_update AFTER UPDATE ON venues BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_venues_delete AFTER DELETE ON venues BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_organizers_update AFTER UPDATE ON organizers BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_organizers_delete AFTER DELETE ON organizers BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_terms_update AFTER UPDATE ON terms BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_terms_delete AFTER DELETE ON terms BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_images_update AFTER UPDATE ON images BEGIN
+    UPDATE content_version SET n = n + 1;
+END;
+CREATE TRIGGER content_images_delete AFTER DELETE ON images BEGIN
+    UPDATE content_version SET n = n + 1;
+END;

@@ -43,7 +43,7 @@ pub async fn calendar(
     mut pairs: ListParameters,
 ) -> Result<Feed, Error> {
     pairs.extend(request.query.outlook.then(|| ("outlook-ical", "1".to_owned())));
-    feeds::export(state, request.of(&pairs)).await
+    feeds::feed(state, request.of(&pairs)).await
 }
 
 /// Reads the calendar file of an event. Unlisted events have none.

@@ -33,7 +33,7 @@ pub async fn event_page(
         let context = EventContext { view, absolute, now: context.now.as_second() };
         Ok(match opens(event, password.as_deref().unwrap_or_default()) {
             true => event::event(event, &included, context),
-            false => event::locked(event, context),
+            false => event::locked(event, &included, context),
         })
     })
     .await

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::month::{DAY, Month, midnight};
 use crate::state::State;
 use crate::store::read_transactions::read_transaction;
-use crate::store::{event_list, months};
+use crate::store::{event_list, event_statuses, months};
 use crate::wire::list_input::EventListInput;
 use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
 use crate::wire::pages::query::PageQuery;
@@ -29,7 +29,7 @@ pub async fn month_page(
         let (first, last) = (midnight(month.first()), midnight(month.last()));
         let midnights: Vec<i64> = month.days().into_iter().map(midnight).collect();
         let end = last + DAY;
-        let rows = read_transaction(context.db, |db| {
+        let mut rows = read_transaction(context.db, |db| {
             Ok::<_, Error>(MonthRows {
                 month,
                 today,
@@ -39,6 +39,13 @@ pub async fn month_page(
                 overnight: months::overnight(db, &midnights)?,
             })
         })?;
+        let ids: Vec<i64> = rows.first.iter().chain(&rows.lasting).map(|one| one.id).collect();
+        let statuses = event_statuses::of_events(context.db, &ids)?;
+        for entry in rows.first.iter_mut().chain(&mut rows.lasting) {
+            if let Some(status) = statuses.get(&entry.id) {
+                entry.title = format!("{}: {}", status.occurring.word(), entry.title);
+            }
+        }
         let list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
         let subscribed = event_list::total(context.db, &list.filter)?.unwrap_or(0);
         Ok((month::month(&rows, &context.urls.relative()), subscribed))

@@ -37,7 +37,7 @@ pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
 async fn shown(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     if reader.query().as_calendar {
         let feed = pages::calendar_of_event(&reader.state, &reader.request, slug).await?;
-        return Ok(reader.calendar(feed));
+        return reader.calendar(feed).await;
     }
     let event = pages::event_page(&reader.state, &reader.request, slug, None).await?;
     let (head, page) = page(reader, &event, false);

@@ -63,7 +63,7 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let (state, query) = (&reader.state, reader.query());
     if query.as_calendar {
         let feed = pages::subscription(state, &reader.request).await?;
-        return Ok(reader.calendar(feed));
+        return reader.calendar(feed).await;
     }
     let (choices, list) = pages::list_page(state, &reader.request).await?;
     let title = match query.day {

@@ -44,10 +44,10 @@ async fn shown(reader: &Reader, month: Option<Month>) -> Result<HttpResponse, Er
     let (state, request) = (&reader.state, &reader.request);
     if let (true, Some(month)) = (reader.query().as_calendar, month) {
         let pairs = query::within(month.first(), month.last());
-        return Ok(reader.calendar(pages::calendar(state, request, pairs).await?));
+        return reader.calendar(pages::calendar(state, request, pairs).await?).await;
     }
     if reader.query().as_calendar {
-        return Ok(reader.calendar(pages::subscription(state, request).await?));
+        return reader.calendar(pages::subscription(state, request).await?).await;
     }
     let (view, subscribed) = pages::month_page(state, request, month).await?;
     let links = reader.urls().relative();

@@ -76,7 +76,7 @@ async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse,
     let (state, request) = (&reader.state, &reader.request);
     if reader.query().as_calendar {
         let feed = pages::calendar_of_linked(state, request, kind, slug).await?;
-        return Ok(reader.calendar(feed));
+        return reader.calendar(feed).await;
     }
     let (subject, list) = pages::linked_page(state, request, kind, slug).await?;
     let row = &subject.view;
@@ -110,7 +110,7 @@ async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpRes
     let (state, request) = (&reader.state, &reader.request);
     if reader.query().as_calendar {
         let feed = pages::calendar_of_term(state, request, taxonomy, slug).await?;
-        return Ok(reader.calendar(feed));
+        return reader.calendar(feed).await;
     }
     let (subject, list) = pages::term_page(state, request, taxonomy, slug).await?;
     let term = &subject.view;

@@ -187,8 +187,8 @@ impl Reader {
     }
 
     /// Responds with a calendar file.
-    pub fn calendar(&self, feed: Feed) -> HttpResponse {
-        ical::answer(feed, &self.http)
+    pub async fn calendar(&self, feed: Feed) -> Result<HttpResponse, Error> {
+        ical::answer(feed, &self.http).await
     }
 
     /// Returns the subscription URLs of the calendar at a path.

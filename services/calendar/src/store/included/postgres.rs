@@ -11,7 +11,7 @@ use diesel::expression::Expression;
 use diesel::pg::{Pg, PgValue};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{Array, BigInt, Integer, Record};
+use diesel::sql_types::{Array, BigInt, Integer, Record, Text};
 
 use super::selector::EventSelector;
 
@@ -23,7 +23,7 @@ use crate::model::term::Term;
 use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
 use crate::store::sql::Sql;
-use crate::store::{events, images, links, terms, text_lengths};
+use crate::store::{event_statuses, events, images, links, terms, text_lengths};
 
 /// The placeholders `{}` are the condition on the events, their links, and the columns of each kind
 /// of row.
@@ -55,7 +55,9 @@ const OF_EVENTS: &str = "\
     array(select row({}) from links cross join lateral \
         (select * from organizers where id = other_id limit 1) organizers where what = 4), \
     array(select row({}) from shown cross join lateral \
-        (select * from images where images.id = shown.id limit 1) images)";
+        (select * from images where images.id = shown.id limit 1) images), \
+    array(select row(event_id, status, reason) from event_statuses \
+        where event_id in (select id from wanted))";
 
 type Columns<R> = <R as Selectable<Pg>>::SelectExpression;
 type Records<T> = Array<Record<T>>;
@@ -104,6 +106,7 @@ impl<C> Query for OfEvents<C> {
         Of<VenueRow>,
         Of<OrganizerRow>,
         Of<images::Row>,
+        Records<(BigInt, Text, Text)>,
     );
 }
 
@@ -204,6 +207,7 @@ type Answer = (
     Vec<Recorded<VenueRow>>,
     Vec<Recorded<OrganizerRow>>,
     Vec<Recorded<images::Row>>,
+    Vec<Recorded<event_statuses::Row>>,
 );
 
 /// Reads events with all included resources.
@@ -247,13 +251,14 @@ pub fn of_page(
 }
 
 fn gathered(answer: Answer) -> (Vec<Event>, Included) {
-    let (found, links, terms, venues, organizers, images) = answer;
+    let (found, links, terms, venues, organizers, images, statuses) = answer;
     let included = Included {
         links: links::by_event(plain(links)),
         terms: by_id(plain(terms).map(Term::from), |term| term.id),
         venues: by_id(plain(venues).map(Linked::from), |row| row.id),
         organizers: by_id(plain(organizers).map(Linked::from), |row| row.id),
         images: by_id(plain(images).map(Image::from), |image| image.id),
+        statuses: event_statuses::by_event(plain(statuses)),
     };
     (plain(found).map(Event::from).collect(), included)
 }

@@ -10,7 +10,7 @@ use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::term::Term;
-use crate::store::{events, images, linked_posts, links, terms};
+use crate::store::{event_statuses, events, images, linked_posts, links, terms};
 
 /// Maximum number of events in one PostgreSQL answer. Each array cell takes a kilobyte until the
 /// response is sent; 500 events took 16 ms longer than as separate rows.
@@ -55,7 +55,8 @@ pub fn of_events(
     let of_linked = venues.values().chain(organizers.values()).filter_map(|row| row.image);
     let image_ids = unique(events.iter().filter_map(|event| event.image).chain(of_linked));
     let images = images::by_ids(db, &image_ids)?;
-    Ok((events, Included { links, terms, venues, organizers, images }))
+    let statuses = event_statuses::of_events(db, &ids)?;
+    Ok((events, Included { links, terms, venues, organizers, images, statuses }))
 }
 
 /// Reads the included resources of venues or organizers.

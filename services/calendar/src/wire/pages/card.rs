@@ -36,6 +36,8 @@ pub struct EventCard {
     pub summary: String,
     pub categories: Vec<Link>,
     pub featured: bool,
+    /// `Cancelled`, `Postponed` or `Rescheduled`; empty if it takes place as announced.
+    pub status: &'static str,
     pub protected: bool,
     /// Whether it begins on the same day as the previous event.
     pub same_day: bool,
@@ -92,6 +94,7 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
         summary: String::new(),
         categories: Vec::new(),
         featured: false,
+        status: included.occurring(event.id).word(),
         protected: true,
         same_day: false,
     };

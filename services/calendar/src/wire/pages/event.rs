@@ -41,6 +41,10 @@ pub struct EventView {
     /// Whether lists and feeds show it.
     pub listed: bool,
     pub over: bool,
+    /// `Cancelled`, `Postponed` or `Rescheduled`; empty if it takes place as announced.
+    pub status: &'static str,
+    /// The reason; may be empty.
+    pub status_reason: String,
     pub locked: bool,
     /// JSON-LD; empty if the event is not public.
     pub data: String,
@@ -60,7 +64,7 @@ pub struct EventContext<'a> {
 }
 
 /// Renders title and times of an event.
-pub fn locked(event: &Event, context: EventContext<'_>) -> EventView {
+pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> EventView {
     let schedule = &event.schedule;
     let day = spoken::ends(schedule).0.date();
     let abbreviation = schedule.zone.abbreviation(instant_from_seconds(schedule.start_utc));
@@ -80,6 +84,7 @@ pub fn locked(event: &Event, context: EventContext<'_>) -> EventView {
         zone,
         listed: event.is_public(),
         over: schedule.end_utc < context.now,
+        status: included.occurring(event.id).word(),
         locked: true,
         ..EventView::default()
     }
@@ -94,6 +99,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
     let organizers = links.organizers.iter().filter_map(|id| included.organizers.get(id));
     let image = image_view(event.image, included, view);
     let description = html::paragraphs(&event.description);
+    let status = included.statuses.get(&event.id);
     let public = event.is_public() && event.password.is_none();
     EventView {
         place: venues.first().map(|venue| place(venue)).unwrap_or_default(),
@@ -109,11 +115,12 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
         categories: terms(&links.categories, included, view),
         tags: terms(&links.tags, included, view),
         locked: false,
+        status_reason: status.map(|status| html::plain(&status.reason)).unwrap_or_default(),
         data: match public {
             true => structured_data::event(event, links, included, absolute).to_string(),
             false => String::new(),
         },
-        ..locked(event, context)
+        ..locked(event, included, context)
     }
 }
 

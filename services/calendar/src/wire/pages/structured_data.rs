@@ -42,7 +42,7 @@ pub fn event(event: &Event, links: &Links, included: &Included, view: RenderCont
         ("image", &image_of(event.image, included, view)),
         ("startDate", &start),
         ("endDate", &end),
-        ("eventStatus", "https://schema.org/EventScheduled"),
+        ("eventStatus", included.occurring(event.id).schema()),
         ("eventAttendanceMode", "https://schema.org/OfflineEventAttendanceMode"),
     ]);
     add(&mut data, "location", places.map(|row| linked(row, included, view)).collect());

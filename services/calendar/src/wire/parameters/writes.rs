@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::declared::parameters;
 use super::schemas::{AnyOrNull, LinkedReferences};
 use crate::wire::values::{
-    DateInput, FilledText, Flag, Items, LenientFlag, Positive, ShortText, SlugText, StatusText,
-    Text, Website,
+    DateInput, EventStatusText, FilledText, Flag, Items, LenientFlag, Positive, ShortText,
+    SlugText, StatusText, Text, Website,
 };
 
 parameters! {
@@ -88,6 +88,13 @@ parameters! {
         /// Password that protects the event; empty clears it.
         #[param(value_type = String, max_length = 1000)]
         pub password: Option<ShortText>,
+        /// Whether it takes place as announced: `scheduled`, `cancelled`, `postponed` or
+        /// `rescheduled`. Extension.
+        #[param(value_type = String)]
+        pub event_status: Option<EventStatusText>,
+        /// Reason for `event_status`, without HTML. Extension.
+        #[param(value_type = String, max_length = 1000)]
+        pub event_status_reason: Option<ShortText>,
     }
 }
 

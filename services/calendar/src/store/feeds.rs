@@ -1,0 +1,55 @@
+//! Queries of feeds besides their lists.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::conditions::within;
+use super::schema::content_version;
+use super::sql::Sql;
+use crate::model::list::EventFilter;
+
+/// Maximum number of cancelled events in a feed.
+const MOST: i64 = 1000;
+
+/// Returns a number that every change of an event, or of a resource that events show, increases.
+pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
+    Ok(content_version::table.select(content_version::n).first(db)?)
+}
+
+/// Reads the ids of events that were public and have been moved to the trash since a moment, and
+/// that a list would have if they were still public. A list with search words or a place has none.
+pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i64>, DatabaseError> {
+    let is_simple = filter.words.count() == 0 && filter.geo.is_none() && !filter.matches_nothing;
+    if !is_simple || !filter.scope.published {
+        return Ok(Vec::new());
+    }
+    let text = "select e.id from event_tombstones w join events e on e.id = w.event_id \
+         where w.was_public and e.status = 'trash' and e.prev_status = 'publish' and e.listed \
+         and w.withdrawn_utc >= ";
+    let mut sql = Sql::new(db, text);
+    sql.value(since);
+    within(&mut sql, &filter.window);
+    let linked = [
+        ("event_terms", &filter.categories),
+        ("event_terms", &filter.tags),
+        ("event_venues", &filter.venues),
+        ("event_organizers", &filter.organizers),
+    ];
+    for (table, ids) in linked {
+        if let Some(ids) = ids {
+            sql.push(" and exists (select 1 from ").push(table);
+            sql.push(" l where l.event_id = e.id and l.other_id in ").ids(ids).push(")");
+        }
+    }
+    if let Some(ids) = &filter.include {
+        sql.push(" and e.id in ").ids(ids);
+    }
+    if let Some(parent) = filter.parent {
+        sql.push(" and e.parent_id = ").value(parent);
+    }
+    if let Some(featured) = filter.featured {
+        sql.push(if featured { " and e.featured" } else { " and not e.featured" });
+    }
+    sql.push(" order by e.start_local, e.id limit ").value(MOST);
+    sql.load_ids(db)
+}

@@ -1,0 +1,138 @@
+//! Cancelled, postponed and rescheduled events.
+
+use serde_json::json;
+
+use crate::app::{App, send};
+use crate::imports::counts;
+
+const DATES: [(&str, &str); 2] =
+    [("start_date", "2027-04-01 10:00"), ("end_date", "2027-04-01 11:00")];
+
+/// Creates an event in April 2027 and returns its id.
+async fn event(app: &App, status: &str) -> i64 {
+    let mut fields = json!({"title": "Show", "event_status": status, "event_status_reason": "Ill"});
+    for (name, date) in DATES {
+        fields[name] = json!(date);
+    }
+    app.event(fields).await
+}
+
+#[actix_web::test]
+async fn status_is_shown_in_answers_and_pages() {
+    let app = App::new().await;
+    for (given, name, term, word) in [
+        ("canceled", "cancelled", "EventCancelled", "Cancelled"),
+        ("postponed", "postponed", "EventPostponed", "Postponed"),
+        ("rescheduled", "rescheduled", "EventRescheduled", "Rescheduled"),
+    ] {
+        let id = event(&app, given).await;
+        let path = format!("/events/{id}");
+        let shown = app.get(&path).await.expect(200).json;
+        assert_eq!(
+            (&shown["event_status"], &shown["event_status_reason"]),
+            (&json!(name), &json!("Ill"))
+        );
+        assert_eq!(shown["json_ld"]["eventStatus"], json!(format!("https://schema.org/{term}")));
+        let list =
+            app.get(&format!("/events?include={id}&start_date=2027-04-01")).await.expect(200);
+        assert_eq!(list.json["events"][0]["event_status"], json!(name));
+        let page =
+            send(app.server.get(&format!("/event/{}/", shown["slug"].as_str().unwrap()))).await;
+        let page = page.expect(200).text;
+        assert!(page.contains(&format!("<strong>{word}.</strong> Ill")), "{page}");
+        assert!(page.contains(&format!("schema.org/{term}")), "{page}");
+        for address in ["/events/?date=2027-04-01", "/events/month/2027-04/"] {
+            let page = send(app.server.get(address)).await.expect(200).text;
+            assert!(page.contains(word), "{address}: {page}");
+        }
+        // What was shown changes nothing when it is sent back.
+        app.call("administrator", "PUT", &path, &shown).await.expect(200);
+        assert_eq!(app.get(&path).await.expect(200).json, shown);
+        let back = app.patch(&path, &json!({"event_status": "scheduled"})).await.expect(200).json;
+        assert_eq!(
+            (&back["event_status"], &back["event_status_reason"]),
+            (&json!(null), &json!(null))
+        );
+        app.delete(&path).await.expect(200);
+    }
+    let wrong = app.patch("/events/1", &json!({"event_status": "maybe"})).await;
+    assert!(wrong.status == 400 || wrong.status == 404);
+}
+
+#[actix_web::test]
+async fn subscribers_see_cancelled_events_and_those_in_the_trash() {
+    let app = App::new().await;
+    let id = event(&app, "scheduled").await;
+    let path = format!("/events/{id}");
+    let feed = async || app.get("/ical?start_date=2027-04-01").await.expect(200).text;
+    let first = feed().await;
+    assert!(!first.contains("STATUS:") && first.contains("SEQUENCE:0\r\n"), "{first}");
+    app.patch(&path, &json!({"event_status": "cancelled"})).await.expect(200);
+    let cancelled = feed().await;
+    assert!(cancelled.contains("STATUS:CANCELLED\r\n"), "{cancelled}");
+    assert!(cancelled.contains("SEQUENCE:1\r\n"), "{cancelled}");
+    // The feed changes nothing here.
+    assert_eq!(counts(&app, &cancelled).await, [0, 0, 1, 0, 0]);
+    app.patch(&path, &json!({"event_status": "scheduled", "description": "Secret"}))
+        .await
+        .expect(200);
+    app.delete(&path).await.expect(200);
+    let trashed = feed().await;
+    assert!(
+        trashed.contains("STATUS:CANCELLED\r\n") && trashed.contains("SEQUENCE:3\r\n"),
+        "{trashed}"
+    );
+    assert!(!trashed.contains("Secret"), "{trashed}");
+    assert!(!app.get("/ical?start_date=2028-04-01").await.expect(200).text.contains("STATUS"));
+    assert_eq!(counts(&app, &trashed).await, [0, 0, 0, 1, 0]);
+    app.clock.advance(31 * 24 * 3600);
+    let later = feed().await;
+    assert!(!later.contains("STATUS"), "{later}");
+}
+
+#[actix_web::test]
+async fn hidden_events_are_not_announced_as_cancelled() {
+    let app = App::new().await;
+    for fields in [
+        json!({"status": "private"}),
+        json!({"hide_from_listings": true}),
+        json!({"status": "draft"}),
+    ] {
+        let id = event(&app, "scheduled").await;
+        app.patch(&format!("/events/{id}"), &fields).await.expect(200);
+        app.delete(&format!("/events/{id}")).await.expect(200);
+    }
+    let feed = app.get("/ical?start_date=2027-04-01").await.expect(200).text;
+    assert!(!feed.contains("VEVENT"), "{feed}");
+}
+
+#[actix_web::test]
+async fn tag_of_a_feed_follows_every_change_that_it_shows() {
+    let app = App::new().await;
+    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
+    let id = app.event(json!({"venue": venue, "categories": ["Music"]})).await;
+    let tag = async |path: &str| app.get(path).await.expect(200).header("etag").to_owned();
+    let again =
+        async |tag: &str| send(app.request("", "GET", "/ical").header("if-none-match", tag)).await;
+    let mut last = tag("/ical").await;
+    assert_ne!(last, tag("/ical?outlook-ical=1").await);
+    assert_ne!(last, tag("/ical?per_page=2").await);
+    assert_eq!(last, tag("/ical").await);
+    let known = again(&last).await;
+    assert_eq!((known.status, known.text.as_str()), (304, ""));
+    let category = app.get("/categories").await.json["categories"][0]["id"].clone();
+    for (path, fields) in [
+        (format!("/events/{id}"), json!({"title": "Other"})),
+        (format!("/events/{id}"), json!({"event_status": "postponed"})),
+        (format!("/venues/{venue}"), json!({"venue": "Barn"})),
+        (format!("/categories/{category}"), json!({"name": "Jazz"})),
+    ] {
+        app.patch(&path, &fields).await.expect(200);
+        let now = tag("/ical").await;
+        assert_ne!(last, now, "{path} {fields}");
+        again(&last).await.expect(200);
+        last = now;
+    }
+    app.delete(&format!("/categories/{category}")).await.expect(200);
+    assert_ne!(last, tag("/ical").await);
+}
