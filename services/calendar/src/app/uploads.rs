@@ -166,6 +166,7 @@ mod tests {
     use futures_util::future::join3;
     use testkit::Database;
 
+    use super::super::import_progress::Pass;
     use super::*;
     use crate::config::Settings;
     use crate::model::role::Role;
