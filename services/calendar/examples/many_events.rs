@@ -137,13 +137,9 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
             numbers(count)
         ),
     )?;
-    let copies =
-        "1, e.start_local, e.published_utc, e.start_utc, e.end_utc, e.end_local from events e";
-    let into = |table: &str| {
-        format!(
-            "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, start_utc, end_utc, end_local)"
-        )
-    };
+    let copies = "e.start_utc from events e";
+    let into =
+        |table: &str| format!("insert into {table} (event_id, other_id, position, start_utc)");
     run(
         db,
         &format!("{} select e.id, {first} + e.id % {VENUES}, 0, {copies}", into("event_venues")),
@@ -160,22 +156,6 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
         db,
         "update terms set count = (select count(*) from event_terms l where l.other_id = terms.id)",
     )?;
-    for (kind, column) in [(0, "start_utc"), (1, "end_utc")] {
-        run(
-            db,
-            &format!(
-                "insert into hour_counts (kind, hour, n) select {kind}, {column} / 3600, count(*) from events \
-             group by {column} / 3600"
-            ),
-        )?;
-        run(
-            db,
-            &format!(
-                "insert into block_counts (kind, block, n) select kind, hour >> 8, cast(sum(n) as bigint) \
-             from hour_counts where kind = {kind} group by kind, hour >> 8"
-            ),
-        )?;
-    }
     if matches!(db, Db::Pg(_)) {
         for table in ["entities", "terms"] {
             Sql::new(db, &format!("select setval(pg_get_serial_sequence('{table}', 'id'), max(id)) as n from {table}"))

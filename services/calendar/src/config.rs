@@ -83,8 +83,8 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = 120, value_name = "N")]
     pub rate_write_rpm: u32,
 
-    /// Time limit in milliseconds of costly lists (search, combined filters, other orders), waiting
-    /// included, and of the wait for memory of pages with more than 256 KiB of text. Exceeding it
+    /// Time limit in milliseconds of costly lists (searches, venues and organizers by their events),
+    /// waiting included, and of the wait for memory of pages with more than 256 KiB of text. Exceeding it
     /// is rejected with 503; 1 to 60000
     #[arg(long, env, global = true, default_value_t = 3000, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     pub list_time_ms: u64,

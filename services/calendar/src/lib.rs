@@ -45,10 +45,10 @@ pub use model::urls::Urls;
 pub use model::when::{PointInTime, When};
 pub use model::window::{Bounds, Limits, Window};
 pub use model::zone::Zone;
-pub use store::counts::public as count_public;
 pub use store::event_index::{Deadline, EventIndex, IndexAccess, ListError};
 pub use store::event_list::{
-    page as list_events, page_statement as list_statement, page_with_included as list_with_included,
+    page as list_events, page_by_statement as list_by_statement, page_statement as list_statement,
+    page_with_included as list_with_included,
 };
 pub use store::events::{
     allocate as allocate_event, find as find_event, insert as insert_event, update as update_event,

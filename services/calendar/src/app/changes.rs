@@ -5,6 +5,7 @@ use super::interrupt::ListInterrupt;
 use super::list_permit::ListPermit;
 use super::passwords::is_unlocked;
 use crate::error::Error;
+use crate::store::event_index::EventIndex;
 use crate::store::included::{self, EventSelector};
 use crate::store::read_transactions::read_transaction;
 use crate::store::{changes, text_lengths};
@@ -18,12 +19,12 @@ use crate::wire::tombstone::TombstoneJson;
 pub fn list(
     context: &mut RequestContext<'_>,
     params: &Params,
+    index: &EventIndex,
     permit: &ListPermit,
 ) -> Result<EventListJson, ListInterrupt> {
     let list = change_list(params, context.list_options()).map_err(Error::from)?;
     let (changes, total, rows, included) = read_transaction(context.db, |db| {
-        let changes = changes::page(db, &list.filter, list.rows)?;
-        let total = changes::count(db, &list.filter)?;
+        let (changes, total) = changes::page(db, index, &list.filter, list.rows)?;
         let shown = changes.iter().filter(|change| !change.is_gone);
         let ids: Vec<i64> = shown.map(|change| change.event).collect();
         text_lengths::check(text_lengths::of_events(db, &ids)?, permit.page_bytes())?;

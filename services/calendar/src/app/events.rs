@@ -198,7 +198,7 @@ pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJ
     let index = state.index.clone();
     let page = move |context: &mut RequestContext<'_>, params: &Params, permit: &ListPermit| {
         if asks_for_changes(params) {
-            return changes::list(context, params, permit);
+            return changes::list(context, params, &index, permit);
         }
         let mut list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
         if let Some(named) = &mut list.filter.categories {

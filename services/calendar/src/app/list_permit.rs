@@ -15,38 +15,14 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
-use crate::wire::parameters::{Declared, EventListParameters, LinkedListParameters};
 use crate::wire::params::Params;
 
 /// Maximum number of times that a list is read because a writer overtook it.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that one database index answers, or that need no reading. Any other parameter makes a
-/// list costly, so a new filter needs a permit until it is added here.
-const CHEAP: [&str; 19] = [
-    "page",
-    "per_page",
-    "start_date",
-    "end_date",
-    "starts_before",
-    "starts_after",
-    "ends_before",
-    "ends_after",
-    "strict_dates",
-    "overlaps",
-    "status",
-    "geoloc_radius",
-    "geoloc_unit",
-    "ticketed",
-    "after_id",
-    "password",
-    "order",
-    "event",
-    "_fields",
-];
-
-/// Parameters that an index answers individually. Two of them make a list costly.
-const LINKS: [&str; 4] = ["categories", "tags", "venue", "organizer"];
+/// Parameters that make a list costly: it searches all words, or reads the events of each venue or
+/// organizer from the database.
+const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 
 /// The permits and the deadline of a list.
 #[derive(Clone)]
@@ -184,47 +160,12 @@ async fn page_permit(
 }
 
 fn is_costly(params: &Params) -> bool {
-    let given = |name: &&str| params.get(name).is_some();
-    // Only the index in memory handles clocks that are set back, which matter to windows with
-    // times.
-    let depends_on_clock_changes = ["overlaps", "strict_dates"].iter().all(given);
-    let links = LINKS.iter().filter(|name| given(name)).count();
-    costly().any(|name| given(&name)) || links > 1 || depends_on_clock_changes
-}
-
-/// Returns the declared parameters that make a list costly.
-fn costly() -> impl Iterator<Item = &'static str> {
-    let declared =
-        EventListParameters::parameters().iter().chain(LinkedListParameters::parameters());
-    let names = declared.map(|parameter| parameter.name.as_str());
-    names.filter(|name| !CHEAP.contains(name) && !LINKS.contains(name))
+    COSTLY.iter().any(|name| params.get(name).is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parameters_without_a_database_index_are_costly() {
-        let costly: Vec<&str> = costly().collect();
-        assert_eq!(
-            costly,
-            [
-                "search",
-                "featured",
-                "geoloc",
-                "geoloc_lat",
-                "geoloc_lng",
-                "include",
-                "post_parent",
-                "modified_after",
-                "orderby",
-                "search",
-                "has_events",
-                "only_with_upcoming",
-            ]
-        );
-    }
 
     #[tokio::test]
     async fn long_page_waits_until_earlier_pages_release_their_permits() {

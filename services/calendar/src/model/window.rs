@@ -142,18 +142,6 @@ impl Bound {
             Bound::Instant(at) => Bound::Instant(at.saturating_add(seconds)),
         }
     }
-
-    /// Returns the seconds.
-    pub fn seconds(self) -> i64 {
-        match self {
-            Bound::Wall(at) | Bound::Instant(at) => at,
-        }
-    }
-
-    /// Returns whether both bounds are local times or both are instants.
-    pub fn same_clock(self, other: Bound) -> bool {
-        matches!(self, Bound::Wall(_)) == matches!(other, Bound::Wall(_))
-    }
 }
 
 struct Reader<'a> {

@@ -5,6 +5,7 @@ use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Integer};
 
 use super::conditions::visible;
+use super::event_index::{EventIndex, ListError};
 use super::sql::Sql;
 use crate::model::changes::{Change, ChangeFilter};
 use crate::model::event::Event;
@@ -68,33 +69,41 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
-/// Reads the first changes, in chronological order.
-pub fn page(db: &mut Db, filter: &ChangeFilter, rows: i64) -> Result<Vec<Change>, DatabaseError> {
-    let mut sql = Sql::new(db, "select x.id, x.at, x.gone from (select * from (");
-    let limited = |sql: &mut Sql| {
-        sql.push(" order by 2, 1 limit ").value(rows);
+/// Reads the first changes, in chronological order, and the number of all. Runs in a read
+/// transaction.
+pub fn page(
+    db: &mut Db,
+    index: &EventIndex,
+    filter: &ChangeFilter,
+    rows: i64,
+) -> Result<(Vec<Change>, i64), ListError> {
+    let (mut changes, changed) = match index.changes(db, filter, rows)? {
+        Some(changes) => changes,
+        None => read(db, filter, rows, changed)?,
     };
-    changed(&mut sql, filter);
-    limited(&mut sql);
-    sql.push(") a union all select * from (");
-    withdrawn(&mut sql, filter);
-    limited(&mut sql);
-    sql.push(") b) x order by x.at, x.id limit ").value(rows);
-    let rows: Vec<Row> = sql.load(db)?;
-    let change = |row: Row| Change { event: row.id, at: row.at, is_gone: row.gone == 1 };
-    Ok(rows.into_iter().map(change).collect())
+    let (gone, withdrawn) = read(db, filter, rows, withdrawn)?;
+    changes.extend(gone);
+    changes.sort_by_key(|change| (change.at, change.event));
+    changes.truncate(usize::try_from(rows).unwrap_or(usize::MAX));
+    Ok((changes, changed + withdrawn))
 }
 
-/// Counts all changes.
-pub fn count(db: &mut Db, filter: &ChangeFilter) -> Result<i64, DatabaseError> {
+/// Reads the first changes of one kind, and the number of all.
+fn read(
+    db: &mut Db,
+    filter: &ChangeFilter,
+    rows: i64,
+    append: fn(&mut Sql, &ChangeFilter),
+) -> Result<(Vec<Change>, i64), DatabaseError> {
+    let mut sql = Sql::new(db, "");
+    append(&mut sql, filter);
+    sql.push(" order by 2, 1 limit ").value(rows);
+    let found: Vec<Row> = sql.load(db)?;
+    let change = |row: Row| Change { event: row.id, at: row.at, is_gone: row.gone == 1 };
     let mut sql = Sql::new(db, "select count(*) as n from (");
-    changed(&mut sql, filter);
-    sql.push(") a");
-    let events = sql.number(db)?;
-    let mut sql = Sql::new(db, "select count(*) as n from (");
-    withdrawn(&mut sql, filter);
-    sql.push(") b");
-    Ok(events + sql.number(db)?)
+    append(&mut sql, filter);
+    sql.push(") x");
+    Ok((found.into_iter().map(change).collect(), sql.number(db)?))
 }
 
 fn changed(sql: &mut Sql, filter: &ChangeFilter) {

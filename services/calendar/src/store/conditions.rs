@@ -44,17 +44,31 @@ pub fn statuses(sql: &mut Sql, alias: &str, scope: &Scope) {
     sql.push("))");
 }
 
+/// Returns the earliest and the latest local start of the events in a window. Events outside these
+/// bounds are not in the window.
+pub fn start_range(window: &Window) -> (Option<i64>, Option<i64>) {
+    let Window { wall, utc } = window;
+    let earliest = [wall.start_min, utc.start_min.map(|from| from.saturating_sub(DRIFT))];
+    let latest = [
+        wall.start_max,
+        wall.end_max.map(|to| to.saturating_add(TURNED_BACK)),
+        // In UTC no event ends before it starts.
+        utc.start_max.map(|to| to.saturating_add(DRIFT)),
+        utc.end_max.map(|to| to.saturating_add(DRIFT)),
+    ];
+    (earliest.into_iter().flatten().max(), latest.into_iter().flatten().min())
+}
+
 /// Appends the window on the alias `e`, including a range of local times that an index can use.
 pub fn within(sql: &mut Sql, window: &Window) {
     let Window { wall, utc } = window;
+    let (earliest, latest) = start_range(window);
     let mut bound = |text: &str, value: Option<i64>| {
         if let Some(value) = value {
             sql.push(" and e.").push(text).push(" ").value(value);
         }
     };
-    bound("start_local >=", wall.start_min);
-    let latest_by_end = wall.end_max.map(|to| to.saturating_add(TURNED_BACK));
-    let latest = [wall.start_max, latest_by_end].into_iter().flatten().min();
+    bound("start_local >=", earliest);
     bound("start_local <=", latest);
     bound("end_local >=", wall.end_min);
     bound("end_local <=", wall.end_max);
@@ -68,13 +82,4 @@ pub fn within(sql: &mut Sql, window: &Window) {
             sql.push(&format!(" and e.start_{clock} < ")).value(at).push(")");
         }
     }
-    let mut bound = |text: &str, value: Option<i64>| {
-        if let Some(value) = value {
-            sql.push(" and e.").push(text).push(" ").value(value);
-        }
-    };
-    bound("start_local >=", utc.start_min.map(|from| from.saturating_sub(DRIFT)));
-    // In UTC no event ends before it starts.
-    let latest = [utc.start_max, utc.end_max].into_iter().flatten().min();
-    bound("start_local <=", latest.map(|to| to.saturating_add(DRIFT)));
 }

@@ -9,7 +9,7 @@ use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::events;
 use super::sql::{Sql, TextRow};
-use super::{changes, counts, entities, imported, links, terms, webhooks};
+use super::{changes, entities, imported, links, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::schedule::Schedule;
@@ -251,8 +251,7 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     log_change(db, event.id, None)?;
     webhooks::post(db, None, event)?;
     links::replace(db, event, &Links::default(), with)?;
-    terms::recount(db, None, Some((event, with)))?;
-    counts::replace(db, None, Some(event))
+    terms::recount(db, None, Some((event, with)))
 }
 
 /// Updates an event.
@@ -273,8 +272,7 @@ pub fn update(
     webhooks::post(db, Some(old), new)?;
     links::refresh_copies(db, old, new)?;
     links::replace(db, new, old_links, new_links)?;
-    terms::recount(db, Some((old, old_links)), Some((new, new_links)))?;
-    counts::replace(db, Some(old), Some(new))
+    terms::recount(db, Some((old, old_links)), Some((new, new_links)))
 }
 
 /// A zone that events use, with the period of its use.

@@ -1,4 +1,4 @@
-//! Links of events to terms, venues and organizers, with the copied columns that lists use.
+//! Links of events to terms, venues and organizers, with the start of the event.
 
 use std::collections::HashMap;
 
@@ -10,6 +10,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Integer};
 
 use super::among_ids::AmongIds;
+use super::event_index::{LINKS_REMOVED, log_change};
 use super::sql::Sql;
 use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
@@ -146,52 +147,27 @@ fn write(
     if new.is_empty() {
         return Ok(());
     }
-    let copies = copies(event);
+    let start = event.schedule.start_utc;
     let rows: Vec<String> = new
         .iter()
         .enumerate()
-        .map(|(position, other)| format!("({}, {other}, {position}, {copies})", event.id))
+        .map(|(position, other)| format!("({}, {other}, {position}, {start})", event.id))
         .collect();
     let text = format!(
-        "insert into {table} (event_id, other_id, position, pub, start_local, published_utc, \
-         start_utc, end_utc, end_local) values {}",
+        "insert into {table} (event_id, other_id, position, start_utc) values {}",
         rows.join(", ")
     );
     Sql::new(db, &text).execute(db).map(drop)
 }
 
-/// Formats the values of the copied columns in the order of the insert above.
-fn copies(event: &Event) -> String {
-    let schedule = &event.schedule;
-    format!(
-        "{}, {}, {}, {}, {}, {}",
-        i32::from(event.is_public()),
-        schedule.start_local,
-        event.published_utc,
-        schedule.start_utc,
-        schedule.end_utc,
-        schedule.end_local
-    )
-}
-
-/// Updates the copied columns after an event changed.
+/// Updates the copied start after an event changed.
 pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
-    if copies(old) == copies(new) {
+    let start = new.schedule.start_utc;
+    if old.schedule.start_utc == start {
         return Ok(());
     }
-    let schedule = &new.schedule;
     for table in TABLES {
-        let text = format!(
-            "update {table} set pub = {}, start_local = {}, published_utc = {}, start_utc = {}, \
-             end_utc = {}, end_local = {} where event_id = {}",
-            i32::from(new.is_public()),
-            schedule.start_local,
-            new.published_utc,
-            schedule.start_utc,
-            schedule.end_utc,
-            schedule.end_local,
-            new.id
-        );
+        let text = format!("update {table} set start_utc = {start} where event_id = {}", new.id);
         Sql::new(db, &text).execute(db)?;
     }
     Ok(())
@@ -199,14 +175,20 @@ pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), Datab
 
 /// Removes every link to a venue or an organizer.
 pub fn remove_linked(db: &mut Db, kind: Kind, id: i64) -> Result<(), DatabaseError> {
-    let text = format!("delete from {} where other_id = {id}", table(kind));
-    Sql::new(db, &text).execute(db).map(drop)
+    remove(db, table(kind), id)
 }
 
 /// Removes every link to a term.
 pub fn remove_term(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    let text = format!("delete from event_terms where other_id = {id}");
-    Sql::new(db, &text).execute(db).map(drop)
+    remove(db, "event_terms", id)
+}
+
+fn remove(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
+    let text = format!("delete from {table} where other_id = {id}");
+    match Sql::new(db, &text).execute(db)? {
+        0 => Ok(()),
+        _ => log_change(db, LINKS_REMOVED, None),
+    }
 }
 
 /// Reads the ids of the terms of an event in one taxonomy.

@@ -3,7 +3,6 @@
 pub(crate) mod among_ids;
 pub(crate) mod changes;
 pub(crate) mod conditions;
-pub(crate) mod counts;
 pub(crate) mod entities;
 pub(crate) mod event_index;
 pub(crate) mod event_list;

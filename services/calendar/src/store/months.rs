@@ -6,10 +6,10 @@ use database::{Backend, DatabaseError, Db};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Text};
 
+use super::event_index::{EventIndex, ListError};
 use super::sql::Sql;
 use crate::model::month::{DAY, MonthEntry};
-
-const HOUR: i64 = 3600;
+use crate::model::window::{Limits, Window};
 
 const COLUMNS: &str = "select e.id, e.title, e.slug, e.start_local, e.end_local, e.all_day from events e where e.pub = 1 and ";
 
@@ -40,14 +40,6 @@ impl From<EntryRow> for MonthEntry {
 struct DayRow {
     #[diesel(sql_type = BigInt)]
     midnight: i64,
-    #[diesel(sql_type = BigInt)]
-    n: i64,
-}
-
-#[derive(QueryableByName)]
-struct HourRow {
-    #[diesel(sql_type = BigInt)]
-    hour: i64,
     #[diesel(sql_type = BigInt)]
     n: i64,
 }
@@ -85,10 +77,7 @@ pub fn overnight(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseErr
              e.end_local > {midnight} and e.end_local - e.start_local < {DAY})"
         )
     };
-    let text = of_each_day(db, midnights, of_day);
-    let rows: Vec<DayRow> = Sql::new(db, &text).load(db)?;
-    let count = |day: &i64| rows.iter().find(|row| row.midnight == *day).map_or(0, |row| row.n);
-    Ok(midnights.iter().map(count).collect())
+    counts_of_days(db, midnights, of_day)
 }
 
 /// Combines a query for each day into one statement.
@@ -138,21 +127,32 @@ fn entries(db: &mut Db, sql: Sql) -> Result<Vec<MonthEntry>, DatabaseError> {
     Ok(rows.into_iter().map(MonthEntry::from).collect())
 }
 
-/// Counts the events that begin on each day from one midnight to another.
-pub fn starts(db: &mut Db, (from, to): (i64, i64)) -> Result<Vec<i64>, DatabaseError> {
-    let text = format!(
-        "select hour, n from hour_counts where kind = 0 and hour >= {} and hour < {}",
-        from.div_euclid(HOUR),
-        to.div_euclid(HOUR)
-    );
-    let rows: Vec<HourRow> = Sql::new(db, &text).load(db)?;
-    let days = usize::try_from((to - from) / DAY).unwrap_or(0);
-    let mut counts = vec![0; days];
-    for HourRow { hour, n } in rows {
-        let day = usize::try_from((hour * HOUR - from) / DAY).unwrap_or(0);
-        if let Some(count) = counts.get_mut(day) {
-            *count += n;
-        }
+/// Counts the events that begin on each of these days.
+pub fn starts(db: &mut Db, index: &EventIndex, midnights: &[i64]) -> Result<Vec<i64>, ListError> {
+    let day = |midnight: &i64| {
+        let (start_min, start_max) = (Some(*midnight), Some(midnight + DAY - 1));
+        Window::on_wall(Limits { start_min, start_max, ..Limits::default() })
+    };
+    let days: Vec<Window> = midnights.iter().map(day).collect();
+    if let Some(counts) = index.counts(db, &days)? {
+        return Ok(counts);
     }
-    Ok(counts)
+    let of_day = |midnight: &str| {
+        format!(
+            "(select {midnight} as midnight, count(*) as n from events e where e.pub = 1 and \
+             e.start_local >= {midnight} and e.start_local < {midnight} + {DAY})"
+        )
+    };
+    Ok(counts_of_days(db, midnights, of_day)?)
+}
+
+fn counts_of_days(
+    db: &mut Db,
+    midnights: &[i64],
+    of_day: impl Fn(&str) -> String,
+) -> Result<Vec<i64>, DatabaseError> {
+    let text = of_each_day(db, midnights, of_day);
+    let rows: Vec<DayRow> = Sql::new(db, &text).load(db)?;
+    let count = |day: &i64| rows.iter().find(|row| row.midnight == *day).map_or(0, |row| row.n);
+    Ok(midnights.iter().map(count).collect())
 }

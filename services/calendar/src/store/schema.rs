@@ -206,5 +206,14 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    event_changes (seq) {
+        seq -> BigInt,
+        event_id -> BigInt,
+        bytes -> BigInt,
+        was -> Nullable<Text>,
+    }
+}
+
 diesel::joinable!(webhook_outbox -> webhooks (webhook_id));
 diesel::allow_tables_to_appear_in_same_query!(webhook_outbox, webhooks);

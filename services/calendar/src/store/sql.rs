@@ -3,24 +3,16 @@
 use database::{Backend, DatabaseError, Db, MultiBackend};
 use diesel::dsl::sql;
 use diesel::expression::SqlLiteral;
-use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, BoxedSqlQuery, QueryFragment, SqlQuery};
+use diesel::query_builder::{BoxedSqlQuery, SqlQuery};
 use diesel::sql_types::{BigInt, Text};
 
 /// A statement under construction. Only numbers are written into its text.
 pub struct Sql {
     text: String,
     /// The bound values with their positions in the text.
-    values: Vec<(usize, Value)>,
+    values: Vec<(usize, String)>,
     backend: Backend,
-    /// Whether numbers are bound as well.
-    steady: bool,
-}
-
-enum Value {
-    Text(String),
-    Number(i64),
 }
 
 /// The result of a statement that selects `id` and `text`.
@@ -47,16 +39,7 @@ struct NumberRow {
 impl Sql {
     /// Begins a statement.
     pub fn new(db: &Db, text: &str) -> Sql {
-        Sql { text: text.to_owned(), values: Vec::new(), backend: db.backend(), steady: false }
-    }
-
-    /// Begins a part of a PostgreSQL statement whose text and plan do not depend on its numbers, so
-    /// a connection prepares it once.
-    ///
-    /// Numbers are written as `(select $1)`, which is opaque to the planner. With a plain bound
-    /// number it would plan for each value as long as that looks cheaper.
-    pub fn steady() -> Sql {
-        Sql { text: String::new(), values: Vec::new(), backend: Backend::Postgres, steady: true }
+        Sql { text: text.to_owned(), values: Vec::new(), backend: db.backend() }
     }
 
     /// Returns the database backend of the statement.
@@ -72,18 +55,13 @@ impl Sql {
 
     /// Appends a text as a bound parameter.
     pub fn bind(&mut self, value: impl Into<String>) -> &mut Sql {
-        self.values.push((self.text.len(), Value::Text(value.into())));
+        self.values.push((self.text.len(), value.into()));
         self
     }
 
     /// Appends a number.
     pub fn value(&mut self, number: i64) -> &mut Sql {
-        if !self.steady {
-            return self.push(&number.to_string());
-        }
-        self.push("(select ");
-        self.values.push((self.text.len(), Value::Number(number)));
-        self.push(")")
+        self.push(&number.to_string())
     }
 
     /// Appends `(1, 2, 3)` with inlined numbers. An empty list becomes one that matches nothing.
@@ -91,21 +69,9 @@ impl Sql {
         self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
     }
 
-    /// Appends `in (1, 2, 3)`, or the equivalent with bound numbers.
+    /// Appends `in (1, 2, 3)`.
     pub fn among(&mut self, ids: &[i64]) -> &mut Sql {
-        match (self.steady, ids) {
-            (false, _) => self.push("in ").ids(ids),
-            (true, [id]) => self.push("= ").value(*id),
-            (true, _) => self.push("= ").any(ids),
-        }
-    }
-
-    /// Appends `any(…)` with bound ids. For thousands of ids PostgreSQL reads it faster than a
-    /// list; SQLite does not support it.
-    pub fn any(&mut self, ids: &[i64]) -> &mut Sql {
-        let (begin, end) = if self.steady { ("(select ", ")") } else { ("", "") };
-        self.push("any(cast(").push(begin).bind(format!("{{{}}}", joined(ids))).push(end);
-        self.push(" as bigint[]))")
+        self.push("in ").ids(ids)
     }
 
     /// Appends `($1, $2)` with bound texts. An empty list becomes one that matches nothing.
@@ -143,7 +109,7 @@ impl Sql {
     }
 
     /// Returns the text in pieces, each with the value bound after it.
-    fn pieces(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
+    fn pieces(&self) -> impl Iterator<Item = (&str, Option<&String>)> {
         let ends = self.values.iter().map(|(at, value)| (*at, Some(value)));
         ends.chain([(self.text.len(), None)]).scan(0, |begin, (end, value)| {
             let piece = self.text.get(*begin..end).unwrap_or_default();
@@ -162,10 +128,7 @@ impl Sql {
         }
         let mut query = diesel::sql_query(text).into_boxed::<MultiBackend>();
         for (_, value) in self.values {
-            query = match value {
-                Value::Text(text) => query.bind::<Text, _>(text),
-                Value::Number(number) => query.bind::<BigInt, _>(number),
-            };
+            query = query.bind::<Text, _>(value);
         }
         query
     }
@@ -201,21 +164,6 @@ impl Sql {
             *at += word.len();
         }
         self
-    }
-}
-
-/// Makes the statement usable as part of another one.
-impl QueryFragment<Pg> for Sql {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        for (piece, value) in self.pieces() {
-            out.push_sql(piece);
-            match value {
-                Some(Value::Text(text)) => out.push_bind_param::<Text, _>(text)?,
-                Some(Value::Number(number)) => out.push_bind_param::<BigInt, _>(number)?,
-                None => {}
-            }
-        }
-        Ok(())
     }
 }
 

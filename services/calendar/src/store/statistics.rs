@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::RunQueryDsl;
 
 /// Tables that grow with published resources.
-const GROWING: [&str; 15] = [
+const GROWING: [&str; 13] = [
     "entities",
     "images",
     "events",
@@ -14,8 +14,6 @@ const GROWING: [&str; 15] = [
     "event_terms",
     "event_venues",
     "event_organizers",
-    "hour_counts",
-    "block_counts",
     "event_changes",
     "event_tombstones",
     "webhooks",

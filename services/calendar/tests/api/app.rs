@@ -232,8 +232,10 @@ impl App {
         self.post(path, &body).await.expect(201).id()
     }
 
-    /// Lists events without HTTP; retries if a concurrent write made the index outdated.
+    /// Lists events without HTTP, from the index in memory; retries if a concurrent write made it
+    /// outdated.
     pub fn list(&self, filter: &EventFilter, paging: Paging) -> (Vec<i64>, i64) {
+        self.state.index.refresh(&mut self.state.pools.connect().unwrap()).unwrap();
         let access = self.access();
         loop {
             match self.state.pools.read_blocking(|db| list_events(db, access, filter, paging)) {

@@ -215,8 +215,8 @@ fn plan_of(db: &mut Db, one: &Prepared) -> Result<String, DatabaseError> {
     Ok(lines.join("\n"))
 }
 
-/// On PostgreSQL one prepared statement also reads a page with its total and included resources,
-/// regardless of the window, the page number and its size.
+/// On PostgreSQL one prepared statement also reads a page with its included resources and checks that
+/// the index in memory was current, regardless of the filter and the page.
 #[actix_web::test]
 async fn one_prepared_statement_reads_a_page() {
     let app = App::new().await;
@@ -225,6 +225,12 @@ async fn one_prepared_statement_reads_a_page() {
     let Db::Pg(conn) = &mut db else { return };
     diesel::sql_query("vacuum analyze").execute(conn).unwrap();
     let kinds = [None, Some(vec![7]), Some(vec![7, 8])];
+    // The index is built, and its sets are read, on another connection.
+    let everything = EventFilter::plain(Scope::public(), Window::default());
+    for categories in &kinds {
+        let filter = EventFilter { categories: categories.clone(), ..everything.clone() };
+        assert!(app.list(&filter, Paging { page: 1, per_page: 1 }).1 > 200);
+    }
     for number in 1..=20_i64 {
         let window = Window::on_wall(Limits {
             start_min: Some(1_800_000_000 + number * 1000),
@@ -244,13 +250,12 @@ async fn one_prepared_statement_reads_a_page() {
         }
     }
     let prepared = prepared(&mut db).unwrap();
-    assert_eq!(prepared.len(), kinds.len(), "{prepared:?}");
+    assert_eq!(prepared.len(), 1, "{prepared:?}");
     for one in prepared {
-        assert_eq!((one.runs, one.planned), (20, 5), "{}", one.statement);
+        assert_eq!((one.runs, one.planned), (60, 5), "{}", one.statement);
         let plan = plan_of(&mut db, &one).unwrap();
-        let lists = ["events_list", "events_order", "event_terms_list", "events_pkey on events e"];
-        assert!(lists.iter().any(|index| plan.contains(index)), "{plan}");
-        for table in ["events", "events e", "event_terms", "event_terms e"] {
+        assert!(plan.contains("events_pkey"), "{plan}");
+        for table in ["events", "event_terms"] {
             assert!(!plan.contains(&format!("Seq Scan on {table} ")), "{plan}");
         }
     }

@@ -2,6 +2,7 @@
 
 use calendar::{
     Event, EventFilter, EventOrder, Limits, Links, Paging, Scope, Unpublished, Window, fold,
+    list_by_statement,
 };
 use database::{DatabaseError, Db};
 use serde_json::json;
@@ -84,6 +85,9 @@ async fn pages_match_every_order_in_both_directions() {
                         let read =
                             |db: &mut Db| page_with_included(db, app.access(), &filter, paging);
                         let again = app.state.pools.read_blocking(read).unwrap();
+                        let by_statement = |db: &mut Db| list_by_statement(db, &filter, paging);
+                        let listed = app.state.pools.read_blocking(by_statement).unwrap();
+                        assert_eq!(again, listed, "page {page} of {per_page}: {filter:?}");
                         assert_eq!(again, (ids, total), "page {page} of {per_page}: {filter:?}");
                     }
                 }

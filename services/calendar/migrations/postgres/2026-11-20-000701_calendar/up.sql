@@ -66,10 +66,6 @@ CREATE UNIQUE INDEX events_ical_uid ON events (ical_uid text_pattern_ops);
 CREATE INDEX events_list ON events (pub, start_local, published_utc, id, start_utc, end_utc);
 -- Order of lists that include unpublished events.
 CREATE INDEX events_order ON events (start_local, published_utc, id);
--- Edges of the hour counts, and the correction for events longer than the window.
-CREATE INDEX events_start ON events (pub, start_utc);
-CREATE INDEX events_end ON events (pub, end_utc);
-CREATE INDEX events_long ON events (pub, is_long, end_utc, start_utc);
 CREATE INDEX events_status ON events (status, start_local, id);
 CREATE INDEX events_due ON events (status, published_utc);
 CREATE INDEX events_author ON events (author_id, status);
@@ -198,48 +194,31 @@ CREATE TABLE event_terms (
     event_id BIGINT NOT NULL REFERENCES events (id),
     other_id BIGINT NOT NULL REFERENCES terms (id),
     position INTEGER NOT NULL,
-    pub INTEGER NOT NULL,
-    start_local BIGINT NOT NULL,
-    published_utc BIGINT NOT NULL,
+    -- Copied from the event.
     start_utc BIGINT NOT NULL,
-    end_utc BIGINT NOT NULL,
     PRIMARY KEY (event_id, other_id)
 );
-CREATE INDEX event_terms_list ON event_terms (other_id, pub, start_local, published_utc, event_id, start_utc, end_utc);
+CREATE INDEX event_terms_list ON event_terms (other_id, start_utc, event_id);
 
 CREATE TABLE event_venues (
     event_id BIGINT NOT NULL REFERENCES events (id),
     other_id BIGINT NOT NULL REFERENCES venues (id),
     position INTEGER NOT NULL,
-    pub INTEGER NOT NULL,
-    start_local BIGINT NOT NULL,
-    published_utc BIGINT NOT NULL,
+    -- Copied from the event.
     start_utc BIGINT NOT NULL,
-    end_utc BIGINT NOT NULL,
     PRIMARY KEY (event_id, other_id)
 );
-CREATE INDEX event_venues_list ON event_venues (other_id, pub, start_local, published_utc, event_id, start_utc, end_utc);
+CREATE INDEX event_venues_list ON event_venues (other_id, start_utc, event_id);
 
 CREATE TABLE event_organizers (
     event_id BIGINT NOT NULL REFERENCES events (id),
     other_id BIGINT NOT NULL REFERENCES organizers (id),
     position INTEGER NOT NULL,
-    pub INTEGER NOT NULL,
-    start_local BIGINT NOT NULL,
-    published_utc BIGINT NOT NULL,
+    -- Copied from the event.
     start_utc BIGINT NOT NULL,
-    end_utc BIGINT NOT NULL,
     PRIMARY KEY (event_id, other_id)
 );
-CREATE INDEX event_organizers_list ON event_organizers (other_id, pub, start_local, published_utc, event_id, start_utc, end_utc);
-
--- Public events per UTC hour of their start (kind 0) and end (kind 1).
-CREATE TABLE hour_counts (
-    kind INTEGER NOT NULL,
-    hour BIGINT NOT NULL,
-    n BIGINT NOT NULL,
-    PRIMARY KEY (kind, hour)
-);
+CREATE INDEX event_organizers_list ON event_organizers (other_id, start_utc, event_id);
 
 -- Without permission to create the extension, text search scans the column.
 DO $$

@@ -1,11 +1,14 @@
 //! The month page.
 
-use super::super::transactions::read;
+use super::super::interrupt::ListInterrupt;
+use super::super::list_permit::ListPermit;
+use super::super::transactions::read_list;
 use super::calendars::kept_since;
 use super::listing::PageRequest;
 use crate::error::Error;
 use crate::model::month::{DAY, Month, midnight};
 use crate::state::State;
+use crate::store::event_index::IndexAccess;
 use crate::store::read_transactions::read_transaction;
 use crate::store::{event_list, event_statuses, months};
 use crate::wire::list_input::EventListInput;
@@ -23,32 +26,37 @@ pub async fn month_page(
     month: Option<Month>,
 ) -> Result<(MonthView, i64), Error> {
     let subscription = PageQuery::default().subscription(kept_since(state));
-    read(state, request.of(&subscription), move |context, params| {
-        let today = context.site.settings.site_timezone.wall(context.now).date();
-        let month = month.unwrap_or_else(|| Month::of(today));
-        let (first, last) = (midnight(month.first()), midnight(month.last()));
-        let midnights: Vec<i64> = month.days().into_iter().map(midnight).collect();
-        let end = last + DAY;
-        let mut rows = read_transaction(context.db, |db| {
-            Ok::<_, Error>(MonthRows {
-                month,
-                today,
-                first: months::first_of_days(db, &midnights, SHOWN)?,
-                lasting: months::lasting(db, (first, end - 1), LASTING)?,
-                starts: months::starts(db, (first, end))?,
-                overnight: months::overnight(db, &midnights)?,
-            })
-        })?;
-        let ids: Vec<i64> = rows.first.iter().chain(&rows.lasting).map(|one| one.id).collect();
-        let statuses = event_statuses::of_events(context.db, &ids)?;
-        for entry in rows.first.iter_mut().chain(&mut rows.lasting) {
-            if let Some(status) = statuses.get(&entry.id) {
-                entry.title = format!("{}: {}", status.occurring.word(), entry.title);
+    let permit = ListPermit::acquire(state, &request.of(&subscription)).await?;
+    let read = |permit: ListPermit| {
+        let index = state.index.clone();
+        read_list(state, request.of(&subscription), move |context, params| {
+            let today = context.site.settings.site_timezone.wall(context.now).date();
+            let month = month.unwrap_or_else(|| Month::of(today));
+            let (first, last) = (midnight(month.first()), midnight(month.last()));
+            let midnights: Vec<i64> = month.days().into_iter().map(midnight).collect();
+            let end = last + DAY;
+            let mut rows = read_transaction(context.db, |db| {
+                Ok::<_, ListInterrupt>(MonthRows {
+                    month,
+                    today,
+                    first: months::first_of_days(db, &midnights, SHOWN)?,
+                    lasting: months::lasting(db, (first, end - 1), LASTING)?,
+                    starts: months::starts(db, &index, &midnights)?,
+                    overnight: months::overnight(db, &midnights)?,
+                })
+            })?;
+            let ids: Vec<i64> = rows.first.iter().chain(&rows.lasting).map(|one| one.id).collect();
+            let statuses = event_statuses::of_events(context.db, &ids)?;
+            for entry in rows.first.iter_mut().chain(&mut rows.lasting) {
+                if let Some(status) = statuses.get(&entry.id) {
+                    entry.title = format!("{}: {}", status.occurring.word(), entry.title);
+                }
             }
-        }
-        let list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
-        let subscribed = event_list::total(context.db, &list.filter)?.unwrap_or(0);
-        Ok((month::month(&rows, &context.urls.relative()), subscribed))
-    })
-    .await
+            let list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
+            let access = IndexAccess { index: &index, deadline: permit.deadline };
+            let subscribed = event_list::total(context.db, access, &list.filter)?;
+            Ok((month::month(&rows, &context.urls.relative()), subscribed))
+        })
+    };
+    Ok(permit.read(state, read).await?.list)
 }

@@ -1,4 +1,4 @@
-//! The shared index of a process: built on first use, and updated before each use.
+//! The shared index of a process, updated before each use.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -7,18 +7,24 @@ use std::time::Duration;
 use database::{DatabaseError, Db};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::change_log;
 use super::deadline::{Deadline, ListError};
 use super::entries;
 use super::index::Index;
-use super::query;
+use super::links;
+use super::query::{self, Found, Sets};
+use crate::model::changes::{Change, ChangeFilter};
 use crate::model::list::{EventFilter, Paging};
+use crate::model::search::Words;
+use crate::model::window::Window;
+use crate::store::links::of_events;
 use crate::store::read_transactions::read_transaction;
 
 /// If the index is behind by more changes than this, it is rebuilt.
 const MAX_CHANGES: i64 = 50_000;
 
-/// If the changed events have more bytes of text than this, it is rebuilt, which reads them in
-/// chunks.
+/// If the changed events have more bytes of text than this, it is rebuilt, which reads them one by
+/// one.
 const MAX_BYTES: i64 = 64 << 20;
 
 /// Number of changed events whose texts are read without checking their size first.
@@ -44,9 +50,25 @@ pub struct EventIndex {
     building: Mutex<()>,
 }
 
+/// A page of a list at some state of the index.
+pub struct Peeked {
+    pub ids: Vec<i64>,
+    pub total: i64,
+    /// The number of the last change.
+    pub seq: i64,
+}
+
+/// The result of a look-up in the current index.
+enum LookUp<T> {
+    Done(T),
+    /// These links must be read first.
+    Missing(Vec<links::LinkFilter>),
+}
+
 impl EventIndex {
-    /// Returns the ids of a page and the total number of matches. Must run in a read transaction,
-    /// so index and database are in the same state.
+    /// Returns the ids of a page and the total number of matches, or `None` if the index is not
+    /// built and a statement can answer. Must run in a read transaction, so index and database are
+    /// in the same state.
     ///
     /// # Errors
     /// The connection is behind the index, the deadline has passed, or the database failed.
@@ -56,29 +78,107 @@ impl EventIndex {
         deadline: Deadline,
         filter: &EventFilter,
         paging: Paging,
-    ) -> Result<(Vec<i64>, i64), ListError> {
-        let linked = query::linked(db, filter)?;
-        let found = loop {
-            let seq = entries::latest(db)?;
+    ) -> Result<Option<(Vec<i64>, i64)>, ListError> {
+        let sets = Sets::of(db, filter)?;
+        let waits = needs_index(filter).then_some(deadline);
+        let mut rows = Vec::new();
+        loop {
+            let looked_up = self.current(db, waits, |index| {
+                let mut known = index.links.lock();
+                rows.drain(..).for_each(|rows| known.fill(rows, &index.table));
+                let missing = sets.links.iter().filter_map(|filter| known.missing(filter));
+                let missing: Vec<links::LinkFilter> = missing.collect();
+                drop(known);
+                match missing.is_empty() {
+                    true => query::find(index, &sets, deadline, filter, paging).map(LookUp::Done),
+                    false => Ok(LookUp::Missing(missing)),
+                }
+            })?;
+            match looked_up {
+                None => return Ok(None),
+                Some(LookUp::Done(found)) => {
+                    return found.page(db, deadline, &filter.words, paging).map(Some);
+                }
+                Some(LookUp::Missing(missing)) => {
+                    deadline.check()?;
+                    for filter in missing {
+                        rows.push(links::read(db, filter)?);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the ids of a page, the total number of matches, and the number of the last change that
+    /// the index has, without reading the database. Returns `None` if that is not possible.
+    pub fn peek(&self, deadline: Deadline, filter: &EventFilter, paging: Paging) -> Option<Peeked> {
+        let sets = Sets::known(filter)?;
+        let slot = self.read();
+        let index = slot.as_ref()?;
+        let known = index.links.lock();
+        let is_known = sets.links.iter().all(|filter| known.missing(filter).is_none());
+        drop(known);
+        if !is_known {
+            return None;
+        }
+        match query::find(index, &sets, deadline, filter, paging) {
+            Ok(Found::Page(ids, total)) => Some(Peeked { ids, total, seq: index.seq }),
+            Ok(Found::Doubtful(..)) | Err(_) => None,
+        }
+    }
+
+    /// Returns the first changes of events and the number of all, or `None` if the index is not
+    /// built. Must run in a read transaction.
+    ///
+    /// # Errors
+    /// The connection is behind the index, or the database failed.
+    pub fn changes(
+        &self,
+        db: &mut Db,
+        filter: &ChangeFilter,
+        rows: i64,
+    ) -> Result<Option<(Vec<Change>, i64)>, ListError> {
+        self.current(db, None, |index| Ok(query::changes(index, filter, rows)))
+    }
+
+    /// Counts the public events of windows, or returns `None` if the index is not built. Must run
+    /// in a read transaction.
+    ///
+    /// # Errors
+    /// The connection is behind the index, or the database failed.
+    pub fn counts(&self, db: &mut Db, windows: &[Window]) -> Result<Option<Vec<i64>>, ListError> {
+        self.current(db, None, |index| Ok(query::counts(index, windows)))
+    }
+
+    /// Uses the index at the state that a connection sees. Without a deadline until which it may
+    /// wait for the index, it returns `None` if the index must be built.
+    fn current<T>(
+        &self,
+        db: &mut Db,
+        waits: Option<Deadline>,
+        mut look_up: impl FnMut(&Index) -> Result<T, ListError>,
+    ) -> Result<Option<T>, ListError> {
+        loop {
+            let seq = change_log::latest(db)?;
             // Nothing is read from the database under this lock: a waiting writer would block all
             // other readers.
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
-                    Ordering::Equal => break query::find(index, linked, deadline, filter, paging)?,
+                    Ordering::Equal => return look_up(index).map(Some),
                     Ordering::Greater => return Err(ListError::Outdated),
                     Ordering::Less => {}
                 }
             }
-            deadline.check()?;
-            if !self.follow(db, seq)? {
-                let Some(_building) = self.lock_building() else {
-                    std::thread::sleep(INTERVAL);
-                    continue;
-                };
-                self.build(db)?;
+            if self.follow(db, seq)? {
+                continue;
             }
-        };
-        found.page(db, deadline, &filter.words, paging)
+            let Some(deadline) = waits else { return Ok(None) };
+            deadline.check()?;
+            match self.lock_building() {
+                Some(_building) => self.build(db)?,
+                None => std::thread::sleep(INTERVAL),
+            }
+        }
     }
 
     /// Builds or updates the index in a read transaction.
@@ -87,7 +187,7 @@ impl EventIndex {
     /// The database failed.
     pub fn refresh(&self, db: &mut Db) -> Result<(), DatabaseError> {
         read_transaction(db, |db| {
-            let seq = entries::latest(db)?;
+            let seq = change_log::latest(db)?;
             if !self.follow(db, seq)?
                 && let Some(_building) = self.lock_building()
             {
@@ -99,28 +199,32 @@ impl EventIndex {
 
     /// Follows the log up to a change. Returns false if the index must be rebuilt.
     fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
-        let Some(from) = self.read().as_ref().map(|index| index.seq) else { return Ok(false) };
+        let Some((from, needs_links)) =
+            self.read().as_ref().map(|index| (index.seq, !index.links.lock().is_empty()))
+        else {
+            return Ok(false);
+        };
         if from >= seq {
             return Ok(true);
         }
-        if seq - from > MAX_CHANGES || entries::oldest(db)? > from + 1 {
+        if seq - from > MAX_CHANGES || change_log::oldest(db)? > from + 1 {
             return Ok(false);
         }
-        let changes = entries::between(db, from, seq)?;
+        let changes = change_log::between(db, from, seq)?;
         let ids: BTreeSet<i64> = changes.iter().map(|change| change.event_id).collect();
         let ids: Vec<i64> = ids.into_iter().collect();
         if ids.len() > FEW && entries::text_bytes(db, &ids)? > MAX_BYTES {
             return Ok(false);
         }
         let now = entries::by_ids(db, &ids)?;
+        let links = if needs_links { Some(of_events(db, &ids)?) } else { None };
         let mut slot = self.write();
         // Another thread may have followed the log meanwhile.
-        if let Some(mut index) = slot.take_if(|index| index.seq == from) {
-            // If this panics, the slot stays empty and the index is rebuilt.
-            index.apply(seq, &changes, now);
-            *slot = Some(index);
+        if let Some(index) = slot.take_if(|index| index.seq == from) {
+            // If this panics or fails, the slot stays empty and the index is rebuilt.
+            *slot = index.apply(seq, &changes, &now, links.as_ref());
         }
-        Ok(true)
+        Ok(slot.is_some())
     }
 
     fn lock_building(&self) -> Option<impl Drop> {
@@ -128,9 +232,12 @@ impl EventIndex {
     }
 
     fn build(&self, db: &mut Db) -> Result<(), DatabaseError> {
-        let mut index = Index::at(entries::latest(db)?);
-        entries::each(db, |entries| entries.into_iter().for_each(|entry| index.add(entry)))?;
-        index.fill_orders();
+        let mut index = Index::at(change_log::latest(db)?);
+        entries::each(db, |entry| {
+            // The events come by id, so none is refused.
+            let _position = index.put(entry);
+        })?;
+        index.order(super::columns::Key::Start);
         *self.write() = Some(index);
         Ok(())
     }
@@ -142,4 +249,10 @@ impl EventIndex {
     fn write(&self) -> RwLockWriteGuard<'_, Option<Index>> {
         self.index.write()
     }
+}
+
+/// Returns whether only the index can answer a list: one that searches words, or whose window
+/// depends on clock changes.
+fn needs_index(filter: &EventFilter) -> bool {
+    filter.words != Words::default() || filter.window.depends_on_clock_changes()
 }

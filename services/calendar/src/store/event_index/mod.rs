@@ -1,18 +1,23 @@
-//! An index of all events in memory, for lists that no database index answers quickly: word
-//! searches, combined filters, and orders other than by start.
+//! An index of all events in memory, which answers every list of events.
 //!
 //! It follows a change log that every writer in any process keeps. A list is read at the state that
 //! its connection sees, so total, page and rows agree.
 
+mod change_log;
+pub(crate) mod columns;
 mod deadline;
 mod entries;
-mod event_set;
 mod index;
+pub(crate) mod links;
 mod live_index;
+mod order;
 mod posting;
 mod query;
+mod table;
+mod titles;
 mod vocabulary;
+mod words;
 
+pub use change_log::{LINKS_REMOVED, log_change, prune};
 pub use deadline::{Deadline, ListError};
-pub use entries::{log_change, prune};
-pub use live_index::{EventIndex, IndexAccess};
+pub use live_index::{EventIndex, IndexAccess, Peeked};

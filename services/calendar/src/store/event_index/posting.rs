@@ -1,17 +1,19 @@
 //! The events that contain a word.
 
-use super::event_set::EventSet;
+use roaring::RoaringBitmap;
 
-/// Minimum number of ids for a posting to be stored as bits.
+/// Minimum number of events for a posting to be stored as a bitmap.
 const MANY: usize = 1024;
 
-/// The events that contain a word: a list of ids, or a bit set if that is smaller.
+/// Minimum average number of events per container of a bitmap. With fewer, a list is smaller.
+const DENSE: usize = 32;
+
+/// The events that contain a word: a list of positions, or a bitmap if that is smaller.
 #[derive(Debug)]
 pub enum Posting {
     /// In ascending order.
     List(Vec<u32>),
-    /// With the number of ids.
-    Bits(EventSet, usize),
+    Bitmap(RoaringBitmap),
 }
 
 impl Default for Posting {
@@ -22,41 +24,39 @@ impl Default for Posting {
 
 impl Posting {
     /// Adds an event.
-    pub fn insert(&mut self, id: u32) {
+    pub fn insert(&mut self, at: u32) {
         match self {
-            Posting::List(ids) => {
-                match ids.last() {
-                    Some(last) if *last >= id => {
-                        if let Err(at) = ids.binary_search(&id) {
-                            ids.insert(at, id);
+            Posting::List(events) => {
+                match events.last() {
+                    Some(last) if *last == at => return,
+                    Some(last) if *last > at => {
+                        if let Err(place) = events.binary_search(&at) {
+                            events.insert(place, at);
                         }
                     }
-                    _ => ids.push(id),
+                    _ => events.push(at),
                 }
-                let end = ids.last().map_or(0, |last| *last as usize);
-                // A list takes 32 bits per id, a bit set one bit per possible id.
-                if ids.len() >= MANY && ids.len() * 32 > end {
-                    *self = Posting::Bits(ids.iter().copied().collect(), ids.len());
+                let containers = events.last().map_or(0, |last| *last as usize >> 16) + 1;
+                if events.len() >= MANY && events.len() >= containers * DENSE {
+                    *self = Posting::Bitmap(events.iter().copied().collect());
                 }
             }
-            Posting::Bits(bits, count) => {
-                *count += usize::from(!bits.contains(id));
-                bits.insert(id);
+            Posting::Bitmap(events) => {
+                events.insert(at);
             }
         }
     }
 
     /// Removes an event.
-    pub fn remove(&mut self, id: u32) {
+    pub fn remove(&mut self, at: u32) {
         match self {
-            Posting::List(ids) => {
-                if let Ok(at) = ids.binary_search(&id) {
-                    ids.remove(at);
+            Posting::List(events) => {
+                if let Ok(place) = events.binary_search(&at) {
+                    events.remove(place);
                 }
             }
-            Posting::Bits(bits, count) => {
-                *count -= usize::from(bits.contains(id));
-                bits.remove(id);
+            Posting::Bitmap(events) => {
+                events.remove(at);
             }
         }
     }
@@ -64,16 +64,24 @@ impl Posting {
     /// Returns the number of events.
     pub fn len(&self) -> usize {
         match self {
-            Posting::List(ids) => ids.len(),
-            Posting::Bits(_, count) => *count,
+            Posting::List(events) => events.len(),
+            Posting::Bitmap(events) => usize::try_from(events.len()).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Returns whether no event contains the word.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Posting::List(events) => events.is_empty(),
+            Posting::Bitmap(events) => events.is_empty(),
         }
     }
 
     /// Adds the events to a set.
-    pub fn add_to(&self, set: &mut EventSet) {
+    pub fn add_to(&self, set: &mut RoaringBitmap) {
         match self {
-            Posting::List(ids) => ids.iter().for_each(|id| set.insert(*id)),
-            Posting::Bits(bits, _) => set.add(bits),
+            Posting::List(events) => set.extend(events.iter().copied()),
+            Posting::Bitmap(events) => *set |= events,
         }
     }
 }
@@ -83,17 +91,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn posting_keeps_its_ids_when_it_becomes_a_bit_set() {
+    fn posting_keeps_its_events_when_it_becomes_a_bitmap() {
         let mut posting = Posting::default();
-        for id in (0..6000).rev() {
-            posting.insert(id * 3);
-            posting.insert(id * 3);
+        for at in (0..6000).rev() {
+            posting.insert(at * 3);
+            posting.insert(at * 3);
         }
-        assert!(matches!(posting, Posting::Bits(..)));
+        assert!(matches!(posting, Posting::Bitmap(..)));
         posting.remove(3);
         posting.remove(4);
         assert_eq!(posting.len(), 5999);
-        let mut set = EventSet::default();
+        let mut set = RoaringBitmap::default();
         posting.add_to(&mut set);
         assert!(set.contains(0) && !set.contains(3) && set.contains(17_997));
         assert_eq!(set.len(), 5999);

@@ -3,29 +3,61 @@
 use std::collections::HashSet;
 
 use database::{DatabaseError, Db};
+use roaring::RoaringBitmap;
 
+use super::columns::Key;
 use super::deadline::{Deadline, ListError};
-use super::entries::{self, Columns};
-use super::event_set::EventSet;
-use super::index::{Index, Row};
-use crate::model::list::{EventFilter, Paging, Scope, Unpublished};
+use super::entries;
+use super::index::Index;
+use super::links::{LinkFilter, link_filters, own_link_filters};
+use super::order::Wanted;
+use crate::model::changes::{Change, ChangeFilter};
+use crate::model::list::{EventFilter, Paging, Scope, Slice};
 use crate::model::search::{self, Words};
-use crate::model::status::{Stage, Status};
 use crate::model::window::Window;
-use crate::store::conditions::within;
-use crate::store::event_list::fast_paths::links;
-use crate::store::event_list::places::geo_venues;
 use crate::store::sql::Sql;
 
 /// Number of events whose texts are read at a time.
 const CHUNK: usize = 500;
+
+/// With fewer matches than one in so many events, a list sorts its matches. With more, it walks over
+/// the order of all events.
+const SPARSE: usize = 16;
+
+/// The sets of a list that are read from the database.
+pub struct Sets {
+    pub links: Vec<LinkFilter>,
+    /// Ids of which the list has only these.
+    ids: Vec<Vec<i64>>,
+}
+
+impl Sets {
+    /// Returns the sets of a list if they need no reading.
+    pub fn known(filter: &EventFilter) -> Option<Sets> {
+        let links = own_link_filters(filter);
+        let ids = filter.include.iter().cloned().collect();
+        (filter.parent.is_none() && filter.geo.is_none()).then_some(Sets { links, ids })
+    }
+
+    /// Reads the sets of a list, except those of its links.
+    pub fn of(db: &mut Db, filter: &EventFilter) -> Result<Sets, DatabaseError> {
+        let links = link_filters(db, filter)?;
+        let mut ids: Vec<Vec<i64>> = filter.include.iter().cloned().collect();
+        if let Some(parent) = filter.parent {
+            let mut sql = Sql::new(db, "select id from events where parent_id = ");
+            sql.value(parent);
+            ids.push(sql.load_ids(db)?);
+        }
+        Ok(Sets { links, ids })
+    }
+}
 
 /// The result of an index look-up.
 pub enum Found {
     /// The ids of the page, and the total number of matches.
     Page(Vec<i64>, i64),
     /// The ids of all candidates in list order. Those in the set match only if their text does.
-    Doubtful(Vec<i64>, EventSet),
+    Doubtful(Vec<i64>, HashSet<i64>),
 }
 
 impl Found {
@@ -38,130 +70,148 @@ impl Found {
         words: &Words,
         paging: Paging,
     ) -> Result<(Vec<i64>, i64), ListError> {
-        let (mut ids, doubtful) = match self {
+        let (mut ids, mut doubtful) = match self {
             Found::Page(ids, total) => return Ok((ids, total)),
             Found::Doubtful(ids, doubtful) => (ids, doubtful),
         };
-        let sure = by_text(db, deadline, &doubtful, words)?;
-        let holds = |set: &EventSet, id: i64| u32::try_from(id).is_ok_and(|id| set.contains(id));
-        ids.retain(|id| !holds(&doubtful, *id) || holds(&sure, *id));
-        let total = ids.len();
-        let (skip, take) = range(paging);
-        Ok((ids.into_iter().skip(skip).take(take).collect(), number(total)))
+        drop_matching(db, deadline, &mut doubtful, words)?;
+        ids.retain(|id| !doubtful.contains(id));
+        let total = number(ids.len());
+        let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
+        let page = ids.into_iter().skip(size(paging.offset())).take(size(paging.per_page));
+        Ok((page.collect(), total))
     }
-}
-
-fn range(paging: Paging) -> (usize, usize) {
-    let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
-    (size(paging.offset()), size(paging.per_page))
 }
 
 fn number(total: usize) -> i64 {
     i64::try_from(total).unwrap_or(i64::MAX)
 }
 
-/// Finds the events of a list without the database. `linked` has the sets read from it before.
+/// Finds the events of a list.
 pub fn find(
     index: &Index,
-    linked: Vec<EventSet>,
+    sets: &Sets,
     deadline: Deadline,
     filter: &EventFilter,
     paging: Paging,
 ) -> Result<Found, ListError> {
-    let EventFilter {
-        scope,
-        window,
-        words,
-        featured,
-        order,
-        descending,
-        // Read from the database by `linked`.
-        categories: _,
-        tags: _,
-        venues: _,
-        organizers: _,
-        include: _,
-        parent: _,
-        geo: _,
-        venue_scope: _,
-        // Handled before by `is_empty`.
-        matches_nothing: _,
-    } = filter;
-    let narrow = |found: &mut Option<EventSet>, set: EventSet| match found {
-        Some(found) => found.keep(&set),
-        None => *found = Some(set),
+    let traits = index.table.traits().iter().map(|traits| traits.matches(filter));
+    let wanted = Wanted::new(&index.table, traits.collect(), filter.window);
+    let Some(candidates) = candidates(index, sets, &filter.words) else {
+        let total = index.order(Key::Start).count(&wanted);
+        let Some(slice) = Slice::of(paging, number(total)) else {
+            return Ok(Found::Page(Vec::new(), number(total)));
+        };
+        let key = Key::from(filter.order);
+        let is_sorted = key != Key::Start && total < index.table.len() / SPARSE;
+        let page = match is_sorted {
+            true => {
+                let all = index.order(Key::Start).all(&wanted);
+                slice_of(index, all, (key, filter.descending), slice)
+            }
+            false => index.order(key).slice(&wanted, filter.descending, slice),
+        };
+        return Ok(Found::Page(ids(index, page), number(total)));
     };
-    let mut found: Option<EventSet> = None;
-    for set in linked {
-        narrow(&mut found, set);
+    deadline.check()?;
+    let mut found: Vec<u32> = candidates.into_iter().filter(|at| wanted.has(*at)).collect();
+    let doubtful = doubtful(index, &mut found, &filter.words);
+    let order = (Key::from(filter.order), filter.descending);
+    let total = number(found.len());
+    if !doubtful.is_empty() {
+        let all = Slice { skip: 0, take: total, backwards: false };
+        let all = slice_of(index, found, order, all);
+        let doubtful = doubtful.into_iter().map(|at| index.table.id(at)).collect();
+        return Ok(Found::Doubtful(ids(index, all), doubtful));
+    }
+    let page = match Slice::of(paging, total) {
+        Some(slice) => slice_of(index, found, order, slice),
+        None => Vec::new(),
+    };
+    Ok(Found::Page(ids(index, page), total))
+}
+
+fn ids(index: &Index, events: Vec<u32>) -> Vec<i64> {
+    events.into_iter().map(|at| index.table.id(at)).collect()
+}
+
+/// Returns a slice of some events in an order.
+fn slice_of(
+    index: &Index,
+    mut found: Vec<u32>,
+    (key, descending): (Key, bool),
+    slice: Slice,
+) -> Vec<u32> {
+    let table = &index.table;
+    if found.len() >= table.len() / SPARSE {
+        let wanted = Wanted::set(table, found.into_iter().collect());
+        return index.order(key).slice(&wanted, descending, slice);
+    }
+    let compare = |a: &u32, b: &u32| match descending && !table.ties(key, *a, *b) {
+        true => table.compare(key, *b, *a),
+        false => table.compare(key, *a, *b),
+    };
+    let size = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
+    let (skip, take) = (size(slice.skip), size(slice.take));
+    // Sorts only up to the end of the slice, or from its beginning.
+    let range = match slice.backwards {
+        false => skip.min(found.len())..skip.saturating_add(take).min(found.len()),
+        true => {
+            let end = found.len().saturating_sub(skip);
+            end.saturating_sub(take)..end
+        }
+    };
+    if range.start > 0 && range.start < found.len() {
+        found.select_nth_unstable_by(range.start, compare);
+    }
+    let mut page = found.split_off(range.start);
+    let length = range.len();
+    if length > 0 && length < page.len() {
+        page.select_nth_unstable_by(length - 1, compare);
+    }
+    page.truncate(length);
+    page.sort_unstable_by(compare);
+    page
+}
+
+/// Returns the events that the sets and words of a list leave, or `None` if it has none.
+fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap> {
+    let mut found: Option<RoaringBitmap> = None;
+    let mut narrow = |set: RoaringBitmap| match &mut found {
+        Some(found) => *found &= set,
+        None => found = Some(set),
+    };
+    for ids in &sets.ids {
+        narrow(index.table.positions(ids.iter().copied()).collect());
+    }
+    for filter in &sets.links {
+        narrow(index.links.lock().events(filter));
     }
     if let Some(set) = with_words(index, &words.wanted) {
-        narrow(&mut found, set);
+        narrow(set);
     }
-    deadline.check()?;
-    let mut found = shown(index, found, &Visibility::of(index, scope), window, *featured);
-    let doubtful = doubtful(index, &mut found, words);
-    let (order, total) = ((*order, *descending), found.len());
-    if doubtful.len() > 0 {
-        return Ok(Found::Doubtful(index.in_order(&found, order, 0, total), doubtful));
+    if found.is_none() && *words != Words::default() {
+        found = Some(index.table.all().collect());
     }
-    let (skip, take) = range(paging);
-    let ids = match skip < total {
-        true => index.in_order(&found, order, skip, take.min(total - skip)),
-        false => Vec::new(),
-    };
-    Ok(Found::Page(ids, number(total)))
-}
-
-/// Reads the sets that only the database has: by links, location, parent and list of ids.
-pub fn linked(db: &mut Db, filter: &EventFilter) -> Result<Vec<EventSet>, DatabaseError> {
-    let mut sets = Vec::new();
-    for link in links(filter) {
-        sets.push(of_link(db, link.table, link.ids, &filter.window)?);
-    }
-    if let Some(venues) = geo_venues(db, filter)? {
-        sets.push(of_link(db, "event_venues", &venues, &filter.window)?);
-    }
-    if let Some(parent) = filter.parent {
-        let mut sql = Sql::new(db, "select id from events where parent_id = ");
-        sql.value(parent);
-        sets.push(set_of(&sql.load_ids(db)?));
-    }
-    sets.extend(filter.include.as_deref().map(set_of));
-    Ok(sets)
-}
-
-fn of_link(
-    db: &mut Db,
-    table: &str,
-    ids: &[i64],
-    window: &Window,
-) -> Result<EventSet, DatabaseError> {
-    let mut sql = Sql::new(db, "select e.event_id as id from ");
-    sql.push(table).push(" e where e.other_id ").among(ids);
-    if !window.depends_on_clock_changes() {
-        within(&mut sql, window);
-    }
-    Ok(set_of(&sql.load_ids(db)?))
-}
-
-fn set_of(ids: &[i64]) -> EventSet {
-    ids.iter().filter_map(|id| u32::try_from(*id).ok()).collect()
+    found
 }
 
 /// Returns the events that contain all wanted words. The words of a phrase may still be apart.
 ///
 /// Starts with the rarest part. A part contained in another one adds nothing.
-fn with_words(index: &Index, wanted: &[String]) -> Option<EventSet> {
+fn with_words(index: &Index, wanted: &[String]) -> Option<RoaringBitmap> {
     let parts: HashSet<&str> = wanted.iter().flat_map(|word| word.split_whitespace()).collect();
     let implied = |part: &str| parts.iter().any(|other| *other != part && other.contains(part));
-    let mut words: Vec<(Vec<usize>, usize)> =
-        parts.iter().filter(|part| !implied(part)).map(|part| index.words_with(part)).collect();
+    let mut words: Vec<(Vec<usize>, usize)> = parts
+        .iter()
+        .filter(|part| !implied(part))
+        .map(|part| index.words.with_part(part))
+        .collect();
     words.sort_by_key(|(_, events)| *events);
-    let mut sets = words.iter().map(|(words, _)| index.events_with(words));
+    let mut sets = words.iter().map(|(words, _)| index.words.events_with(words));
     let mut found = sets.next()?;
     for set in sets {
-        found.keep(&set);
+        found &= set;
     }
     Some(found)
 }
@@ -172,131 +222,64 @@ fn is_one_word(word: &str) -> bool {
 
 /// Removes the events that contain an unwanted word. Returns the remaining events for which only
 /// the text decides whether they contain a phrase.
-fn doubtful(index: &Index, found: &mut EventSet, words: &Words) -> EventSet {
+fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap {
     let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
-    let mut doubtful = EventSet::default();
+    let mut doubtful = RoaringBitmap::default();
     for word in &words.unwanted {
         match with_words(index, std::slice::from_ref(word)) {
-            Some(with) if is_one_word(word) => found.take_out(&with),
-            Some(with) => doubtful.add(&with),
+            Some(with) if is_one_word(word) => found.retain(|at| !with.contains(*at)),
+            Some(with) => doubtful |= with,
             // Only white space.
             None => is_all = true,
         }
     }
-    if is_all {
-        return found.clone();
+    let found = found.iter().copied();
+    match is_all {
+        true => found.collect(),
+        false => found.filter(|at| doubtful.contains(*at)).collect(),
     }
-    doubtful.keep(found);
-    doubtful
 }
 
-/// Keeps the events whose text contains all wanted words and no unwanted one.
-fn by_text(
+/// Drops the events whose text contains all wanted words and no unwanted one.
+fn drop_matching(
     db: &mut Db,
     deadline: Deadline,
-    set: &EventSet,
+    events: &mut HashSet<i64>,
     words: &Words,
-) -> Result<EventSet, ListError> {
-    let mut kept = EventSet::default();
-    let ids: Vec<i64> = set.iter().map(i64::from).collect();
+) -> Result<(), ListError> {
+    let mut ids: Vec<i64> = events.iter().copied().collect();
+    ids.sort_unstable();
     for ids in ids.chunks(CHUNK) {
         deadline.check()?;
         for entry in entries::by_ids(db, ids)? {
             let text = search::fold(&entry.search_ci);
             let holds = |word: &String| text.contains(word.as_str());
-            if let Ok(id) = u32::try_from(entry.id)
-                && words.wanted.iter().all(holds)
-                && !words.unwanted.iter().any(holds)
-            {
-                kept.insert(id);
+            if words.wanted.iter().all(holds) && !words.unwanted.iter().any(holds) {
+                events.remove(&entry.id);
             }
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
-/// The visibility of events for a caller, prepared for checking many of them.
-struct Visibility {
-    /// By status number: whether its events are visible, to all or only to their author.
-    statuses: Vec<Shown>,
-    author: Option<i64>,
+/// Returns the first visible changes and the number of all.
+pub fn changes(index: &Index, filter: &ChangeFilter, rows: i64) -> (Vec<Change>, i64) {
+    let table = &index.table;
+    let traits = table.traits().iter().map(|traits| traits.is_visible(&filter.scope)).collect();
+    let wanted = Wanted::new(table, traits, Window::default());
+    let key = |at: u32| (table.times(at).modified_utc, table.id(at));
+    let is_after = |at: u32| key(at) > (filter.since, filter.behind);
+    let most = usize::try_from(rows).unwrap_or(usize::MAX);
+    let (found, total) = index.order(Key::Modified).after(&wanted, is_after, most);
+    let change = |at: u32| Change { event: table.id(at), at: key(at).0, is_gone: false };
+    (found.into_iter().map(change).collect(), number(total))
 }
 
-#[derive(Clone, Copy)]
-enum Shown {
-    Always,
-    OfAuthor,
-    Never,
-}
-
-impl Visibility {
-    fn of(index: &Index, scope: &Scope) -> Visibility {
-        let (author, listed) = match &scope.unpublished {
-            Unpublished::None => (None, Some(&[][..])),
-            Unpublished::Of { author, statuses } => (*author, statuses.as_deref()),
-        };
-        let publish = Status::of(Stage::Publish);
-        let trash = Status::of(Stage::Trash);
-        let shown = |status: &String| {
-            let is = |other: &Status| other.as_str() == status;
-            match listed {
-                _ if is(&publish) && scope.published => Shown::Always,
-                _ if is(&publish) => Shown::Never,
-                Some(listed) if listed.iter().any(is) => Shown::OfAuthor,
-                None if !is(&trash) => Shown::OfAuthor,
-                _ => Shown::Never,
-            }
-        };
-        Visibility { statuses: index.statuses.iter().map(shown).collect(), author }
-    }
-
-    fn shows(&self, row: &Row) -> bool {
-        match self.statuses.get(usize::from(row.status)) {
-            _ if !row.exists || !row.columns.listed => false,
-            Some(Shown::Always) => true,
-            Some(Shown::OfAuthor) => {
-                self.author.is_none_or(|author| author == row.columns.author_id)
-            }
-            Some(Shown::Never) | None => false,
-        }
-    }
-}
-
-/// Keeps the events of a window that the caller sees. Starts from all events if no set was found
-/// before.
-fn shown(
-    index: &Index,
-    found: Option<EventSet>,
-    visibility: &Visibility,
-    window: &Window,
-    featured: Option<bool>,
-) -> EventSet {
-    let depends_on_clock_changes = window.depends_on_clock_changes();
-    let on_wall = |id: u32, Columns { start_local, end_local, .. }: &Columns| match index
-        .set_backs
-        .get(&id)
-        .filter(|_| depends_on_clock_changes)
-    {
-        Some(set_back) => window.wall.contains_across_set_back(*start_local, *end_local, *set_back),
-        None => window.wall.contains(*start_local, *end_local),
-    };
-    let holds = |id: u32, row: &Row| {
-        let columns = &row.columns;
-        visibility.shows(row)
-            && on_wall(id, columns)
-            && window.utc.contains(columns.start_utc, columns.end_utc)
-            && featured.is_none_or(|wanted| wanted == columns.featured)
-    };
-    let mut kept = EventSet::with_room(index.rows.len());
-    match found {
-        None => {
-            let rows = (0..).zip(&index.rows);
-            rows.filter(|(id, row)| holds(*id, row)).for_each(|(id, _)| kept.insert(id));
-        }
-        Some(found) => found
-            .iter()
-            .filter(|id| index.rows.get(*id as usize).is_some_and(|row| holds(*id, row)))
-            .for_each(|id| kept.insert(id)),
-    }
-    kept
+/// Counts the public events of windows.
+pub fn counts(index: &Index, windows: &[Window]) -> Vec<i64> {
+    let table = &index.table;
+    let public = Scope::public();
+    let traits: Vec<bool> = table.traits().iter().map(|one| one.is_visible(&public)).collect();
+    let wanted = windows.iter().map(|window| Wanted::new(table, traits.clone(), *window));
+    wanted.map(|wanted| number(index.order(Key::Start).count(&wanted))).collect()
 }

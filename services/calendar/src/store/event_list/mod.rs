@@ -1,9 +1,7 @@
-//! Lists of events: common ones from database indexes, all others from the index in memory.
+//! Lists of events: from the index in memory, or from one statement while it is being built.
 
-pub(crate) mod fast_paths;
 mod page;
-pub(crate) mod places;
-mod statements;
+mod statement;
 
 pub use page::{page, page_with_included, total};
-pub use statements::page_statement;
+pub use statement::{page as page_by_statement, page_statement};

@@ -4,6 +4,6 @@ mod postgres;
 mod reads;
 mod selector;
 
-pub use postgres::{Page, of_page};
-pub use reads::{of_events, of_linked, of_terms};
+pub use postgres::of_page;
+pub use reads::{LONGEST_ANSWER, of_events, of_linked, of_terms};
 pub use selector::EventSelector;

@@ -14,7 +14,6 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Integer, Record, Text};
 
 use super::selector::EventSelector;
-
 use crate::model::event::Event;
 use crate::model::image::Image;
 use crate::model::included::Included;
@@ -22,7 +21,6 @@ use crate::model::linked::Linked;
 use crate::model::term::Term;
 use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
-use crate::store::sql::Sql;
 use crate::store::{event_statuses, events, images, links, terms, text_lengths};
 
 /// The placeholders `{}` are the condition on the events, their links, and the columns of each kind
@@ -155,37 +153,34 @@ impl QueryFragment<Pg> for OnPage {
     }
 }
 
-/// The total of a list, the ids of a page in order, and the events of the page.
-struct OfPage {
-    page: Sql,
-    total: Sql,
+/// The number of the last change, and the events of a page.
+struct OfPage<'a> {
+    ids: &'a [i64],
     events: OfEvents<OnPage>,
 }
 
 /// Statements are distinguished by their text.
-impl QueryId for OfPage {
+impl QueryId for OfPage<'_> {
     type QueryId = ();
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl Query for OfPage {
-    type SqlType = (BigInt, Array<BigInt>, <OfEvents<OnPage> as Query>::SqlType);
+impl Query for OfPage<'_> {
+    type SqlType = (BigInt, <OfEvents<OnPage> as Query>::SqlType);
 }
 
-impl QueryFragment<Pg> for OfPage {
+impl QueryFragment<Pg> for OfPage<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql("with page as materialized (");
-        self.page.walk_ast(out.reborrow())?;
-        out.push_sql(") select (");
-        self.total.walk_ast(out.reborrow())?;
-        out.push_sql("), array(select id from page), whole.* from (");
+        out.push_sql("with page (id) as materialized (select unnest(");
+        out.push_bind_param::<Array<BigInt>, _>(&self.ids)?;
+        out.push_sql(")) select (select coalesce(max(seq), 0) from event_changes), whole.* from (");
         self.events.walk_ast(out.reborrow())?;
         out.push_sql(") whole");
         Ok(())
     }
 }
 
-impl RunQueryDsl<PgConnection> for OfPage {}
+impl RunQueryDsl<PgConnection> for OfPage<'_> {}
 
 /// A row that arrives as a record.
 struct Recorded<R>(R);
@@ -228,26 +223,18 @@ pub fn of_events(
     })
 }
 
-/// The events of a page, their included resources, and the total of the list.
-pub type Page = (Vec<Event>, Included, i64);
-
-/// Reads a page of a list with all included resources, and the total. The statements for the ids
-/// and the total are [steady](Sql::steady). If the texts of the page exceed `room` bytes, only the
-/// ids are returned.
+/// Reads the number of the last change, and events with all included resources. Reads no events if
+/// their texts exceed `room` bytes.
 pub fn of_page(
     conn: &mut PgConnection,
-    page: Sql,
-    total: Sql,
+    ids: &[i64],
     room: usize,
-) -> Result<Result<Page, Vec<i64>>, DatabaseError> {
+) -> Result<(i64, Vec<Event>, Included), DatabaseError> {
     let room = i64::try_from(room).unwrap_or(i64::MAX);
-    let statement = OfPage { page, total, events: OfEvents::that(OnPage { room }) };
-    let (total, ids, answer): (i64, Vec<i64>, Answer) = statement.get_result(conn)?;
+    let statement = OfPage { ids, events: OfEvents::that(OnPage { room }) };
+    let (seq, answer): (i64, Answer) = statement.get_result(conn)?;
     let (events, included) = gathered(answer);
-    if events.is_empty() && !ids.is_empty() {
-        return Ok(Err(ids));
-    }
-    Ok(Ok((events::in_order(&ids, events.into_iter()), included, total)))
+    Ok((seq, events::in_order(ids, events.into_iter()), included))
 }
 
 fn gathered(answer: Answer) -> (Vec<Event>, Included) {

@@ -14,7 +14,7 @@ use crate::store::{event_statuses, events, images, linked_posts, links, terms};
 
 /// Maximum number of events in one PostgreSQL answer. Each array cell takes a kilobyte until the
 /// response is sent; 500 events took 16 ms longer than as separate rows.
-const LONGEST_ANSWER: usize = 50;
+pub const LONGEST_ANSWER: usize = 50;
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut ids: Vec<i64> = ids.collect::<HashSet<_>>().into_iter().collect();

@@ -1,0 +1,131 @@
+//! The columns that lists filter by. A filter by an existing column with few distinct values is
+//! added here: to the column list, to [`Traits::matches`], and to [`append_conditions`].
+
+use std::cmp::Ordering;
+
+use diesel::Queryable;
+use diesel::sql_types::{BigInt, Bool, Text};
+
+use crate::model::list::{EventFilter, EventOrder, Scope, Unpublished};
+use crate::model::status::{Stage, Status};
+use crate::store::conditions::visible;
+use crate::store::sql::Sql;
+
+/// Columns with few distinct values. Events with equal values share one number in the index, so a
+/// filter is evaluated once for all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Queryable)]
+pub struct Traits {
+    pub status: String,
+    pub author_id: i64,
+    pub listed: bool,
+    pub featured: bool,
+}
+
+/// The SQL types of [`Traits`], in order.
+pub type TraitTypes = (Text, BigInt, Bool, Bool);
+
+/// The columns of [`Traits`], in order.
+pub const TRAITS: &str = "status, author_id, listed, featured";
+
+/// The dates of an event, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable)]
+pub struct Times {
+    pub start_local: i64,
+    pub end_local: i64,
+    pub start_utc: i64,
+    pub end_utc: i64,
+    pub published_utc: i64,
+    pub modified_utc: i64,
+}
+
+/// The SQL types of [`Times`], in order.
+pub type TimeTypes = (BigInt, BigInt, BigInt, BigInt, BigInt, BigInt);
+
+/// The columns of [`Times`], in order.
+pub const TIMES: &str = "start_local, end_local, start_utc, end_utc, published_utc, modified_utc";
+
+impl Traits {
+    /// Returns whether a list may have events with these values.
+    pub fn matches(&self, filter: &EventFilter) -> bool {
+        let EventFilter {
+            scope,
+            featured,
+            // Sets of events, which `query` intersects.
+            words: _,
+            categories: _,
+            tags: _,
+            venues: _,
+            organizers: _,
+            include: _,
+            parent: _,
+            geo: _,
+            venue_scope: _,
+            // Compared with the dates of each event.
+            window: _,
+            matches_nothing: _,
+            order: _,
+            descending: _,
+        } = filter;
+        self.is_visible(scope) && featured.is_none_or(|wanted| wanted == self.featured)
+    }
+
+    /// Returns whether lists show events with these values to a caller.
+    pub fn is_visible(&self, scope: &Scope) -> bool {
+        if !self.listed {
+            return false;
+        }
+        if self.status == Status::of(Stage::Publish).as_str() {
+            return scope.published;
+        }
+        let Unpublished::Of { author, statuses } = &scope.unpublished else { return false };
+        let has_status = match statuses {
+            Some(statuses) => statuses.iter().any(|status| status.as_str() == self.status),
+            None => self.status != Status::of(Stage::Trash).as_str(),
+        };
+        has_status && author.is_none_or(|author| author == self.author_id)
+    }
+}
+
+/// Appends the conditions of [`Traits::matches`] on the alias `e`.
+pub fn append_conditions(sql: &mut Sql, filter: &EventFilter) {
+    visible(sql, &filter.scope);
+    if let Some(featured) = filter.featured {
+        sql.push(if featured { " and e.featured" } else { " and not e.featured" });
+    }
+}
+
+/// The key of an order that the index keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Start,
+    Date,
+    Title,
+    Id,
+    Modified,
+}
+
+impl Key {
+    /// Every key, in the order of its number.
+    pub const ALL: [Key; 5] = [Key::Start, Key::Date, Key::Title, Key::Id, Key::Modified];
+
+    /// Compares two events, except by title and id.
+    pub fn compare(self, a: &Times, b: &Times) -> Ordering {
+        match self {
+            Key::Start => (a.start_local, a.published_utc).cmp(&(b.start_local, b.published_utc)),
+            Key::Date => a.published_utc.cmp(&b.published_utc),
+            Key::Modified => a.modified_utc.cmp(&b.modified_utc),
+            Key::Title | Key::Id => Ordering::Equal,
+        }
+    }
+}
+
+impl From<EventOrder> for Key {
+    fn from(order: EventOrder) -> Key {
+        match order {
+            EventOrder::Start => Key::Start,
+            EventOrder::Date => Key::Date,
+            EventOrder::Title => Key::Title,
+            EventOrder::Id => Key::Id,
+        }
+    }
+}

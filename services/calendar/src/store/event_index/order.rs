@@ -1,0 +1,455 @@
+//! An order of all events, in chunks. Each chunk knows the range of its dates and how many events
+//! have which traits, so a list counts and skips most chunks without looking at their events.
+
+use roaring::RoaringBitmap;
+
+use super::columns::{Key, Times};
+use super::table::Table;
+use crate::model::list::Slice;
+use crate::model::window::{Limits, Window};
+use crate::store::conditions::start_range;
+
+/// Number of events in a new chunk.
+const CHUNK: usize = 512;
+
+/// Number of events at which a chunk is split.
+const FULL: usize = 2 * CHUNK;
+
+/// Number of removals after which the ranges of a chunk are computed again.
+const REMOVALS: usize = 64;
+
+/// The least and the greatest value of a date.
+#[derive(Clone, Copy)]
+struct Range {
+    min: i64,
+    max: i64,
+}
+
+const NOTHING: Range = Range { min: i64::MAX, max: i64::MIN };
+
+impl Range {
+    fn include(&mut self, value: i64) {
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+}
+
+/// How many events of a chunk are in a window.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Overlap {
+    None,
+    Some,
+    All,
+}
+
+/// Some events that follow each other in an order.
+struct Chunk {
+    events: Vec<u32>,
+    /// The numbers of traits, with the number of events that have them.
+    traits: Vec<(u32, u32)>,
+    start_local: Range,
+    end_local: Range,
+    start_utc: Range,
+    end_utc: Range,
+    /// Whether the clock is set back during an event.
+    has_set_back: bool,
+    /// Removals since the ranges were computed. They may be too wide by then.
+    removals: usize,
+}
+
+impl Chunk {
+    fn new(events: Vec<u32>, table: &Table) -> Chunk {
+        let mut chunk = Chunk {
+            traits: Vec::new(),
+            start_local: NOTHING,
+            end_local: NOTHING,
+            start_utc: NOTHING,
+            end_utc: NOTHING,
+            has_set_back: false,
+            removals: 0,
+            events: Vec::new(),
+        };
+        events.iter().for_each(|at| chunk.note(*at, table));
+        chunk.events = events;
+        chunk
+    }
+
+    /// Adds an event to the ranges and numbers.
+    fn note(&mut self, at: u32, table: &Table) {
+        let number = table.number(at);
+        match self.traits.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, count)) => *count += 1,
+            None => self.traits.push((number, 1)),
+        }
+        let Times { start_local, end_local, start_utc, end_utc, .. } = *table.times(at);
+        self.start_local.include(start_local);
+        self.end_local.include(end_local);
+        self.start_utc.include(start_utc);
+        self.end_utc.include(end_utc);
+        self.has_set_back |= table.set_back(at).is_some();
+    }
+
+    /// Subtracts an event, whose columns must be those that were noted.
+    fn forget(&mut self, at: u32, table: &Table) {
+        let number = table.number(at);
+        if let Some(place) = self.traits.iter().position(|(known, _)| *known == number) {
+            self.traits[place].1 -= 1;
+            if self.traits[place].1 == 0 {
+                self.traits.swap_remove(place);
+            }
+        }
+        self.removals += 1;
+        if self.removals == REMOVALS {
+            *self = Chunk::new(std::mem::take(&mut self.events), table);
+        }
+    }
+
+    fn overlap(&self, wanted: &Wanted<'_>) -> Overlap {
+        if wanted.set.is_some() {
+            return Overlap::Some;
+        }
+        let Window { wall, utc } = &wanted.window;
+        let local = overlap(wall, self.start_local, self.end_local);
+        let local = match wanted.depends_on_clock_changes && self.has_set_back {
+            true => Overlap::Some,
+            false => local,
+        };
+        match (local, overlap(utc, self.start_utc, self.end_utc)) {
+            (Overlap::None, _) | (_, Overlap::None) => Overlap::None,
+            (Overlap::All, Overlap::All) => Overlap::All,
+            _ => Overlap::Some,
+        }
+    }
+
+    fn count(&self, wanted: &Wanted<'_>) -> usize {
+        match self.overlap(wanted) {
+            Overlap::None => 0,
+            Overlap::All => {
+                let wanted = self.traits.iter().filter(|(number, _)| wanted.has_traits(*number));
+                wanted.map(|(_, count)| *count as usize).sum()
+            }
+            Overlap::Some => self.events.iter().filter(|at| wanted.has(**at)).count(),
+        }
+    }
+
+    fn wanted<'a>(&'a self, wanted: &'a Wanted<'_>) -> impl Iterator<Item = u32> + 'a {
+        let events: &[u32] = match self.overlap(wanted) {
+            Overlap::None => &[],
+            Overlap::Some | Overlap::All => &self.events,
+        };
+        events.iter().copied().filter(|at| wanted.has(*at))
+    }
+}
+
+/// Compares the bounds of a window with the ranges of starts and ends.
+fn overlap(limits: &Limits, start: Range, end: Range) -> Overlap {
+    let Limits { start_min, start_max, end_min, end_max, touching, is_overlap: _ } = limits;
+    let is_outside = start_min.is_some_and(|bound| start.max < bound)
+        || start_max.is_some_and(|bound| start.min > bound)
+        || end_min.is_some_and(|bound| end.max < bound)
+        || end_max.is_some_and(|bound| end.min > bound);
+    let is_inside = start_min.is_none_or(|bound| start.min >= bound)
+        && start_max.is_none_or(|bound| start.max <= bound)
+        && end_min.is_none_or(|bound| end.min >= bound)
+        && end_max.is_none_or(|bound| end.max <= bound)
+        && touching.is_none_or(|at| at < end.min || at > end.max || start.min >= at);
+    match (is_outside, is_inside) {
+        (true, _) => Overlap::None,
+        (_, true) => Overlap::All,
+        _ => Overlap::Some,
+    }
+}
+
+/// The events that a list has, prepared for checking many of them.
+pub struct Wanted<'a> {
+    table: &'a Table,
+    /// By number of traits: whether the list has such events.
+    traits: Vec<bool>,
+    window: Window,
+    depends_on_clock_changes: bool,
+    /// The only events that match, if known. They need no other check.
+    set: Option<RoaringBitmap>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Prepares a window, and traits by number.
+    pub fn new(table: &'a Table, traits: Vec<bool>, window: Window) -> Wanted<'a> {
+        let depends_on_clock_changes = window.depends_on_clock_changes();
+        Wanted { table, traits, window, depends_on_clock_changes, set: None }
+    }
+
+    /// Prepares a set of events that match.
+    pub fn set(table: &'a Table, set: RoaringBitmap) -> Wanted<'a> {
+        Wanted { set: Some(set), ..Wanted::new(table, Vec::new(), Window::default()) }
+    }
+
+    fn has_traits(&self, number: u32) -> bool {
+        self.traits.get(number as usize).is_some_and(|wanted| *wanted)
+    }
+
+    /// Returns whether the list has an event.
+    pub fn has(&self, at: u32) -> bool {
+        if let Some(set) = &self.set {
+            return set.contains(at);
+        }
+        if !self.has_traits(self.table.number(at)) {
+            return false;
+        }
+        let Times { start_local, end_local, start_utc, end_utc, .. } = *self.table.times(at);
+        let Window { wall, utc } = &self.window;
+        let set_back = match self.depends_on_clock_changes {
+            true => self.table.set_back(at),
+            false => None,
+        };
+        let is_local = match set_back {
+            Some(set_back) => wall.contains_across_set_back(start_local, end_local, *set_back),
+            None => wall.contains(start_local, end_local),
+        };
+        is_local && utc.contains(start_utc, end_utc)
+    }
+}
+
+/// All events in an order.
+pub struct Order {
+    key: Key,
+    chunks: Vec<Chunk>,
+}
+
+impl Order {
+    /// Sorts all events.
+    pub fn new(key: Key, table: &Table) -> Order {
+        let sorted = table.sorted(key);
+        let chunks = sorted.chunks(CHUNK).map(|events| Chunk::new(events.to_vec(), table));
+        Order { key, chunks: chunks.collect() }
+    }
+
+    /// Returns the chunk that has an event or could have it, and the place in it.
+    fn find(&self, at: u32, table: &Table) -> (usize, Result<usize, usize>) {
+        let before = |other: &u32| table.compare(self.key, *other, at).is_lt();
+        let chunk = self.chunks.partition_point(|chunk| chunk.events.last().is_some_and(before));
+        let chunk = chunk.min(self.chunks.len().saturating_sub(1));
+        let Some(Chunk { events, .. }) = self.chunks.get(chunk) else { return (0, Err(0)) };
+        (chunk, events.binary_search_by(|other| table.compare(self.key, *other, at)))
+    }
+
+    /// Inserts an event.
+    pub fn insert(&mut self, at: u32, table: &Table) {
+        let (place, Err(inside)) = self.find(at, table) else { return };
+        let Some(chunk) = self.chunks.get_mut(place) else {
+            self.chunks.push(Chunk::new(vec![at], table));
+            return;
+        };
+        chunk.events.insert(inside, at);
+        if chunk.events.len() < FULL {
+            chunk.note(at, table);
+            return;
+        }
+        let later = chunk.events.split_off(CHUNK);
+        *chunk = Chunk::new(std::mem::take(&mut chunk.events), table);
+        self.chunks.insert(place + 1, Chunk::new(later, table));
+    }
+
+    /// Removes an event, whose columns must be unchanged since it was inserted.
+    pub fn remove(&mut self, at: u32, table: &Table) {
+        let (place, Ok(inside)) = self.find(at, table) else { return };
+        let chunk = &mut self.chunks[place];
+        chunk.events.remove(inside);
+        chunk.forget(at, table);
+        if chunk.events.is_empty() {
+            self.chunks.remove(place);
+        }
+    }
+
+    /// Returns the chunks in which wanted events can be.
+    fn chunks(&self, wanted: &Wanted<'_>) -> &[Chunk] {
+        if self.key != Key::Start || wanted.set.is_some() || wanted.depends_on_clock_changes {
+            return &self.chunks;
+        }
+        let start = |at: &u32| wanted.table.times(*at).start_local;
+        let (min, max) = start_range(&wanted.window);
+        let from = min.map_or(0, |min| {
+            self.chunks.partition_point(|one| one.events.last().is_some_and(|at| start(at) < min))
+        });
+        let to = max.map_or(self.chunks.len(), |max| {
+            self.chunks.partition_point(|one| one.events.first().is_some_and(|at| start(at) <= max))
+        });
+        &self.chunks[from.min(to)..to]
+    }
+
+    /// Counts the wanted events.
+    pub fn count(&self, wanted: &Wanted<'_>) -> usize {
+        self.chunks(wanted).iter().map(|chunk| chunk.count(wanted)).sum()
+    }
+
+    /// Returns all wanted events.
+    pub fn all(&self, wanted: &Wanted<'_>) -> Vec<u32> {
+        self.chunks(wanted).iter().flat_map(|chunk| chunk.wanted(wanted)).collect()
+    }
+
+    /// Returns a slice of the wanted events. A descending order keeps the order of ties.
+    pub fn slice(&self, wanted: &Wanted<'_>, descending: bool, slice: Slice) -> Vec<u32> {
+        let (mut skip, mut take) = (size(slice.skip), size(slice.take));
+        let chunks = self.chunks(wanted);
+        let is_cut =
+            |before: &Chunk, after: &Chunk| match (before.events.last(), after.events.first()) {
+                (Some(last), Some(first)) => !wanted.table.ties(self.key, *last, *first),
+                _ => true,
+            };
+        // In a descending order, chunks that share a tie are read together.
+        let runs = chunks.chunk_by(|before, after| descending && !is_cut(before, after));
+        let runs: Box<dyn Iterator<Item = &[Chunk]>> = match descending == slice.backwards {
+            true => Box::new(runs),
+            false => Box::new(runs.rev()),
+        };
+        let mut found = Vec::new();
+        for run in runs {
+            if take == 0 {
+                break;
+            }
+            let count: usize = run.iter().map(|chunk| chunk.count(wanted)).sum();
+            if skip >= count {
+                skip -= count;
+                continue;
+            }
+            let mut events: Vec<u32> = run.iter().flat_map(|chunk| chunk.wanted(wanted)).collect();
+            if descending != slice.backwards {
+                events.reverse();
+            }
+            if descending {
+                let ties = |a: &u32, b: &u32| wanted.table.ties(self.key, *a, *b);
+                events.chunk_by_mut(ties).for_each(<[u32]>::reverse);
+            }
+            let before = found.len();
+            found.extend(events.into_iter().skip(skip).take(take));
+            (skip, take) = (0, take - (found.len() - before));
+        }
+        if slice.backwards {
+            found.reverse();
+        }
+        found
+    }
+
+    /// Returns the first wanted events after a moment and an id, in an order by date and id.
+    pub fn after(
+        &self,
+        wanted: &Wanted<'_>,
+        is_after: impl Fn(u32) -> bool,
+        most: usize,
+    ) -> (Vec<u32>, usize) {
+        let after = |chunk: &Chunk| chunk.events.last().is_none_or(|at| is_after(*at));
+        let first = self.chunks.partition_point(|chunk| !after(chunk));
+        let (mut found, mut total) = (Vec::new(), 0);
+        for (place, chunk) in self.chunks[first..].iter().enumerate() {
+            if place > 0 && found.len() >= most {
+                total += chunk.count(wanted);
+                continue;
+            }
+            for at in chunk.wanted(wanted).filter(|at| is_after(*at)) {
+                total += 1;
+                if found.len() < most {
+                    found.push(at);
+                }
+            }
+        }
+        (found, total)
+    }
+}
+
+fn size(rows: i64) -> usize {
+    usize::try_from(rows).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::Traits;
+    use super::*;
+    use crate::model::window::SetBack;
+
+    /// Numbers that look random.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self, sides: u64) -> i64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            i64::try_from((self.0 >> 33) % sides).unwrap()
+        }
+    }
+
+    fn put(table: &mut Table, id: i64, dice: &mut Dice) -> u32 {
+        let start = dice.roll(300);
+        let end = start + if dice.roll(50) == 0 { dice.roll(400) } else { dice.roll(10) };
+        let traits = Traits { author_id: dice.roll(4), ..Traits::default() };
+        let times = Times {
+            start_local: start,
+            end_local: end,
+            start_utc: start + 1,
+            end_utc: end + 1,
+            published_utc: dice.roll(20),
+            modified_utc: dice.roll(1000),
+        };
+        let title = format!("title {}", dice.roll(50));
+        let set_back = (dice.roll(100) == 0).then_some(SetBack { from: start + 5, to: start + 3 });
+        table.put(id, &traits, times, &title, set_back).unwrap()
+    }
+
+    fn windows(dice: &mut Dice) -> [Window; 4] {
+        let (first, second) = (Some(dice.roll(300)), Some(dice.roll(300)));
+        let inside = Limits { start_min: first, end_max: second, ..Limits::default() };
+        let across =
+            Limits { end_min: first, start_max: second, touching: first, ..Limits::default() };
+        let strict = Limits { is_overlap: true, ..across };
+        let utc = Window { utc: inside, ..Window::default() };
+        [Window::on_wall(inside), Window::on_wall(across), Window::on_wall(strict), utc]
+    }
+
+    #[test]
+    fn changed_order_matches_a_sorted_list() {
+        const EVENTS: i64 = 3000;
+        let mut dice = Dice(7);
+        let mut table = Table::default();
+        for id in 0..EVENTS {
+            put(&mut table, 2 * id, &mut dice);
+        }
+        let mut orders = Key::ALL.map(|key| Order::new(key, &table));
+        for round in 0..4000 {
+            let id = if round % 4 == 0 { 2 * (EVENTS + round) } else { 2 * dice.roll(3000) };
+            let known = table.position(id);
+            for order in &mut orders {
+                known.into_iter().for_each(|at| order.remove(at, &table));
+            }
+            known.into_iter().for_each(|at| table.remove(at));
+            if round % 7 != 0 {
+                let at = put(&mut table, id, &mut dice);
+                orders.iter_mut().for_each(|order| order.insert(at, &table));
+            }
+            if round % 200 > 0 {
+                continue;
+            }
+            for window in windows(&mut dice) {
+                let traits: Vec<bool> =
+                    table.traits().iter().map(|one| one.author_id != round % 4).collect();
+                let wanted = Wanted::new(&table, traits, window);
+                for order in &orders {
+                    let mut all: Vec<u32> = table.all().filter(|at| wanted.has(*at)).collect();
+                    all.sort_by(|a, b| table.compare(order.key, *a, *b));
+                    assert_eq!(order.count(&wanted), all.len(), "{:?} {window:?}", order.key);
+                    assert_eq!(order.all(&wanted), all, "{:?} {window:?}", order.key);
+                    let mut down: Vec<&[u32]> =
+                        all.chunk_by(|a, b| table.ties(order.key, *a, *b)).collect();
+                    down.reverse();
+                    let down = down.concat();
+                    for (list, descending) in [(&all, false), (&down, true)] {
+                        let (skip, take) = (dice.roll(700), 1 + dice.roll(40));
+                        let from = size(skip).min(list.len());
+                        let to = size(skip + take).min(list.len());
+                        let slice = Slice { skip, take, backwards: false };
+                        assert_eq!(order.slice(&wanted, descending, slice), list[from..to]);
+                        let slice = Slice { backwards: true, ..slice };
+                        let wanted_rows = &list[list.len() - to..list.len() - from];
+                        assert_eq!(order.slice(&wanted, descending, slice), wanted_rows);
+                    }
+                }
+            }
+        }
+    }
+}

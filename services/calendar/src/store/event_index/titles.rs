@@ -1,0 +1,81 @@
+//! The folded titles of all events, in one text.
+
+/// Bytes of replaced titles that are always kept.
+const MAX_UNUSED: usize = 1 << 20;
+
+/// Folded titles by position.
+#[derive(Default)]
+pub struct Titles {
+    /// Each title is followed by a line break.
+    text: String,
+    /// The start of each title in the text.
+    starts: Vec<usize>,
+    /// Bytes of replaced titles.
+    unused: usize,
+}
+
+impl Titles {
+    /// Returns the title at a position.
+    pub fn get(&self, place: usize) -> &str {
+        let rest = &self.text[self.starts[place]..];
+        rest.split('\n').next().unwrap_or_default()
+    }
+
+    /// Returns the first eight bytes of a title as a number, which sorts like the title.
+    pub fn head(&self, place: usize) -> u64 {
+        let mut head = [0; 8];
+        for (to, from) in head.iter_mut().zip(self.get(place).bytes()) {
+            *to = from;
+        }
+        u64::from_be_bytes(head)
+    }
+
+    /// Sets the title of a position, which may be the next new one.
+    pub fn put(&mut self, place: usize, title: &str) {
+        if place < self.starts.len() {
+            let old = self.get(place);
+            if old == title {
+                return;
+            }
+            self.unused += old.len() + 1;
+            self.starts[place] = self.text.len();
+        } else {
+            self.starts.push(self.text.len());
+        }
+        self.text.push_str(title);
+        self.text.push('\n');
+        if self.unused > MAX_UNUSED + self.text.len() / 2 {
+            self.drop_unused();
+        }
+    }
+
+    fn drop_unused(&mut self) {
+        let mut text = String::with_capacity(self.text.len() - self.unused);
+        let mut starts = Vec::with_capacity(self.starts.len());
+        for place in 0..self.starts.len() {
+            starts.push(text.len());
+            text.push_str(self.get(place));
+            text.push('\n');
+        }
+        (self.text, self.starts, self.unused) = (text, starts, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaced_titles_are_dropped() {
+        let mut titles = Titles::default();
+        titles.put(0, "kept");
+        titles.put(1, "");
+        let long = "x".repeat(100_000);
+        for round in 0..200 {
+            titles.put(1, &format!("{round}{long}"));
+        }
+        assert!(titles.text.len() < 4 << 20, "{}", titles.text.len());
+        assert_eq!((titles.get(0), &titles.get(1)[..4]), ("kept", "199x"));
+        assert!(titles.head(0) > titles.head(1));
+    }
+}

@@ -1,0 +1,80 @@
+//! The statement that answers lists while the index in memory is being built. It has no words and no
+//! clock changes.
+
+use database::{Backend, DatabaseError, Db};
+
+use crate::model::list::{EventFilter, EventOrder, Paging, Slice};
+use crate::store::conditions::within;
+use crate::store::event_index::columns::append_conditions;
+use crate::store::event_index::links::link_filters;
+use crate::store::sql::Sql;
+
+/// Reads the ids of a page and the total number of matches. Runs in a read transaction.
+pub fn page(
+    db: &mut Db,
+    filter: &EventFilter,
+    paging: Paging,
+) -> Result<(Vec<i64>, i64), DatabaseError> {
+    let mut sql = Sql::new(db, "select count(*) as n from events e where ");
+    append_filter(db, &mut sql, filter)?;
+    let total = sql.number(db)?;
+    let Some(slice) = Slice::of(paging, total) else { return Ok((Vec::new(), total)) };
+    let mut ids = page_statement(db, filter, slice)?.load_ids(db)?;
+    if slice.backwards {
+        ids.reverse();
+    }
+    Ok((ids, total))
+}
+
+/// Builds the statement that reads the ids of a slice. A test checks its plan.
+pub fn page_statement(
+    db: &mut Db,
+    filter: &EventFilter,
+    slice: Slice,
+) -> Result<Sql, DatabaseError> {
+    let mut sql = Sql::new(db, "select e.id as id from events e where ");
+    append_filter(db, &mut sql, filter)?;
+    append_order(&mut sql, filter, slice.backwards);
+    sql.push(" limit ").value(slice.take).push(" offset ").value(slice.skip);
+    Ok(sql)
+}
+
+fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
+    append_conditions(sql, filter);
+    within(sql, &filter.window);
+    for links in link_filters(db, filter)? {
+        sql.push(" and e.id in (select event_id from ").push(links.table.name());
+        sql.push(" where other_id ").among(&links.ids).push(")");
+    }
+    if let Some(ids) = &filter.include {
+        sql.push(" and e.id ").among(ids);
+    }
+    if let Some(parent) = filter.parent {
+        sql.push(" and e.parent_id = ").value(parent);
+    }
+    Ok(())
+}
+
+/// Appends the order. A descending order keeps the order of ties.
+fn append_order(sql: &mut Sql, filter: &EventFilter, backwards: bool) {
+    // The searched text begins with the folded title.
+    let title = match sql.backend() {
+        Backend::Sqlite => "substr(e.search_ci, 1, instr(e.search_ci || char(10), char(10)) - 1)",
+        Backend::Postgres => "split_part(e.search_ci, chr(10), 1)",
+    };
+    let way = |turned: bool| if turned { " desc" } else { "" };
+    sql.push(" order by ");
+    match filter.order {
+        EventOrder::Start => sql.push("e.start_local"),
+        EventOrder::Date => sql.push("e.published_utc"),
+        EventOrder::Title => sql.sorted(title),
+        EventOrder::Id => sql.push("e.id"),
+    };
+    sql.push(way(filter.descending != backwards));
+    if filter.order == EventOrder::Start {
+        sql.push(", e.published_utc").push(way(backwards));
+    }
+    if filter.order != EventOrder::Id {
+        sql.push(", e.id").push(way(backwards));
+    }
+}
