@@ -129,10 +129,10 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
             "insert into events (id, author_id, status, title, description, excerpt, slug, published_utc, \
          published_local, modified_utc, start_local, end_local, start_utc, end_utc, timezone, all_day, cost, website, \
          show_map, show_map_link, listed, sticky, featured, sequence, search_ci, pub, is_long) {} select i, 1, \
-         'publish', 'Evening ' || i % 997 || ' with guest' || i % 50021, {description}, '', \
+         'publish', 'Evening ' || (i % 997) || ' with guest' || (i % 50021), {description}, '', \
          'evening-' || i, {now} - i % 86400, {now} - i % 86400, {now}, {start}, {start} + {length}, {start}, \
          {start} + {length}, 'UTC', {no}, '[\"15\"]', '', {no}, {no}, {yes}, {no}, {featured}, 0, \
-         'evening ' || i % 997 || ' with guest' || i % 50021 || {line} || {line} || {description}, 1, \
+         'evening ' || (i % 997) || ' with guest' || (i % 50021) || {line} || {line} || {description}, 1, \
          case when i % 500 = 0 then 1 else 0 end from n",
             numbers(count)
         ),
