@@ -1,9 +1,13 @@
 //! Filters at their limits: many members, many words, venues that are hidden.
 
 use std::fmt::Display;
+use std::time::{Duration, Instant};
 
-use calendar::Sql;
-use database::Db;
+use calendar::{
+    Deadline, EventFilter, EventIndex, EventOrder, Geo, IndexAccess, Paging, Point, Scope, Sql,
+    Window, Words, list_by_statement, list_events,
+};
+use database::{DatabaseError, Db};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -144,4 +148,93 @@ async fn stored_statuses_match_status_filters() {
     let id = app.event(json!({"status": " Idea "})).await;
     let list = app.get_as("editor", "/events?status=Idea").await.expect(200);
     assert_eq!((list.ids(), &list.json["events"][0]["status"]), (vec![id], &json!("Idea")));
+}
+
+#[actix_web::test]
+async fn statement_answers_every_filter_until_the_index_is_built() {
+    let app = App::new().await;
+    let hall = json!({"venue": "Hall", "geo_lat": 48.2, "geo_lng": 16.4});
+    let (hall, barn) =
+        (app.make("/venues", hall).await, app.make("/venues", json!({"venue": "Barn"})).await);
+    let tag = app.make("/tags", json!({"name": "live"})).await;
+    let category = app.make("/categories", json!({"name": "Jazz"})).await;
+    let organizer = app.make("/organizers", json!({"organizer": "Ann"})).await;
+    let mut ids = Vec::new();
+    for number in 0..12 {
+        let venue = if number % 3 == 0 { hall } else { barn };
+        let tags = if number % 2 == 0 { vec![tag] } else { Vec::new() };
+        let event = json!({
+            "title": format!("Été {}", number % 5), "venue": venue, "tags": tags,
+            "categories": if number % 4 == 0 { vec![category] } else { Vec::new() },
+            "organizer": if number > 6 { vec![organizer] } else { Vec::new() },
+            "featured": number % 5 == 0, "status": if number == 11 { "draft" } else { "publish" },
+        });
+        ids.push(app.event(event).await);
+    }
+    let parent = ids[0];
+    let set = format!("update events set parent_id = {parent} where id > {parent}");
+    app.state.pools.write_blocking(|db: &mut Db| Sql::new(db, &set).execute(db)).unwrap();
+    let all = || EventFilter::plain(Scope::public(), Window::default());
+    let near = Geo::Near { point: Point { lat: 48.2, lng: 16.4 }, km: 1.0 };
+    let filters = [
+        (all(), 11),
+        (EventFilter { scope: Scope::untrashed(), ..all() }, 12),
+        (EventFilter { tags: Some(vec![tag]), ..all() }, 6),
+        (EventFilter { categories: Some(vec![category]), tags: Some(vec![tag]), ..all() }, 3),
+        (EventFilter { venues: Some(vec![hall, barn]), ..all() }, 11),
+        (EventFilter { organizers: Some(vec![organizer]), ..all() }, 4),
+        (EventFilter { featured: Some(true), ..all() }, 3),
+        (EventFilter { include: Some(ids[3..9].to_vec()), ..all() }, 6),
+        (EventFilter { parent: Some(parent), ..all() }, 10),
+        (EventFilter { geo: Some(Geo::Known), ..all() }, 4),
+        (EventFilter { geo: Some(near), ..all() }, 4),
+        (EventFilter { order: EventOrder::Title, descending: true, ..all() }, 11),
+        (EventFilter { matches_nothing: true, ..all() }, 0),
+    ];
+    let paging = Paging { page: 2, per_page: 3 };
+    for (filter, total) in filters {
+        let expected = app.list(&filter, paging);
+        assert_eq!(expected.1, total, "{filter:?}");
+        let early = EventIndex::default();
+        let access = IndexAccess { index: &early, ..app.access() };
+        let read = |db: &mut Db| list_events(db, access, &filter, paging);
+        assert_eq!(app.state.pools.read_blocking(read).unwrap(), expected, "{filter:?}");
+        if !filter.matches_nothing {
+            let read = |db: &mut Db| -> Result<_, DatabaseError> {
+                list_by_statement(db, &filter, paging)
+            };
+            assert_eq!(app.state.pools.read_blocking(read).unwrap(), expected, "{filter:?}");
+        }
+    }
+    // A search waits for the index.
+    let filter = EventFilter { words: Words::parse("ete -3"), ..all() };
+    let early = EventIndex::default();
+    let deadline = Deadline(Instant::now() + Duration::from_secs(60));
+    let access = IndexAccess { index: &early, deadline };
+    let found = app.state.pools.read_blocking(|db| list_events(db, access, &filter, paging));
+    assert_eq!(found.unwrap(), app.list(&filter, paging));
+}
+
+#[actix_web::test]
+async fn list_of_a_venue_is_empty_after_its_links_were_removed() {
+    let app = App::new().await;
+    let venue = app.make("/venues", json!({"venue": "Hall"})).await;
+    let id = app.event(json!({ "venue": venue })).await;
+    let listed = || {
+        app.list(
+            &EventFilter {
+                venues: Some(vec![venue]),
+                ..EventFilter::plain(Scope::public(), Window::default())
+            },
+            Paging { page: 1, per_page: 10 },
+        )
+    };
+    assert_eq!(listed(), (vec![id], 1));
+    app.delete(&format!("/venues/{venue}")).await.expect(200);
+    assert_eq!(listed(), (vec![], 0));
+    app.patch(&format!("/venues/{venue}"), &json!({"status": "publish"})).await.expect(200);
+    app.patch(&format!("/events/{id}"), &json!({ "venue": venue })).await.expect(200);
+    assert_eq!(listed(), (vec![id], 1));
+    app.patch(&format!("/events/{id}"), &json!({"venue": []})).await.expect(200);
+    assert_eq!(listed(), (vec![], 0));
 }

@@ -83,7 +83,7 @@ where
 impl RunQueryDsl<PgConnection> for Entries<'_> {}
 impl RunQueryDsl<SqliteConnection> for Entries<'_> {}
 
-/// Reads all events by id, one at a time. Stops early if `take` returns false.
+/// Reads all events by id, one at a time.
 pub fn each(db: &mut Db, mut take: impl FnMut(&Entry)) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {

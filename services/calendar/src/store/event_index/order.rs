@@ -18,6 +18,12 @@ const FULL: usize = 2 * CHUNK;
 /// Number of removals after which the ranges of a chunk are computed again.
 const REMOVALS: usize = 64;
 
+/// Duration in seconds from which an event is long.
+const LONG: i64 = 2 * 24 * 3600;
+
+/// Maximum number of long events that a chunk keeps apart.
+const MAX_LONG: usize = 16;
+
 /// The least and the greatest value of a date.
 #[derive(Clone, Copy)]
 struct Range {
@@ -45,6 +51,9 @@ enum Overlap {
 /// Some events that follow each other in an order.
 struct Chunk {
     events: Vec<u32>,
+    /// The first long events. They are looked at individually, since they would make the ranges
+    /// wide. The following fields are those of all other events.
+    long: Vec<u32>,
     /// The numbers of traits, with the number of events that have them.
     traits: Vec<(u32, u32)>,
     start_local: Range,
@@ -67,6 +76,7 @@ impl Chunk {
             end_utc: NOTHING,
             has_set_back: false,
             removals: 0,
+            long: Vec::new(),
             events: Vec::new(),
         };
         events.iter().for_each(|at| chunk.note(*at, table));
@@ -76,12 +86,17 @@ impl Chunk {
 
     /// Adds an event to the ranges and numbers.
     fn note(&mut self, at: u32, table: &Table) {
+        let Times { start_local, end_local, start_utc, end_utc, .. } = *table.times(at);
+        let duration = (end_local - start_local).max(end_utc - start_utc);
+        if duration >= LONG && self.long.len() < MAX_LONG {
+            self.long.push(at);
+            return;
+        }
         let number = table.number(at);
         match self.traits.iter_mut().find(|(known, _)| *known == number) {
             Some((_, count)) => *count += 1,
             None => self.traits.push((number, 1)),
         }
-        let Times { start_local, end_local, start_utc, end_utc, .. } = *table.times(at);
         self.start_local.include(start_local);
         self.end_local.include(end_local);
         self.start_utc.include(start_utc);
@@ -92,7 +107,9 @@ impl Chunk {
     /// Subtracts an event, whose columns must be those that were noted.
     fn forget(&mut self, at: u32, table: &Table) {
         let number = table.number(at);
-        if let Some(place) = self.traits.iter().position(|(known, _)| *known == number) {
+        if let Some(place) = self.long.iter().position(|long| *long == at) {
+            self.long.swap_remove(place);
+        } else if let Some(place) = self.traits.iter().position(|(known, _)| *known == number) {
             self.traits[place].1 -= 1;
             if self.traits[place].1 == 0 {
                 self.traits.swap_remove(place);
@@ -104,6 +121,7 @@ impl Chunk {
         }
     }
 
+    /// Compares the events that are not kept apart with a window.
     fn overlap(&self, wanted: &Wanted<'_>) -> Overlap {
         if wanted.set.is_some() {
             return Overlap::Some;
@@ -122,20 +140,21 @@ impl Chunk {
     }
 
     fn count(&self, wanted: &Wanted<'_>) -> usize {
+        let count = |events: &[u32]| events.iter().filter(|at| wanted.has(**at)).count();
         match self.overlap(wanted) {
-            Overlap::None => 0,
+            Overlap::None => count(&self.long),
             Overlap::All => {
-                let wanted = self.traits.iter().filter(|(number, _)| wanted.has_traits(*number));
-                wanted.map(|(_, count)| *count as usize).sum()
+                let traits = self.traits.iter().filter(|(number, _)| wanted.has_traits(*number));
+                traits.map(|(_, count)| *count as usize).sum::<usize>() + count(&self.long)
             }
-            Overlap::Some => self.events.iter().filter(|at| wanted.has(**at)).count(),
+            Overlap::Some => count(&self.events),
         }
     }
 
     fn wanted<'a>(&'a self, wanted: &'a Wanted<'_>) -> impl Iterator<Item = u32> + 'a {
         let events: &[u32] = match self.overlap(wanted) {
-            Overlap::None => &[],
-            Overlap::Some | Overlap::All => &self.events,
+            Overlap::None if !self.long.iter().any(|at| wanted.has(*at)) => &[],
+            Overlap::None | Overlap::Some | Overlap::All => &self.events,
         };
         events.iter().copied().filter(|at| wanted.has(*at))
     }
@@ -329,7 +348,7 @@ impl Order {
         found
     }
 
-    /// Returns the first wanted events after a moment and an id, in an order by date and id.
+    /// Returns the first wanted events from a point of the order on, and the number of all.
     pub fn after(
         &self,
         wanted: &Wanted<'_>,
@@ -377,7 +396,7 @@ mod tests {
 
     fn put(table: &mut Table, id: i64, dice: &mut Dice) -> u32 {
         let start = dice.roll(300);
-        let end = start + if dice.roll(50) == 0 { dice.roll(400) } else { dice.roll(10) };
+        let end = start + if dice.roll(10) == 0 { dice.roll(2 * 200_000) } else { dice.roll(10) };
         let traits = Traits { author_id: dice.roll(4), ..Traits::default() };
         let times = Times {
             start_local: start,
@@ -411,7 +430,7 @@ mod tests {
             put(&mut table, 2 * id, &mut dice);
         }
         let mut orders = Key::ALL.map(|key| Order::new(key, &table));
-        for round in 0..4000 {
+        for round in 0..2000 {
             let id = if round % 4 == 0 { 2 * (EVENTS + round) } else { 2 * dice.roll(3000) };
             let known = table.position(id);
             for order in &mut orders {
@@ -422,7 +441,7 @@ mod tests {
                 let at = put(&mut table, id, &mut dice);
                 orders.iter_mut().for_each(|order| order.insert(at, &table));
             }
-            if round % 200 > 0 {
+            if round % 100 > 0 {
                 continue;
             }
             for window in windows(&mut dice) {

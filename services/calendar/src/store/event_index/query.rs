@@ -20,8 +20,8 @@ use crate::store::sql::Sql;
 /// Number of events whose texts are read at a time.
 const CHUNK: usize = 500;
 
-/// With fewer matches than one in so many events, a list sorts its matches. With more, it walks over
-/// the order of all events.
+/// A list sorts its matches if fewer than 1 in `SPARSE` events match. Otherwise it walks over the
+/// order of all events.
 const SPARSE: usize = 16;
 
 /// The sets of a list that are read from the database.
