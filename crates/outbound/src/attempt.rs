@@ -1,6 +1,10 @@
 //! One attempt to deliver a message.
 
+use std::convert::Infallible;
+use std::pin::pin;
 use std::time::Duration;
+
+use futures_util::future::{Either, select};
 
 use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
 use crate::failures::Failed;
@@ -18,6 +22,8 @@ pub(crate) struct Times {
     /// The pauses between attempts to record the outcome while the outbox is unavailable. A sent message
     /// that is not recorded would be sent again.
     pub(crate) pauses: [Duration; 4],
+    /// The time between two renewals of a claim.
+    pub(crate) renewal: Duration,
 }
 
 impl Times {
@@ -32,6 +38,7 @@ impl Times {
             Duration::from_secs(20),
             Duration::from_secs(60),
         ],
+        renewal: Duration::from_secs(10),
     };
 }
 
@@ -41,7 +48,7 @@ pub(crate) struct Ended<R> {
     pub(crate) noted: Result<(), OutboxError>,
 }
 
-/// Delivers a message once and records the outcome.
+/// Delivers a message once and records the outcome. Renews the claim meanwhile.
 pub(crate) async fn attempt<O: Outbox>(
     times: Times,
     outbox: &O,
@@ -49,15 +56,40 @@ pub(crate) async fn attempt<O: Outbox>(
     due: Due<O::Receiver, O::Message>,
 ) -> Ended<O::Receiver> {
     let Due { receiver, message, failed } = due;
-    let attempt = failed + 1;
-    let delivered = tokio::time::timeout(times.longest, courier.deliver(&message)).await;
+    let attempt = pin!(deliver(times, outbox, courier, receiver, &message, failed + 1));
+    match select(attempt, pin!(renew(times, outbox, &message))).await {
+        Either::Left((ended, _)) => ended,
+        Either::Right((never, _)) => match never {},
+    }
+}
+
+/// Renews a claim until it is dropped. A failed renewal is tried again after the same time; the claim outlasts
+/// several of them.
+async fn renew<O: Outbox>(times: Times, outbox: &O, message: &O::Message) -> Infallible {
+    loop {
+        tokio::time::sleep(times.renewal).await;
+        if let Err(error) = outbox.renew_claim(message).await {
+            log::debug!("a claim was not renewed: {error}");
+        }
+    }
+}
+
+async fn deliver<O: Outbox>(
+    times: Times,
+    outbox: &O,
+    courier: &impl Courier<O::Message>,
+    receiver: O::Receiver,
+    message: &O::Message,
+    attempt: u32,
+) -> Ended<O::Receiver> {
+    let delivered = tokio::time::timeout(times.longest, courier.deliver(message)).await;
     let delivered =
         delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("the attempt timed out")));
     let failure = delivered.err().map(|error| {
         log::debug!("a message to {receiver} was not delivered, attempt {attempt}: {error}");
         Failure::new(attempt, &error)
     });
-    let noted = note(times, outbox, &message, failure.as_ref()).await;
+    let noted = note(times, outbox, message, failure.as_ref()).await;
     let failed = failure.filter(|failure| failure.counts).map(|failure| Failed {
         destination: receiver.to_string(),
         attempt,

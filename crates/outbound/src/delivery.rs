@@ -23,6 +23,10 @@ pub const ATTEMPTS: u32 = 6;
 /// the retries to record its outcome.
 pub const UNDER_WAY: i64 = 300;
 
+/// The number of seconds for which an outbox that renews its claims keeps a claim. What a dead server had
+/// claimed is due again after this time.
+pub const CLAIM_SECONDS: i64 = 45;
+
 /// The number of seconds by which an undeliverable message is postponed: its breach is hidden for now, or
 /// this version cannot decode it.
 pub const PUT_OFF: u64 = 600;
@@ -152,8 +156,9 @@ pub struct Limits {
 impl Limits {
     /// Many independent receivers.
     pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
-    /// One receiver, such as a mail server.
-    pub const ONE: Self = Self { quick: 8, slow: 8, each: 8, each_slow: 8 };
+    /// One receiver that gets one message at a time, such as a mail server. If the process is killed, at most
+    /// this message is sent again.
+    pub const ONE: Self = Self { quick: 1, slow: 1, each: 1, each_slow: 1 };
 }
 
 /// The reason the table of an outbox could not be read or written.
@@ -181,15 +186,24 @@ pub trait Outbox: Sync {
         &self,
     ) -> impl Future<Output = Result<Vec<Self::Receiver>, OutboxError>> + Send;
 
-    /// Claims due messages, at most the given number of each receiver, and postpones their next attempt by
-    /// [`UNDER_WAY`] in the same transaction. No other replica claims them while this one may be working
-    /// on them. If this one dies, they become due again.
+    /// Claims due messages, at most the given number of each receiver, and postpones their next attempt in the
+    /// same transaction: by [`CLAIM_SECONDS`] if the outbox renews claims, otherwise by [`UNDER_WAY`]. No other
+    /// replica claims them while this one may be working on them. If this one dies, they become due again.
     ///
     /// Messages are decoded one by one. Those that this version cannot decode are postponed.
     fn claim(
         &self,
         shares: Vec<(Self::Receiver, usize)>,
     ) -> impl Future<Output = Claimed<Self::Receiver, Self::Message>> + Send;
+
+    /// Postpones the next attempt of a claimed message by [`CLAIM_SECONDS`] again, because its attempt has not
+    /// ended. Called every 10 seconds.
+    fn renew_claim(
+        &self,
+        _message: &Self::Message,
+    ) -> impl Future<Output = Result<(), OutboxError>> + Send {
+        async { Ok(()) }
+    }
 
     /// Records that a message was delivered.
     fn mark_sent(

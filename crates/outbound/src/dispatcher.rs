@@ -235,6 +235,8 @@ mod tests {
         failures: Mutex<Vec<Failure>>,
         /// The number of records that fail before one succeeds.
         failing_records: Mutex<usize>,
+        renewals: Mutex<usize>,
+        renewed: Notify,
     }
 
     impl Table {
@@ -265,6 +267,12 @@ mod tests {
                 claimed.extend(std::iter::repeat_n(due, taken));
             }
             Ok(claimed)
+        }
+
+        async fn renew_claim(&self, _message: &u32) -> Result<(), OutboxError> {
+            *self.renewals.lock() += 1;
+            self.renewed.notify_one();
+            Ok(())
         }
 
         async fn mark_sent(&self, _message: &u32) -> Result<(), OutboxError> {
@@ -349,6 +357,26 @@ mod tests {
         assert_eq!(claimed.unwrap(), 301);
         // The good receiver released those that began before the crowd.
         assert!(table.failures.lock().len() <= 300 - 64);
+    }
+
+    /// Completes when its claim was renewed twice.
+    struct Patient<'a>(&'a Table);
+
+    impl Courier<u32> for Patient<'_> {
+        async fn deliver(&self, _message: &u32) -> Result<(), DeliveryError> {
+            while *self.0.renewals.lock() < 2 {
+                self.0.renewed.notified().await;
+            }
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn claim_is_renewed_until_the_attempt_ends() {
+        let table = Table::new([(1, 1)]);
+        let times = Times { renewal: Duration::from_millis(1), ..Times::USUAL };
+        assert_eq!(deliver_within(times, &table, &Patient(&table)).await.unwrap(), 1);
+        assert_eq!(*table.failures.lock(), []);
     }
 
     /// Never completes.

@@ -16,8 +16,8 @@ mod webhook_sender;
 
 pub use address::{is_public, names_public_host, web_url};
 pub use delivery::{
-    ATTEMPTS, Claimed, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, PUT_OFF,
-    UNDER_WAY, retry_after,
+    ATTEMPTS, CLAIM_SECONDS, Claimed, Courier, DeliveryError, Due, Failure, Limits, Outbox,
+    OutboxError, PUT_OFF, UNDER_WAY, retry_after,
 };
 pub use dispatcher::{deliver_due, deliver_forever};
 pub use dns::{Dns, DnsError};

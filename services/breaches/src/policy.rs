@@ -72,6 +72,15 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
+/// Whether a request must name its user agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// Requests without one are refused.
+    Required,
+    /// Mail programs that unsubscribe may have none.
+    Optional,
+}
+
 /// Steps 2 and 3 of the checks: the block list and the user agent.
 ///
 /// # Errors
@@ -80,15 +89,16 @@ pub fn check_client(
     blocks: &BlockList,
     now: i64,
     client: IpAddr,
-    method: &Method,
-    headers: &HeaderMap,
+    (method, headers): (&Method, &HeaderMap),
+    required: Agent,
 ) -> Result<(), Error> {
     let agent = headers.get(header::USER_AGENT);
     let agent = agent.map(|value| String::from_utf8_lossy(value.as_bytes()));
     if blocks.blocks(client, agent.as_deref(), now) {
         return Err(Error::Blocked);
     }
-    if !is_preflight(method, headers) && agent.is_none_or(|agent| agent.trim().is_empty()) {
+    let is_exempt = required == Agent::Optional || is_preflight(method, headers);
+    if !is_exempt && agent.is_none_or(|agent| agent.trim().is_empty()) {
         return Err(Error::UserAgent);
     }
     Ok(())

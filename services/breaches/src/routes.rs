@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use actix_web::dev::ServiceResponse;
+use actix_web::http::Method;
 use actix_web::web;
 use shell::{Operations, PathRules, Routes, TrailingSlash};
 
@@ -106,6 +107,11 @@ fn add_pages(routes: &mut Routes<'_>) {
 }
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));
+
+/// Returns whether a request may be that of a mail program that unsubscribes.
+pub fn is_one_click(method: &Method, path: &str) -> bool {
+    method == Method::POST && path.trim_end_matches('/').eq_ignore_ascii_case("/unsubscribe")
+}
 
 /// Returns who may call a path.
 pub fn access(path: &str) -> Access {

@@ -14,7 +14,7 @@ use shell::{CorsRule, ErrorFormat, Next, Routes, ServiceInfo, Shell, TlsMode};
 use crate::error::{Error, ErrorBodies};
 use crate::jobs;
 use crate::openapi;
-use crate::policy::{self, Access};
+use crate::policy::{self, Access, Agent};
 use crate::routes;
 use crate::state::State;
 
@@ -53,7 +53,11 @@ impl Breaches {
         let (method, headers) = (request.method(), request.headers());
         let (snapshot, now) = (self.state.snapshot(), self.state.clock().unix());
         let client = shell::client_ip(request.request());
-        policy::check_client(&snapshot.blocks, now, client, method, headers)?;
+        let agent = match routes::is_one_click(method, request.path()) {
+            true => Agent::Optional,
+            false => Agent::Required,
+        };
+        policy::check_client(&snapshot.blocks, now, client, (method, headers), agent)?;
         match access {
             Access::Keyed(_) if policy::is_preflight(method, headers) => Err(Error::CrossOrigin),
             Access::Unknown => Err(Error::NotFound),

@@ -2,19 +2,19 @@
 
 use database::{DatabaseError, Db};
 use outbound::{
-    Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError, UNDER_WAY, WebhookMessage,
-    WebhookSecret,
+    CLAIM_SECONDS, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError,
+    WebhookMessage, WebhookSecret,
 };
 use serde_json::{Value, json};
 
 use super::mail_links::{Purpose, store_unsubscribe};
 use super::mails;
-use super::secret_token::SecretToken;
+use super::secret_token::{SecretToken, digest};
 use crate::external::Mail;
 use crate::model::notice::{FoundPaste, Notice};
 use crate::model::{Breach, instant};
 use crate::state::State;
-use crate::store::messages::{self, Posted};
+use crate::store::messages::{self, Claim, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 
 /// Seconds after which a message about a hidden breach is dropped.
@@ -50,21 +50,37 @@ impl std::fmt::Display for Receiver {
 pub struct Delivery {
     state: State,
     kind: Kind,
+    /// A random number that marks the messages claimed by this process.
+    owner: i64,
 }
 
 impl Delivery {
     /// Delivery of mails.
     pub fn of_mails(state: State) -> Self {
-        Self { state, kind: Kind::Mails }
+        Self { state, kind: Kind::Mails, owner: random_owner() }
     }
 
     /// Delivery to webhooks.
     pub fn of_webhooks(state: State) -> Self {
-        Self { state, kind: Kind::Webhooks }
+        Self { state, kind: Kind::Webhooks, owner: random_owner() }
     }
 
     fn now(&self) -> i64 {
         self.state.clock().unix()
+    }
+
+    fn next_claim(&self) -> Claim {
+        Claim { owner: self.owner, until: self.now() + CLAIM_SECONDS }
+    }
+}
+
+/// The number of this process among those that deliver. If the random source fails, the process id
+/// serves.
+fn random_owner() -> i64 {
+    let mut bytes = [0; 8];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => i64::from_ne_bytes(bytes),
+        Err(_) => i64::from(std::process::id()),
     }
 }
 
@@ -97,7 +113,7 @@ impl Outbox for Delivery {
         &self,
         shares: Vec<(Receiver, usize)>,
     ) -> Result<Vec<Due<Receiver, Posted>>, OutboxError> {
-        let (now, later) = (self.now(), self.now() + UNDER_WAY);
+        let (now, next) = (self.now(), self.next_claim());
         let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
             let (mut claimed, mut unreadable) = (Vec::new(), Vec::new());
             for (receiver, share) in shares {
@@ -105,7 +121,7 @@ impl Outbox for Delivery {
                     Receiver::Mails => None,
                     Receiver::Webhook(id) => Some(id),
                 };
-                let own = messages::claim(db, webhook, share, now, later)?;
+                let own = messages::claim(db, webhook, share, next, now)?;
                 unreadable.extend(own.unreadable);
                 claimed.extend(own.posted.into_iter().map(|message| Due {
                     receiver,
@@ -124,14 +140,20 @@ impl Outbox for Delivery {
         Ok(claimed)
     }
 
+    async fn renew_claim(&self, message: &Posted) -> Result<(), OutboxError> {
+        let (id, claim) = (message.id, self.next_claim());
+        Ok(self.state.pools().write(move |db| messages::renew(db, id, claim)).await?)
+    }
+
     async fn mark_sent(&self, message: &Posted) -> Result<(), OutboxError> {
         let (id, now) = (message.id, self.now());
         Ok(self.state.pools().write(move |db| messages::sent(db, id, now)).await?)
     }
 
     async fn mark_failed(&self, message: &Posted, failure: Failure) -> Result<(), OutboxError> {
-        let (id, now) = (message.id, self.now());
-        Ok(self.state.pools().write(move |db| messages::failed(db, id, &failure, now)).await?)
+        let (id, owner, now) = (message.id, self.owner, self.now());
+        let record = move |db: &mut Db| messages::failed(db, id, owner, &failure, now);
+        Ok(self.state.pools().write(record).await?)
     }
 }
 
@@ -152,11 +174,12 @@ struct Wanted {
     breach: Option<Breach>,
 }
 
-/// Reads from the database, not from the snapshot, whether a message is still wanted. A message
-/// about removed data is dropped.
+/// Reads from the database, not from the snapshot, whether a message is still wanted and claimed by
+/// this process. A message about removed data is dropped.
 fn still_wanted(
     db: &mut Db,
     message: &Posted,
+    owner: i64,
     now: i64,
 ) -> Result<Result<Wanted, DeliveryError>, DatabaseError> {
     let Posted { id, recipient, notice, created_at, .. } = message;
@@ -164,12 +187,14 @@ fn still_wanted(
     let Some(subscriber) = subscribers::listening(db, recipient.subscriber)? else {
         return unwanted("the subscriber was removed");
     };
-    if !messages::waits(db, *id)? {
-        return unwanted("the message was removed");
+    if !messages::is_claimed(db, *id, owner)? {
+        return unwanted("the message was removed, or another process claimed it");
     }
+    let is_mail = recipient.webhook.is_none();
     let is_subscribed = match notice.domain() {
         None => subscriber.notify,
-        Some(domain) => domain_controls::verified(db, recipient.subscriber, domain)?.is_some(),
+        Some(domain) => domain_controls::verified(db, recipient.subscriber, domain)?
+            .is_some_and(|control| control.notify || !is_mail),
     };
     if !is_subscribed {
         return unwanted("notices of the address or the domain are off");
@@ -207,44 +232,40 @@ impl Delivery {
 
     /// The mail of a notice that is still wanted.
     async fn mail_text(&self, message: &Posted) -> Result<Mail, DeliveryError> {
-        let (token, now) = (SecretToken::new().map_err(temporary)?, self.now());
+        let (token, now, owner) = (SecretToken::new().map_err(temporary)?, self.now(), self.owner);
         let (url, text) = (self.state.external().public_url.clone(), token.text.clone());
-        let (own, checked) = (message.notice.domain().is_none(), message.clone());
+        let checked = message.clone();
         let prepare = move |db: &mut Db| -> Result<_, DatabaseError> {
-            let wanted = still_wanted(db, &checked, now)?;
-            if own && wanted.is_ok() {
-                store_unsubscribe(db, &token, checked.recipient.subscriber, now)?;
+            let wanted = still_wanted(db, &checked, owner, now)?;
+            if wanted.is_ok() {
+                let domain = checked.notice.domain();
+                store_unsubscribe(db, &token, checked.recipient.subscriber, domain, now)?;
             }
             Ok(wanted)
         };
-        // Mails about a domain contain no link that must be stored.
-        let prepared: Result<_, DatabaseError> = match own {
-            true => self.state.pools().write(prepare).await,
-            false => self.state.pools().read(prepare).await,
-        };
+        let prepared: Result<_, DatabaseError> = self.state.pools().write(prepare).await;
         let Wanted { email, breach } = prepared.map_err(temporary)??;
-        let unsubscribe = format!("{url}{}?token={text}", Purpose::Unsubscribe.path());
+        let end = format!("{url}{}?token={text}", Purpose::Unsubscribe.path());
         let breach =
             || breach.as_ref().ok_or_else(|| DeliveryError::permanent("the notice has no breach"));
-        Ok(match &message.notice {
-            Notice::Breach { .. } => mails::new_breach(&email, breach()?, &url, &unsubscribe),
-            Notice::Paste { source, id } => {
-                mails::new_paste(&email, source, id, &url, &unsubscribe)
-            }
+        let letter = match &message.notice {
+            Notice::Breach { .. } => mails::new_breach(&email, breach()?, &url, end),
+            Notice::Paste { source, id } => mails::new_paste(&email, source, id, &url, end),
             Notice::Domain { domain, new_accounts, .. } => {
-                mails::domain_breach(&email, domain, breach()?, *new_accounts, &url)
+                mails::domain_breach(domain, breach()?, *new_accounts, &url, end)
             }
             Notice::DomainPastes { domain, count, last } => {
-                mails::domain_pastes(&email, domain, *count, last, &url)
+                mails::domain_pastes(domain, *count, last, &url, end)
             }
-        })
+        };
+        Ok(letter.to(&email, message_id(message)))
     }
 
     async fn call(&self, id: i64, message: &Posted) -> Result<(), DeliveryError> {
-        let (checked, now) = (message.clone(), self.now());
+        let (checked, owner, now) = (message.clone(), self.owner, self.now());
         let check = move |db: &mut Db| -> Result<_, DatabaseError> {
             let found = webhooks::enabled(db, id, checked.recipient.subscriber)?;
-            Ok(match still_wanted(db, &checked, now)? {
+            Ok(match still_wanted(db, &checked, owner, now)? {
                 Ok(_) => found.ok_or_else(|| DeliveryError::unwanted("the webhook was removed")),
                 Err(unwanted) => Err(unwanted),
             })
@@ -259,6 +280,13 @@ impl Delivery {
         let message = WebhookMessage { url, secret, id, timestamp: now, body };
         self.state.external().webhooks.send(&message).await
     }
+}
+
+/// The left side of the Message-ID: the same in each attempt, so receivers drop a repeated mail.
+fn message_id(message: &Posted) -> String {
+    let Posted { id, key, created_at, .. } = message;
+    let digest = digest(&format!("message {id} {created_at} {key}"));
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The body of a webhook call.

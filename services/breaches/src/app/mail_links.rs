@@ -106,24 +106,30 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// Stores an unsubscribe link. It contains no address and is deleted with its subscriber.
+/// Stores an unsubscribe link of mails about a domain, or about the subscriber's address. It contains
+/// no address and is deleted with its subscriber.
 pub fn store_unsubscribe(
     db: &mut Db,
     token: &SecretToken,
     subscriber: i64,
+    domain: Option<&str>,
     now: i64,
 ) -> Result<(), DatabaseError> {
-    store(db, token, Purpose::Unsubscribe, Some(subscriber), "", now)
+    store(db, token, Purpose::Unsubscribe, Some(subscriber), domain.unwrap_or(""), now)
 }
 
-/// Consumes an unsubscribe link in a transaction. Returns the number of its subscriber if it was
-/// valid.
-pub fn use_unsubscribe(db: &mut Db, token: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
-    let (digest, purpose) = (digest(token), Purpose::Unsubscribe.word());
-    let found = mail_tokens::find(db, &digest, purpose)?;
-    let Some(subscriber) = found.and_then(|found| found.subscriber_id) else { return Ok(None) };
-    let is_used = mail_tokens::use_up(db, &digest, purpose, now)?;
-    Ok(is_used.then_some(subscriber))
+/// What an unsubscribe link ends: the subscriber, and the domain unless it is about the subscriber's
+/// address. A link works any number of times until it expires.
+pub fn unsubscribes(
+    db: &mut Db,
+    token: &str,
+    now: i64,
+) -> Result<Option<(i64, Option<String>)>, DatabaseError> {
+    let found = mail_tokens::find(db, &digest(token), Purpose::Unsubscribe.word())?;
+    let found = found.filter(|found| found.expires_at > now);
+    Ok(found.and_then(|MailToken { subscriber_id, subject, .. }| {
+        Some((subscriber_id?, Some(subject).filter(|subject| !subject.is_empty())))
+    }))
 }
 
 /// The address of a link if the link is valid. Does not consume it, because mail scanners open

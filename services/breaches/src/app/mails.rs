@@ -2,6 +2,7 @@
 
 use domain::DomainName;
 
+use super::letter::Letter;
 use crate::external::Mail;
 use crate::model::notice::FoundPaste;
 use crate::model::verification::EmailAlias;
@@ -13,51 +14,51 @@ const NOT_YOU: &str =
 
 /// The mail that proves control of a domain.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
-    Mail {
-        to: format!("{}@{domain}", alias.as_str()),
-        subject: format!("Approve searches of {domain}"),
-        text: format!(
+    Mail::plain(
+        format!("{}@{domain}", alias.as_str()),
+        format!("Approve searches of {domain}"),
+        format!(
             "{owner} wants to see which addresses at {domain} appear in data breaches.\n\n\
              If {owner} may see that, open this link and confirm. It works once and for 24 hours:\n\n\
              {link}\n\n\
              If you do not know {owner}, ignore this mail.\n"
         ),
-    }
+    )
 }
 
 /// The sign-in link.
 pub fn sign_in(address: &str, link: &str) -> Mail {
-    Mail {
-        to: address.to_owned(),
-        subject: "Sign in".to_owned(),
-        text: format!(
+    Mail::plain(
+        address.to_owned(),
+        "Sign in".to_owned(),
+        format!(
             "Open this link to sign in. It works once and for 15 minutes:\n\n{link}\n\n{NOT_YOU}\n"
         ),
-    }
+    )
 }
 
 /// The confirmation of notices.
 pub fn confirm_notices(address: &str, link: &str) -> Mail {
-    Mail {
-        to: address.to_owned(),
-        subject: "Confirm notices of data breaches".to_owned(),
-        text: format!(
+    Mail::plain(
+        address.to_owned(),
+        "Confirm notices of data breaches".to_owned(),
+        format!(
             "Open this link and confirm, and you will get a mail when {address} appears in a new \
              data breach. The link works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
         ),
-    }
+    )
 }
 
 /// The link to the opt-out choices.
 pub fn opt_out(address: &str, link: &str) -> Mail {
-    Mail {
-        to: address.to_owned(),
-        subject: "Hide or delete your address".to_owned(),
-        text: format!(
+    Mail::plain(
+        address.to_owned(),
+        "Hide or delete your address".to_owned(),
+        format!(
             "Open this link to choose whether {address} is hidden from searches or deleted. It \
              works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
         ),
-    }
+    )
 }
 
 /// Advice after a breach.
@@ -65,78 +66,114 @@ const ADVICE: &str = "Change the password of this account and of every account t
      Turn on two-factor authentication where it is available.";
 
 /// The notice that a breach contains the recipient's address.
-pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: &str) -> Mail {
+pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String) -> Letter {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
-    let classes = data_classes.join(", ");
     let description = markup::text(&breach.description);
-    Mail {
-        to: address.to_owned(),
+    let mut paragraphs = vec![description, ADVICE.to_owned()];
+    paragraphs.retain(|text| !text.trim().is_empty());
+    let mut links = vec![("The breach", format!("{url}/breaches/{name}"))];
+    add_websites(breach, format!("{url}/account/stealer-logs"), &mut paragraphs, &mut links);
+    Letter {
         subject: format!("Your address is in the breach of {title}"),
-        text: format!(
-            "{address} is in the breach of {title}.\n\n\
-             Date: {breach_date}\nAccounts: {pwn_count}\nExposed: {classes}\n\n\
-             {description}\n\n{}{ADVICE}\n\n{url}/breaches/{name}\n\n\
-             Unsubscribe: {unsubscribe}\n",
-            stolen(breach, &format!("{url}/account/stealer-logs"))
-        ),
+        lead: format!("{address} is in the breach of {title}."),
+        facts: facts([
+            ("Date", breach_date.to_string()),
+            ("Accounts", pwn_count.to_string()),
+            ("Exposed", data_classes.join(", ")),
+        ]),
+        paragraphs,
+        links,
+        topic: OWN_TOPIC.to_owned(),
+        unsubscribe,
     }
 }
 
-/// Explains a stealer log and links to its websites; empty for other breaches.
-fn stolen(breach: &Breach, page: &str) -> String {
-    if !breach.flags.stealer_log {
-        return String::new();
+/// What the unsubscribe link of notices about an own address ends.
+const OWN_TOPIC: &str = "notices about your address";
+
+fn facts<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
+    facts.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// Explains a stealer log and links to its websites; nothing for other breaches.
+fn add_websites(
+    breach: &Breach,
+    page: String,
+    paragraphs: &mut Vec<String>,
+    links: &mut Vec<(&'static str, String)>,
+) {
+    if breach.flags.stealer_log {
+        paragraphs.push("Malware on a computer recorded these during a sign-in.".to_owned());
+        links.push(("See the websites", page));
     }
-    format!(
-        "Malware on a computer recorded these during a sign-in. See the websites: \
-         {page}\n\n"
-    )
 }
 
 /// The notice that a paste contains the recipient's address.
-pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: &str) -> Mail {
-    Mail {
-        to: address.to_owned(),
+pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: String) -> Letter {
+    Letter {
         subject: "Your address is in a paste".to_owned(),
-        text: format!(
-            "{address} was found in a public text: {source} {id}.\n\n{url}/account\n\n\
-             Unsubscribe: {unsubscribe}\n"
-        ),
+        lead: format!("{address} was found in a public text: {source} {id}."),
+        facts: Vec::new(),
+        paragraphs: Vec::new(),
+        links: vec![("See all of your breaches and pastes", format!("{url}/account"))],
+        topic: OWN_TOPIC.to_owned(),
+        unsubscribe,
     }
 }
 
 /// A breach contains addresses of a domain, which the mail does not name.
-pub fn domain_breach(to: &str, domain: &str, breach: &Breach, new: i64, url: &str) -> Mail {
+pub fn domain_breach(
+    domain: &str,
+    breach: &Breach,
+    new: i64,
+    url: &str,
+    unsubscribe: String,
+) -> Letter {
     let Breach { title, breach_date, data_classes, .. } = breach;
-    let (classes, plural) =
-        (data_classes.join(", "), if new == 1 { "address" } else { "addresses" });
-    Mail {
-        to: to.to_owned(),
+    let (were, page) = (
+        if new == 1 { "address at {} was" } else { "addresses at {} were" }.replace("{}", domain),
+        format!("{url}/account/domains/{domain}"),
+    );
+    let (mut paragraphs, mut links) = (Vec::new(), vec![("See which", page.clone())]);
+    add_websites(breach, page, &mut paragraphs, &mut links);
+    Letter {
         subject: format!("{domain} is in the breach of {title}"),
-        text: format!(
-            "{new} {plural} at {domain} were found in the breach of {title}.\n\n\
-             Date: {breach_date}\nExposed: {classes}\n\n\
-             {}See which: {url}/account/domains/{domain}\n\n\
-             Remove the domain there to end these notices.\n",
-            stolen(breach, &format!("{url}/account/domains/{domain}"))
-        ),
+        lead: format!("{new} {were} found in the breach of {title}."),
+        facts: facts([("Date", breach_date.to_string()), ("Exposed", data_classes.join(", "))]),
+        paragraphs,
+        links,
+        topic: domain_topic(domain),
+        unsubscribe,
     }
 }
 
+fn domain_topic(domain: &str) -> String {
+    format!("mails about {domain}")
+}
+
 /// Pastes contain addresses of a domain, which the mail does not name.
-pub fn domain_pastes(to: &str, domain: &str, count: i64, last: &[FoundPaste], url: &str) -> Mail {
-    let line =
-        |FoundPaste { source, id, addresses }: &FoundPaste| format!("{source} {id}: {addresses}\n");
-    let lines: String = last.iter().map(line).collect();
+pub fn domain_pastes(
+    domain: &str,
+    count: i64,
+    last: &[FoundPaste],
+    url: &str,
+    unsubscribe: String,
+) -> Letter {
+    let line = |found: &FoundPaste| {
+        (format!("{} {}", found.source, found.id), found.addresses.to_string())
+    };
     let is_all = usize::try_from(count).is_ok_and(|count| count == last.len());
-    let more = if is_all { "" } else { "and others\n" };
-    Mail {
-        to: to.to_owned(),
+    let more = if is_all { Vec::new() } else { vec!["There are more texts.".to_owned()] };
+    Letter {
         subject: format!("Addresses at {domain} are in pastes"),
-        text: format!(
-            "New addresses at {domain} were found in public texts. Texts: {count}; with their \
-             addresses:\n\n{lines}{more}\n\
-             Remove the domain to end these notices: {url}/account/domains\n"
+        lead: format!(
+            "New addresses at {domain} were found in public texts. Texts: {count}; with the \
+             number of addresses:"
         ),
+        facts: last.iter().map(line).collect(),
+        paragraphs: more,
+        links: vec![("Your domains", format!("{url}/account/domains"))],
+        topic: domain_topic(domain),
+        unsubscribe,
     }
 }

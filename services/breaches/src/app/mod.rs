@@ -18,6 +18,7 @@ mod domain_search;
 mod domain_verification;
 mod exposure;
 mod keyed_request;
+mod letter;
 mod mail_limits;
 mod mail_links;
 mod mails;
@@ -54,7 +55,8 @@ pub use exposure::{Exposure, own_exposure, public_exposure};
 pub use keyed_request::KeyedRequest;
 pub use mail_limits::prune as prune_mail_counts;
 pub use notice_settings::{
-    ask_for_notices, confirm_notices, notifies, set_notify, unsubscribe, wants_notices,
+    Unsubscribed, ask_for_notices, confirm_notices, notifies, resume_domain, set_notify,
+    silent_domains, unsubscribe, wants_notices,
 };
 pub use notices::{post_domain_notices, post_listener_notices, post_paste_notices};
 pub use operator_error::OperatorError;

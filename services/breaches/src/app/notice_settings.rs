@@ -10,7 +10,7 @@ use super::mail_links::{self, Purpose};
 use super::{mails, notices};
 use crate::error::Error;
 use crate::state::State;
-use crate::store::{messages, subscribers};
+use crate::store::{domain_controls, messages, subscribers};
 
 /// Sends a link that confirms notices.
 ///
@@ -51,19 +51,56 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
     Ok(state.pools().write(confirm).await?)
 }
 
-/// Ends notices with a link. Returns the address if the link was valid.
+/// What an unsubscribe link ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsubscribed {
+    /// Notices about this address.
+    Address(String),
+    /// Mails about this domain.
+    Domain(String),
+}
+
+/// Ends notices with a link. Returns `None` if the link is not valid.
 ///
 /// # Errors
 /// Returns errors of the database.
-pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<String>, Error> {
+pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribed>, Error> {
     let (link, now) = (link.to_owned(), state.clock().unix());
-    let end = move |db: &mut Db| -> Result<Option<String>, DatabaseError> {
-        let used = mail_links::use_unsubscribe(db, &link, now)?;
-        let Some(subscriber) = used else { return Ok(None) };
-        end_notices(db, subscriber)?;
-        Ok(Some(subscribers::email(db, subscriber)?))
+    let end = move |db: &mut Db| -> Result<Option<Unsubscribed>, DatabaseError> {
+        Ok(match mail_links::unsubscribes(db, &link, now)? {
+            None => None,
+            Some((subscriber, Some(domain))) => {
+                messages::drop_domain_mails(db, subscriber, &domain)?;
+                domain_controls::set_notify(db, subscriber, &domain, false)?;
+                Some(Unsubscribed::Domain(domain))
+            }
+            Some((subscriber, None)) => {
+                end_notices(db, subscriber)?;
+                Some(Unsubscribed::Address(subscribers::email(db, subscriber)?))
+            }
+        })
     };
     Ok(state.pools().write(end).await?)
+}
+
+/// The verified domains of a subscriber about which no mails are sent.
+///
+/// # Errors
+/// Returns errors of the database.
+pub async fn silent_domains(state: &State, subscriber: i64) -> Result<Vec<String>, Error> {
+    let all = move |db: &mut Db| domain_controls::all_verified(db, subscriber);
+    let all = state.pools().read(all).await?;
+    Ok(all.into_iter().filter(|control| !control.notify).map(|control| control.domain).collect())
+}
+
+/// Turns mails about a domain of a subscriber on again.
+///
+/// # Errors
+/// Returns errors of the database.
+pub async fn resume_domain(state: &State, subscriber: i64, domain: &str) -> Result<(), Error> {
+    let domain = domain.to_owned();
+    let resume = move |db: &mut Db| domain_controls::set_notify(db, subscriber, &domain, true);
+    Ok(state.pools().write(resume).await?)
 }
 
 /// Ends notices about the subscriber's address and removes pending ones.

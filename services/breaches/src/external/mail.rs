@@ -1,4 +1,4 @@
-//! Mails in plain text, and the two ways to send them: an SMTP server and a folder of files.
+//! Mails, and the two ways to send them: an SMTP server and a folder of files.
 
 use std::error::Error as _;
 use std::fs::{DirBuilder, OpenOptions};
@@ -10,11 +10,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use domain::EmailAddress;
 use futures_util::future::BoxFuture;
-use lettre::message::Mailbox;
-use lettre::message::header::ContentType;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 
-/// A mail in plain text.
+/// A mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// Address of the recipient.
@@ -23,6 +23,26 @@ pub struct Mail {
     pub subject: String,
     /// Text.
     pub text: String,
+    /// The same as HTML.
+    pub html: Option<String>,
+    /// The headers of a notice that the recipient did not request.
+    pub notice: Option<NoticeHeaders>,
+}
+
+impl Mail {
+    /// A requested mail in plain text.
+    pub fn plain(to: String, subject: String, text: String) -> Self {
+        Self { to, subject, text, html: None, notice: None }
+    }
+}
+
+/// The headers of a notice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoticeHeaders {
+    /// The left side of the Message-ID, the same in each attempt to deliver the notice.
+    pub id: String,
+    /// The link that ends such notices, with a POST request as in RFC 8058.
+    pub unsubscribe: String,
 }
 
 /// Why a mail was not sent. The text contains neither recipient nor content.
@@ -68,21 +88,44 @@ fn recipient(address: &str) -> Option<Address> {
     Address::new(address.local(), address.domain()).ok()
 }
 
-/// Builds the message. Its random id contains the domain of the sender, not the name of this host.
+/// Builds the message. Its id contains the domain of the sender, not the name of this host, and is
+/// random unless the mail has one.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = recipient(&mail.to);
     let to = to.ok_or_else(|| MailError::permanent("the address cannot receive mail"))?;
-    let mut random = [0; 16];
-    getrandom::fill(&mut random).map_err(MailError::temporary)?;
-    let id = format!("<{:032x}@{}>", u128::from_ne_bytes(random), from.email.domain());
-    Message::builder()
+    let id = match &mail.notice {
+        Some(notice) => notice.id.clone(),
+        None => random_id()?,
+    };
+    let mut message = Message::builder()
         .from(from.clone())
         .to(Mailbox::new(None, to))
         .subject(mail.subject)
-        .message_id(Some(id))
-        .header(ContentType::TEXT_PLAIN)
-        .body(mail.text)
-        .map_err(MailError::permanent)
+        .message_id(Some(format!("<{id}@{}>", from.email.domain())))
+        .raw_header(header("Auto-Submitted", "auto-generated".to_owned()));
+    if let Some(NoticeHeaders { unsubscribe, .. }) = mail.notice {
+        // RFC 8058 requires HTTPS.
+        if unsubscribe.starts_with("https://") {
+            let one_click = "List-Unsubscribe=One-Click".to_owned();
+            message = message.raw_header(header("List-Unsubscribe-Post", one_click));
+        }
+        message = message.raw_header(header("List-Unsubscribe", format!("<{unsubscribe}>")));
+    }
+    let built = match mail.html {
+        Some(html) => message.multipart(MultiPart::alternative_plain_html(mail.text, html)),
+        None => message.header(ContentType::TEXT_PLAIN).body(mail.text),
+    };
+    built.map_err(MailError::permanent)
+}
+
+fn header(name: &'static str, value: String) -> HeaderValue {
+    HeaderValue::new(HeaderName::new_from_ascii_str(name), value)
+}
+
+fn random_id() -> Result<String, MailError> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(MailError::temporary)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
 }
 
 /// Timeout of one SMTP command.
@@ -192,7 +235,7 @@ mod tests {
         let host = peer.url().replace("smtp://", "");
         let mail = |to: &str| {
             let [to, subject, text] = [to, "Link", "https://localhost/x"].map(Into::into);
-            Mail { to, subject, text }
+            Mail::plain(to, subject, text)
         };
         for url in [format!("smtp://user:word@{host}"), format!("smtp://{host}?tls=required")] {
             let mailer = SmtpMailer::new(&url, "service@example.org").unwrap();

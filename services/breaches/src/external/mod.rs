@@ -8,6 +8,6 @@ mod servers;
 mod websites;
 
 pub use dns::{DnsRecords, TxtRecords};
-pub use mail::{FolderMailer, Mail, MailError, Mailer, SmtpMailer, takes_mail};
+pub use mail::{FolderMailer, Mail, MailError, Mailer, NoticeHeaders, SmtpMailer, takes_mail};
 pub use servers::External;
 pub use websites::{SiteError, SiteFetcher, Websites};

@@ -55,6 +55,8 @@ impl From<OwnPlan> for PlanView {
 pub struct NotificationsPage {
     pub frame: Frame,
     pub notify: bool,
+    /// Verified domains without mails.
+    pub silent: Vec<String>,
 }
 
 /// The plan and its limits.

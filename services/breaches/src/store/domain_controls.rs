@@ -43,6 +43,8 @@ pub struct Control {
     pub parent_id: Option<i64>,
     /// True if it was removed by the subscriber, so no parent domain adds it again.
     pub detached: bool,
+    /// Whether its subscriber gets mails about it.
+    pub notify: bool,
     /// Breached addresses at the last search.
     pub pwn_count: Option<i64>,
     /// `pwn_count` without addresses in spam lists only.
@@ -171,6 +173,20 @@ pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>,
         .order(domain_control::id)
         .select((domain_control::id, domain_control::domain, domain_control::parent_id))
         .load(db)?)
+}
+
+/// Turns mails about a domain of a subscriber on or off.
+pub fn set_notify(
+    db: &mut Db,
+    subscriber: i64,
+    domain: &str,
+    notify: bool,
+) -> Result<(), DatabaseError> {
+    let own = domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::domain.eq(domain));
+    diesel::update(own).set(domain_control::notify.eq(notify)).execute(db)?;
+    Ok(())
 }
 
 /// Stores the counts of a search. The first search of a period fixes its count.

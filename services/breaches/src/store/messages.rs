@@ -63,6 +63,8 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
 pub struct Posted {
     /// Number.
     pub id: i64,
+    /// What it is about; no other message has this key.
+    pub key: String,
     /// Its recipient.
     pub recipient: Recipient,
     /// Its content.
@@ -103,7 +105,16 @@ pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(webhooks.order(webhook::id).select(webhook::id).load(db)?)
 }
 
-type Row = (i64, i64, Option<i64>, String, i64, i32, Option<String>);
+type Row = (i64, String, i64, Option<i64>, String, i64, i32, Option<String>);
+
+/// The claim of a process on messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// A random number of the process.
+    pub owner: i64,
+    /// The second at which the messages are due again unless the claim is renewed.
+    pub until: i64,
+}
 
 /// Claims due messages, for mails or a webhook, by postponing their next attempt. If two replicas
 /// race for a message, one gets it.
@@ -111,8 +122,8 @@ pub fn claim(
     db: &mut Db,
     webhook: Option<i64>,
     limit: usize,
+    claim: Claim,
     now: i64,
-    later: i64,
 ) -> Result<Claimed, DatabaseError> {
     let mut claimed = Claimed::default();
     while claimed.posted.len() < limit {
@@ -128,7 +139,7 @@ pub fn claim(
             .filter(outbox::sent_at.is_null())
             .filter(outbox::failed_at.is_null())
             .filter(outbox::next_try.le(now))
-            .set(outbox::next_try.eq(later))
+            .set((outbox::next_try.eq(claim.until), outbox::owner.eq(claim.owner)))
             .returning(outbox::id)
             .get_results(conn))?;
         let own: HashSet<i64> = own.into_iter().collect();
@@ -142,6 +153,7 @@ pub fn claim(
 fn due(db: &mut Db, webhook: Option<i64>, limit: i64, now: i64) -> Result<Vec<Row>, DatabaseError> {
     let columns = (
         outbox::id,
+        outbox::key,
         outbox::subscriber_id,
         outbox::webhook_id,
         outbox::payload,
@@ -165,14 +177,14 @@ fn due(db: &mut Db, webhook: Option<i64>, limit: i64, now: i64) -> Result<Vec<Ro
 /// Decodes a message. One that cannot be decoded waits for a newer version.
 fn read(
     db: &mut Db,
-    (id, subscriber, webhook, payload, created_at, tries, error): Row,
+    (id, key, subscriber, webhook, payload, created_at, tries, error): Row,
     now: i64,
     claimed: &mut Claimed,
 ) -> Result<(), DatabaseError> {
     if let Ok(notice) = serde_json::from_str(&payload) {
         let (recipient, failed) =
             (Recipient { subscriber, webhook }, u32::try_from(tries).unwrap_or(0));
-        claimed.posted.push(Posted { id, recipient, notice, created_at, failed });
+        claimed.posted.push(Posted { id, key, recipient, notice, created_at, failed });
         return Ok(());
     }
     let is_over = created_at <= now - MAX_WAIT_SECONDS;
@@ -189,29 +201,48 @@ fn read(
     Ok(())
 }
 
-/// Returns whether a message is still pending. It is deleted with its subscriber, webhook or
-/// domain.
-pub fn waits(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+/// Renews the claim on a message, unless another process has claimed it or it was delivered.
+pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
+    let own = outbox::table.filter(outbox::id.eq(id)).filter(outbox::owner.eq(claim.owner));
+    let own = own.filter(outbox::sent_at.is_null()).filter(outbox::failed_at.is_null());
+    diesel::update(own).set(outbox::next_try.eq(claim.until)).execute(db)?;
+    Ok(())
+}
+
+/// Returns whether a message is still pending and claimed by this process. It is deleted with its
+/// subscriber, webhook or domain.
+pub fn is_claimed(db: &mut Db, id: i64, owner: i64) -> Result<bool, DatabaseError> {
     let waiting = outbox::table.filter(outbox::id.eq(id)).filter(outbox::sent_at.is_null());
+    let waiting = waiting.filter(outbox::owner.eq(owner));
     Ok(diesel::select(exists(waiting.filter(outbox::failed_at.is_null()))).get_result(db)?)
 }
 
 /// Marks a message as delivered.
 pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    diesel::update(outbox::table.find(id)).set(outbox::sent_at.eq(now)).execute(db)?;
+    let sent = (outbox::sent_at.eq(now), outbox::owner.eq(None::<i64>));
+    diesel::update(outbox::table.find(id)).set(sent).execute(db)?;
     Ok(())
 }
 
-/// Stores a failed attempt. Without a next attempt, the message is abandoned.
-pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
+/// Stores a failed attempt. Without a next attempt, the message is abandoned. A message that another
+/// process has claimed meanwhile is unchanged.
+pub fn failed(
+    db: &mut Db,
+    id: i64,
+    owner: i64,
+    failure: &Failure,
+    now: i64,
+) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
         outbox::tries.eq(outbox::tries + i32::from(failure.counts)),
         outbox::error.eq(&failure.why),
         next.map(|at| outbox::next_try.eq(at)),
         next.is_none().then(|| outbox::failed_at.eq(now)),
+        outbox::owner.eq(None::<i64>),
     );
-    diesel::update(outbox::table.find(id)).set(noted).execute(db)?;
+    let own = outbox::table.filter(outbox::id.eq(id)).filter(outbox::owner.eq(owner));
+    diesel::update(own).set(noted).execute(db)?;
     Ok(())
 }
 
@@ -230,6 +261,18 @@ pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
         .filter(outbox::sent_at.is_null())
         .filter(outbox::failed_at.is_null());
     diesel::delete(own).execute(db)?;
+    Ok(())
+}
+
+/// Removes pending mails about a domain of a subscriber.
+pub fn drop_domain_mails(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
+    let mails = outbox::table
+        .filter(outbox::subscriber_id.eq(subscriber))
+        .filter(outbox::domain.eq(domain))
+        .filter(outbox::webhook_id.is_null())
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null());
+    diesel::delete(mails).execute(db)?;
     Ok(())
 }
 

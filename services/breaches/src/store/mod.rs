@@ -17,7 +17,7 @@ pub(crate) mod load_connections;
 pub(crate) mod mail_counts;
 pub mod mail_domains;
 pub(crate) mod mail_tokens;
-pub(crate) mod messages;
+pub mod messages;
 pub(crate) mod notices;
 pub mod opt_outs;
 pub mod pastes;

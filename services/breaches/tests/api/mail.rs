@@ -43,7 +43,7 @@ async fn international_domains_are_sent_as_a_labels_and_other_addresses_are_refu
     let mailer = SmtpMailer::new(&peer.url(), "service@example.org").unwrap();
     let mail = |to: &str| {
         let [to, subject, text] = [to, "Link", "https://localhost/x"].map(Into::into);
-        mailer.send(Mail { to, subject, text })
+        mailer.send(Mail::plain(to, subject, text))
     };
     mail("owner@b\u{fc}cher.example").await.unwrap();
     let refused = mail("j\u{fc}rgen@example.org").await.unwrap_err();
@@ -58,7 +58,7 @@ async fn mails_in_a_folder_are_readable_by_their_owner_only() {
     let mails = temporary.folder().join("data/mail");
     let mailer = FolderMailer::new(&mails, "service@example.org").unwrap();
     let [to, subject, text] = ["owner@example.org", "Link", "https://localhost/x"].map(Into::into);
-    mailer.send(Mail { to, subject, text }).await.unwrap();
+    mailer.send(Mail::plain(to, subject, text)).await.unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&mails), 0o700);
     let files: Vec<_> = mails.read_dir().unwrap().map(|file| mode(&file.unwrap().path())).collect();

@@ -9,6 +9,7 @@ mod breached_domain;
 mod browser;
 mod caching;
 mod catalogue;
+mod claims;
 mod cleaning;
 mod cluster;
 mod commands;

@@ -188,6 +188,8 @@ CREATE TABLE domain_control (
     parent_id BIGINT,
     customer BOOLEAN NOT NULL,
     detached BOOLEAN NOT NULL,
+    -- Whether its controller gets mails about it.
+    notify BOOLEAN NOT NULL DEFAULT TRUE,
     pwn_count BIGINT,
     pwn_count_no_spam BIGINT,
     pwn_count_no_spam_at_renewal BIGINT,

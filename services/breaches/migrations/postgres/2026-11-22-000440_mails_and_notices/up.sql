@@ -49,6 +49,8 @@ CREATE TABLE outbox (
     payload TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     next_try BIGINT NOT NULL,
+    -- The process that claimed it; it postpones next_try as long as it works on the message.
+    owner BIGINT,
     tries INTEGER NOT NULL,
     sent_at BIGINT,
     failed_at BIGINT,

@@ -41,17 +41,23 @@ pub async fn notifications(
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let notify = app::notifies(&state, visitor.subscriber.id).await?;
+    let silent = app::silent_domains(&state, visitor.subscriber.id).await?;
     let frame = visitor.frame("notifications");
-    Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify }))
+    Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify, silent }))
 }
 
-/// Turns notices on or off.
+/// Turns notices on or off, or mails about a domain on.
 pub async fn set_notifications(
     form: Form<SignedIn>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let is_on = form.fields.text("notify") == "on";
-    app::set_notify(&state, form.sender.subscriber.id, is_on).await?;
+    let subscriber = form.sender.subscriber.id;
+    match form.fields.text("domain") {
+        "" => {
+            app::set_notify(&state, subscriber, form.fields.text("notify") == "on").await?;
+        }
+        domain => app::resume_domain(&state, subscriber, domain).await?,
+    }
     Ok(see_other("/account/notifications"))
 }
 

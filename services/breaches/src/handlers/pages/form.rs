@@ -98,3 +98,50 @@ impl<S: Sender + 'static> FromRequest for Form<S> {
         })
     }
 }
+
+/// A request to end notices.
+pub enum Unsubscribe {
+    /// The form of the page.
+    Form(Form<Visitor>),
+    /// The request of a mail program, as in RFC 8058: the token is in the query, and there are neither
+    /// cookies nor a CSRF token.
+    OneClick {
+        /// The sender.
+        sender: Visitor,
+        /// The secret of the link.
+        token: String,
+    },
+}
+
+impl FromRequest for Unsubscribe {
+    type Error = PageError;
+    type Future = LocalBoxFuture<'static, Result<Self, PageError>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut dev::Payload) -> Self::Future {
+        let sender = Visitor::from_request(request, payload);
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let bytes = shell::read_body(&request, &mut payload, LIMIT).await;
+            let bytes = bytes.map_err(|_| PageError::Api(Error::Unreadable))?;
+            let (sender, fields) = (sender.await?, Fields::parse(&bytes));
+            let query = Fields::parse(request.query_string().as_bytes());
+            if query.has("token") && is_one_click(&fields, &bytes) {
+                return Ok(Self::OneClick { sender, token: query.text("token").to_owned() });
+            }
+            sender.check(fields.text("csrf"))?;
+            Ok(Self::Form(Form { sender, fields }))
+        })
+    }
+}
+
+/// Recognises the field of RFC 8058, which may also be sent as `multipart/form-data`.
+fn is_one_click(fields: &Fields, body: &[u8]) -> bool {
+    const FIELD: (&str, &str) = ("List-Unsubscribe", "One-Click");
+    let body = String::from_utf8_lossy(body);
+    let is_part = || {
+        let mut lines = body.lines().map(str::trim);
+        lines.any(|line| line.contains("form-data") && line.contains(FIELD.0))
+            && lines.any(|line| line == FIELD.1)
+    };
+    fields.text(FIELD.0) == FIELD.1 || is_part()
+}

@@ -5,9 +5,9 @@ use actix_web::web::Data;
 use shell::pages::Page;
 
 use super::failure::PageError;
-use super::form::{Fields, Form};
+use super::form::{Fields, Form, Unsubscribe};
 use super::visitor::Visitor;
-use crate::app;
+use crate::app::{self, Unsubscribed};
 use crate::pages::{Confirm, DEAD_LINK, Message, NotifyMePage, done, mail_sent};
 use crate::state::State;
 
@@ -66,7 +66,7 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     let csrf = visitor.csrf();
     let main = Confirm {
         title: "Unsubscribe",
-        text: "You will no longer receive mails about new breaches.",
+        text: "You will no longer receive these mails.",
         action: "/unsubscribe",
         csrf: &csrf,
         token: fields.text("token"),
@@ -75,15 +75,21 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Ends notices.
+/// Ends notices, for the button of the page and for mail programs.
 pub async fn unsubscribe(
-    form: Form<Visitor>,
+    request: Unsubscribe,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let Form { sender: visitor, fields } = form;
-    let Some(address) = app::unsubscribe(&state, fields.text("token")).await? else {
-        return Ok(visitor.message(CURRENT, &DEAD_LINK));
+    let (visitor, token) = match request {
+        Unsubscribe::OneClick { sender, token } => (sender, token),
+        Unsubscribe::Form(Form { sender, fields }) => (sender, fields.text("token").to_owned()),
     };
-    let text = format!("{address} no longer receives notices.");
+    let text = match app::unsubscribe(&state, &token).await? {
+        None => return Ok(visitor.message(CURRENT, &DEAD_LINK)),
+        Some(Unsubscribed::Address(address)) => format!("{address} no longer receives notices."),
+        Some(Unsubscribed::Domain(domain)) => {
+            format!("You no longer receive mails about {domain}.")
+        }
+    };
     Ok(visitor.message(CURRENT, &done("Notices are off", &text)))
 }
