@@ -50,7 +50,8 @@ fn network(text: &str) -> Result<IpNet, String> {
 }
 
 fn until(text: &str) -> Result<i64, String> {
-    instant::parse_until(text).ok_or_else(|| "must be a date such as 2027-12-31".to_owned())
+    instant::parse_until(text)
+        .ok_or_else(|| "must be a date such as 2027-12-31, at most 9999-12-31".to_owned())
 }
 
 impl BlockCommand {

@@ -45,7 +45,7 @@ pub fn read(
     each: Each<'_>,
 ) -> io::Result<()> {
     if let Format::Jsonl(Some(path)) | Format::Json(Some(path)) = format
-        && csv_columns::is_secret(path.rsplit('.').next().unwrap_or(path))
+        && path.split('.').any(csv_columns::is_secret)
     {
         return Err(io::Error::other("the field contains secrets and is not read"));
     }
@@ -155,6 +155,17 @@ mod tests {
 
     type Found = Vec<(u64, Result<String, SkipReason>)>;
 
+    #[test]
+    fn path_through_secrets_is_refused() {
+        for path in ["password", "user.password", "password.email", "user.Secret.value.email"] {
+            for format in [Format::Jsonl(Some(path.into())), Format::Json(Some(path.into()))] {
+                let text = b"{\"password\":{\"email\":\"a@b.example\"}}".as_slice();
+                let error = read(text, &format, None, &mut |_, _| Ok(())).unwrap_err();
+                assert!(error.to_string().contains("contains secrets"), "{path}: {error}");
+            }
+        }
+    }
+
     fn all(bytes: &[u8], format: &Format) -> Found {
         separated(bytes, format, None)
     }
@@ -246,15 +257,14 @@ mod tests {
 
     #[test]
     fn fields_with_secrets_are_refused() {
-        let text =
-            b"{\"user\": {\"password\": \"a@b.example\", \"secrets.mail\": \"c@d.example\"}}";
+        let text = b"{\"user\": {\"password\": \"a@b.example\", \"notes.mail\": \"c@d.example\"}}";
         for format in [Format::Jsonl, Format::Json] {
-            for path in ["user.password", "password", "user.Client_Secret"] {
+            for path in ["user.password", "password", "user.Client_Secret", "user.secrets.mail"] {
                 let refused =
                     read(&text[..], &format(Some(path.to_owned())), None, &mut |_, _| Ok(()));
                 assert!(refused.unwrap_err().to_string().contains("secrets"), "{path}");
             }
-            let found = all(text, &format(Some("user.secrets.mail".to_owned())));
+            let found = all(text, &format(Some("user.notes.mail".to_owned())));
             assert_eq!(found, [(1, Ok("c@d.example".to_owned()))]);
         }
     }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use batch::{BoundedLines, Line};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::csv_columns;
 use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
@@ -157,6 +158,11 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         let Self { wanted, keep, .. } = self;
         while let Some(name) = fields.next_key::<String>()? {
             let (wanted, is_value) = match wanted {
+                // An address among secrets may be a secret itself.
+                Wanted::Named if csv_columns::is_secret(&name) => {
+                    fields.next_value::<IgnoredAny>()?;
+                    continue;
+                }
                 Wanted::Named => (Wanted::Named, NAMES.contains(&name.to_lowercase().as_str())),
                 Wanted::Path(path) => {
                     // A name may contain dots itself.
@@ -223,6 +229,8 @@ mod tests {
         for column in [Some("user.email"), None] {
             assert_eq!(lines(text, column), expected);
         }
+        let among_secrets = "{\"password\":{\"email\":\"x@y.example\"},\"mail\":\"a@b.example\"}";
+        assert_eq!(lines(among_secrets, None), [address(1, "a@b.example")]);
         let dotted =
             lines("{\"a.b\":{\"c\":\"a@b.example\"},\"a\":\"x@y.example\"}", Some("a.b.c"));
         assert_eq!(dotted, [address(1, "a@b.example")]);

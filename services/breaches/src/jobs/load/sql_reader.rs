@@ -68,7 +68,7 @@ impl<R: BufRead> Dump<R> {
                 "go" => {}
                 // Only SQLite has PRAGMA.
                 "pragma" => {
-                    self.tokens.escapes = false;
+                    self.tokens.set_escapes(false);
                     self.tokens.skip_statement()?;
                 }
                 _ => self.tokens.skip_statement()?,
@@ -84,8 +84,9 @@ impl<R: BufRead> Dump<R> {
             self.tokens.next()?;
             let value = self.tokens.next()?;
             let is_off = |text: &str| text.eq_ignore_ascii_case("off");
-            self.tokens.escapes =
+            let escapes =
                 matches!(value, Some(Token::Word(text) | Token::Text(text)) if is_off(&text));
+            self.tokens.set_escapes(escapes);
         } else {
             self.tokens.put_back(name);
         }
@@ -406,6 +407,25 @@ mod tests {
         let expected =
             [address(4, "a@b.example"), address(5, "c@d.example"), address(7, "e@f.example")];
         assert_eq!(all(script, None).unwrap(), expected);
+    }
+
+    #[test]
+    fn dialect_of_a_dump_without_marks_follows_from_its_strings() {
+        for rows in [
+            // Standard SQL, as pg_dump --inserts writes it.
+            r"('C:\', 'a@b.example'), ('it''s D:\', 'c@d.example');",
+            r"('C:\' ,'a@b.example'),('D:\''','c@d.example');",
+            r"(E'x\'y', 'a@b.example'), ('D:\', 'c@d.example');",
+            // MySQL.
+            r"('O\'Brien, \'x\'', 'a@b.example'), ('C:\\', 'c@d.example');",
+            r"('\'', 'a@b.example'), ('it\'s', 'c@d.example');",
+        ] {
+            let dump = format!("INSERT INTO users (path, email) VALUES {rows}");
+            let found = all(&dump, None).unwrap();
+            let found: Vec<&str> =
+                found.iter().map(|(_, found)| found.as_deref().unwrap_or("?")).collect();
+            assert_eq!(found, ["a@b.example", "c@d.example"], "{rows}");
+        }
     }
 
     #[test]

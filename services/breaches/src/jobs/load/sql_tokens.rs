@@ -1,6 +1,6 @@
 //! Splits SQL into tokens.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 use super::input::MAX_LINE;
 
@@ -36,7 +36,11 @@ pub struct Tokens<R> {
     /// Number of the current line, from 1.
     pub line: u64,
     /// True if a backslash in a string escapes the next character, as in MySQL.
-    pub escapes: bool,
+    escapes: bool,
+    /// True if a mark of a dialect, or a string, has shown whether it does.
+    is_known: bool,
+    /// Bytes that were read in advance and not taken yet, in reverse order.
+    ahead: Vec<u8>,
     /// True if the last token is a word at the start of its line.
     starts_line: bool,
     put_back: Option<Token>,
@@ -44,7 +48,20 @@ pub struct Tokens<R> {
 
 impl<R: BufRead> Tokens<R> {
     pub fn new(input: R) -> Self {
-        Self { input, line: 1, escapes: true, starts_line: false, put_back: None }
+        Self {
+            input,
+            line: 1,
+            escapes: true,
+            is_known: false,
+            ahead: Vec::new(),
+            starts_line: false,
+            put_back: None,
+        }
+    }
+
+    /// Sets whether a backslash escapes, after a mark of a dialect.
+    pub fn set_escapes(&mut self, escapes: bool) {
+        (self.escapes, self.is_known) = (escapes, true);
     }
 
     /// Makes `next` return this token.
@@ -71,10 +88,14 @@ impl<R: BufRead> Tokens<R> {
                 b'/' if self.peek()? == Some(b'*') => self.comment()?,
                 b'\'' => return Ok(Some(Token::Text(self.quoted(byte, self.escapes)?))),
                 b'"' => return Ok(Some(Token::Name(self.quoted(byte, self.escapes)?))),
-                b'`' => return Ok(Some(Token::Name(self.quoted(byte, false)?))),
+                b'`' => {
+                    // Only MySQL and its relatives quote names so.
+                    self.is_known = true;
+                    return Ok(Some(Token::Name(self.quoted(byte, false)?)));
+                }
                 b'[' => {
                     // A name in SQL Server, or an array in PostgreSQL.
-                    self.escapes = false;
+                    self.set_escapes(false);
                     return Ok(Some(Token::Name(self.quoted(b']', false)?)));
                 }
                 b'$' if !self.escapes => self.dollar_quoted()?,
@@ -96,10 +117,12 @@ impl<R: BufRead> Tokens<R> {
         let word = String::from_utf8_lossy(&word).to_lowercase();
         match (word.as_str(), self.peek()?) {
             ("e", Some(b'\'')) => {
+                // Other strings of PostgreSQL have no escapes.
+                self.set_escapes(false);
                 self.take()?;
                 return Ok(Token::Text(self.quoted(b'\'', true)?));
             }
-            ("n", Some(b'\'')) => self.escapes = false,
+            ("n", Some(b'\'')) => self.set_escapes(false),
             _ => {}
         }
         Ok(Token::Word(word))
@@ -107,10 +130,20 @@ impl<R: BufRead> Tokens<R> {
 
     /// Reads a string or name behind its opening quote. A quote within is doubled or, with escapes,
     /// follows a backslash.
-    fn quoted(&mut self, quote: u8, escapes: bool) -> io::Result<String> {
+    fn quoted(&mut self, quote: u8, mut escapes: bool) -> io::Result<String> {
         let (line, mut text) = (self.line, Vec::new());
         loop {
             match self.take()?.ok_or_else(|| unclosed("string or name", line))? {
+                b'\\' if escapes && !self.is_known && self.peek()? == Some(quote) => {
+                    // The first place at which the dialects differ.
+                    let decided = self.backslash_escapes(quote)?;
+                    self.set_escapes(decided);
+                    escapes = decided;
+                    match escapes {
+                        true => keep_next(self.take()?, &mut text),
+                        false => keep(&mut text, b'\\'),
+                    }
+                }
                 b'\\' if escapes => match self.take()? {
                     Some(b'n' | b'r' | b't' | b'0' | b'Z') => keep(&mut text, b' '),
                     Some(byte) => keep(&mut text, byte),
@@ -124,6 +157,17 @@ impl<R: BufRead> Tokens<R> {
                 _ => return Ok(String::from_utf8_lossy(&text).into_owned()),
             }
         }
+    }
+
+    /// Decides by what follows a backslash before a quote whether it escapes the quote.
+    fn backslash_escapes(&mut self, quote: u8) -> io::Result<bool> {
+        let mut next: Vec<u8> = self.ahead.iter().rev().copied().collect();
+        let missing = LOOKAHEAD.saturating_sub(next.len());
+        (&mut self.input).take(missing as u64).read_to_end(&mut next)?;
+        self.ahead = next.iter().rev().copied().collect();
+        // Standard SQL wins only if it fits better.
+        let escaped = faults(next.get(1..).unwrap_or_default(), quote, true);
+        Ok(escaped <= faults(&next, quote, false))
     }
 
     /// Skips a string such as `$$...$$` or `$body$...$body$` of PostgreSQL, behind the first `$`.
@@ -208,16 +252,59 @@ impl<R: BufRead> Tokens<R> {
     }
 
     fn peek(&mut self) -> io::Result<Option<u8>> {
+        if let Some(byte) = self.ahead.last() {
+            return Ok(Some(*byte));
+        }
         Ok(self.input.fill_buf()?.first().copied())
     }
 
     fn take(&mut self) -> io::Result<Option<u8>> {
         let byte = self.peek()?;
         if let Some(byte) = byte {
-            self.input.consume(1);
+            if self.ahead.pop().is_none() {
+                self.input.consume(1);
+            }
             self.line += u64::from(byte == b'\n');
         }
         Ok(byte)
+    }
+}
+
+/// Bytes by which the dialect is decided.
+const LOOKAHEAD: usize = 16 * 1024;
+
+/// Counts the strings that begin or end where no value can, in bytes that begin within a string.
+fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
+    let (mut count, mut is_inside, mut before) = (0, true, b' ');
+    let mut rest = bytes.iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        match (is_inside, byte) {
+            (true, b'\\') if escapes => drop(rest.next()),
+            (true, _) if byte == quote => {
+                if rest.next_if_eq(&quote).is_none() {
+                    is_inside = false;
+                    before = byte;
+                }
+            }
+            (true, _) => {}
+            (false, _) if byte.is_ascii_whitespace() => {}
+            (false, _) => {
+                // What follows a string.
+                count += usize::from(before == quote && !matches!(byte, b',' | b')' | b';' | b':'));
+                is_inside = byte == quote;
+                // What precedes a string.
+                let fits = matches!(before, b'(' | b',' | b'=') || is_word(before);
+                count += usize::from(is_inside && !fits);
+                before = byte;
+            }
+        }
+    }
+    count
+}
+
+fn keep_next(byte: Option<u8>, text: &mut Vec<u8>) {
+    if let Some(byte) = byte {
+        keep(text, byte);
     }
 }
 
