@@ -14,12 +14,13 @@ use tokio::sync::Mutex;
 use crate::config::Settings;
 use crate::external::External;
 use crate::model::BlockList;
+use crate::model::form_key::FormKey;
 use crate::model::verification::DenyList;
 use crate::policy::KeyPolicy;
 use crate::store::accounts::AccountFilters;
 use crate::store::layout::Layout;
 use crate::store::reader_cache::ReaderCache;
-use crate::store::{blocks, breaches, opt_outs, versions};
+use crate::store::{blocks, breaches, opt_outs, server_keys, versions};
 use crate::wire::CatalogueAnswers;
 
 /// The state of a server. Clones share it.
@@ -38,6 +39,7 @@ struct Inner {
     settings: Settings,
     external: External,
     deny_list: DenyList,
+    form_key: FormKey,
     snapshot: ArcSwap<Snapshot>,
     /// Describes the part of the data that cannot be reached.
     missing: ArcSwap<Option<String>>,
@@ -109,6 +111,21 @@ fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     Ok(DenyList::parse(&text))
 }
 
+/// Reads the key of forms, which all replicas share, and creates it at the first start. A database that
+/// cannot be written gets a key for this process only.
+fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
+    if let Some(known) = pools.read_blocking(server_keys::forms)? {
+        return Ok(FormKey::new(known));
+    }
+    let mut new = vec![0; 32];
+    getrandom::fill(&mut new).map_err(DatabaseError::broken)?;
+    let stored = pools.write_blocking(|db| server_keys::ensure_forms(db, &new));
+    Ok(FormKey::new(stored.unwrap_or_else(|error: DatabaseError| {
+        log::warn!("the key of forms could not be stored: {error}");
+        new
+    })))
+}
+
 impl State {
     /// Reads catalogue, opt-outs and block list.
     ///
@@ -126,6 +143,7 @@ impl State {
         let deny_list = deny_list(&settings)?;
         let snapshot = pools.read_blocking(|db| Snapshot::load(db, &settings, None))?;
         let layout = pools.read_blocking(Layout::of)?;
+        let form_key = form_key(&pools)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 reader: WorkerReader::new(pools.clone(), AccountFilters::default()),
@@ -137,6 +155,7 @@ impl State {
                 settings,
                 external,
                 deny_list,
+                form_key,
                 snapshot: ArcSwap::from_pointee(snapshot),
                 missing: ArcSwap::from_pointee(None),
                 reloading: Mutex::default(),
@@ -172,6 +191,11 @@ impl State {
     /// Limits of the pages.
     pub fn quotas(&self) -> &Quotas {
         &self.inner.quotas
+    }
+
+    /// The key of form tokens.
+    pub fn form_key(&self) -> &FormKey {
+        &self.inner.form_key
     }
 
     /// The settings of this service.

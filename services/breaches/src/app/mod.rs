@@ -67,7 +67,7 @@ pub use own_domains::{
 };
 pub use own_key::{OwnKey, issue_key, key_of};
 pub use own_webhooks::{OwnWebhook, add_webhook, remove_webhook, webhooks};
-pub use secret_token::{form_token, visitor_secret};
+pub use secret_token::visitor_secret;
 pub use sign_in::{sign_in, sign_in_link, sign_out, signed_in};
 pub use stealer_logs::{
     stealer_logs_by_email, stealer_logs_by_email_domain, stealer_logs_by_website_domain,

@@ -38,9 +38,3 @@ pub fn digest(text: &str) -> Vec<u8> {
 pub fn visitor_secret() -> Result<String, Error> {
     Ok(SecretToken::new()?.text)
 }
-
-/// The CSRF token for the holder of a secret. It does not reveal the secret.
-pub fn form_token(secret: &str) -> String {
-    let digest = digest(&format!("form {secret}"));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}

@@ -9,6 +9,7 @@ pub(crate) mod catalogue;
 pub(crate) mod domain_size;
 pub(crate) mod domain_tree;
 pub(crate) mod entry;
+pub(crate) mod form_key;
 pub(crate) mod id_list;
 pub(crate) mod instant;
 pub(crate) mod loaded_address;

@@ -24,6 +24,7 @@ pub mod pastes;
 pub mod plan_features;
 pub(crate) mod reader_cache;
 pub mod schema;
+pub(crate) mod server_keys;
 pub(crate) mod sessions;
 pub(crate) mod shard;
 pub mod stealer_logs;

@@ -284,6 +284,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    server_key (name) {
+        name -> Text,
+        secret -> Binary,
+    }
+}
+
+diesel::table! {
     notified (subscriber_id, kind, reference) {
         subscriber_id -> BigInt,
         kind -> Text,

@@ -42,7 +42,7 @@ async fn subscriber_links_stay_below_the_path_of_the_public_url() {
     let link = format!("/sign-in/confirm?token={token}");
     let done = browser.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(303);
     assert_eq!(done.header("location"), "/breaches/account");
-    assert!(done.header("set-cookie").contains("; Path=/breaches/;"));
+    assert!(done.header("set-cookie").contains("; Path=/breaches/;"), "{done:?}");
     app.verify(OWNER, "corp.example").await;
     let starts = ["/account", "/account/domains/unknown.example", "/notify-me/confirm?token=x"];
     let seen = links_below(URL, &starts, async |path| browser.get(path).await).await;

@@ -179,3 +179,16 @@ async fn stored_description_with_active_content_is_cleaned_in_answers() {
     let breach: Value = app.get("/api/v3/breach/acmegram").await.json().await.unwrap();
     assert_eq!(breach["Description"], "<b>a</b><a>b</a>");
 }
+
+#[actix_web::test]
+async fn page_of_the_license_link_and_public_pages_have_the_attribution() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    let link = app.get("/api/v3/breaches").await.headers()["link"].to_str().unwrap().to_owned();
+    let root = link.strip_prefix('<').and_then(|link| link.split('>').next()).unwrap();
+    assert_eq!(root, app.server.url(""));
+    for path in ["/", "/breaches", "/breaches/Alpha"] {
+        let page = app.get(path).await.text().await.unwrap();
+        assert!(page.contains("as the source, visibly and with a link"), "{path}: {page}");
+    }
+}

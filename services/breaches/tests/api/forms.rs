@@ -123,7 +123,7 @@ async fn webhook_url_with_control_characters_is_refused() {
         "ht\ntps://hooks.example/",
         "https://hooks.example/\u{7f}",
     ] {
-        let page = browser.post(hooks, hooks, &[("url", url)]).await.expect(200);
+        let page = browser.post(hooks, hooks, &[("url", url)]).await.expect(422);
         assert!(page.text().contains("Enter an http or https URL"), "{url:?}");
         assert!(!page.text().contains("whsec_"), "{url:?}");
     }
@@ -151,5 +151,45 @@ async fn concurrent_requests_add_at_most_ten_webhooks() {
 
 async fn add_webhook(browser: &Browser<'_>, url: &str) {
     let hooks = "/account/webhooks";
-    browser.post(hooks, hooks, &[("url", url)]).await.must(200);
+    let status = browser.post(hooks, hooks, &[("url", url)]).await.status;
+    assert!(matches!(status, 200 | 422), "{status}");
+}
+
+#[actix_web::test]
+async fn form_without_effect_is_no_success() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    for path in
+        ["/sign-in/confirm", "/notify-me/confirm", "/unsubscribe", "/domainVerification/approve"]
+    {
+        let refused = browser.post("/", path, &[("token", "used")]).await;
+        assert_eq!(refused.status, 400, "{path}: {}", refused.text());
+    }
+    let fields = [("token", "used"), ("kind", "public")];
+    browser.post("/", "/opt-out/choose", &fields).await.must(400);
+    browser.sign_in(OWNER).await;
+    let list = "/account/domains";
+    browser.post(list, list, &[("domain", "no domain")]).await.must(422);
+    browser.post(list, list, &[("domain", "corp.example")]).await.must(303);
+}
+
+#[actix_web::test]
+async fn approval_page_names_who_asks_before_its_script_sends_it() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    let (list, page) = ("/account/domains", "/account/domains/corp.example");
+    browser.post(list, list, &[("domain", "corp.example")]).await.must(303);
+    let fields = [("way", "email"), ("alias", "admin")];
+    browser.post(page, &format!("{page}/verify"), &fields).await.must(200);
+    let path = "/domainVerification/approve";
+    let shown = browser.get(&format!("{path}?token={}", app.last_token(path))).await;
+    let text = shown.text();
+    assert!(text.contains(&format!("May {OWNER} search corp.example?")), "{text}");
+    assert!(text.contains(&format!("Approve only if you know {OWNER}")), "{text}");
+    let script = text.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let script = app.get(&format!("/{}", script.trim_start_matches('/'))).await;
+    // It counts seconds before it submits.
+    let script = script.text().await.unwrap();
+    assert!(script.contains("setTimeout") && script.contains("if (seconds === 0) form.submit()"));
 }

@@ -56,3 +56,31 @@ async fn https_answers_have_strict_transport_security() {
     assert_eq!(response.headers()["strict-transport-security"], "max-age=31536000");
     assert_eq!(proxy.get("/api/v3/breaches").await.status(), 301);
 }
+
+#[actix_web::test]
+async fn cookies_over_tls_are_bound_to_the_host() {
+    let app = App::on(
+        Database::new(),
+        |_| (),
+        |web| {
+            web.tls_mode = TlsMode::Proxy;
+            web.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        },
+    )
+    .await;
+    let page = app.request("/sign-in").header("x-forwarded-proto", "https").send().await.unwrap();
+    let set = page.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(set.starts_with("__Host-visitor=") && set.contains("; Path=/;"), "{set}");
+    assert!(set.contains("; Secure") && !set.contains("Domain"), "{set}");
+    let csrf = crate::browser::hidden(&page.text().await.unwrap(), "csrf");
+    let secret = set.split(['=', ';']).nth(1).unwrap().to_owned();
+    for (name, status) in [("__Host-visitor", 400), ("visitor", 403)] {
+        let request = app.server.post("/sign-in").header("user-agent", "tests");
+        let request = request.header("x-forwarded-proto", "https");
+        let request = request.header("cookie", format!("{name}={secret}"));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let form = format!("csrf={csrf}&email=no+address");
+        let answer = request.body(form).send().await.unwrap();
+        assert_eq!(answer.status(), status, "{name}");
+    }
+}

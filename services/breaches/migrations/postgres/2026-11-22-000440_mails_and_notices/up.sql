@@ -80,3 +80,9 @@ CREATE TABLE domain_breach (
     addresses BIGINT NOT NULL,
     PRIMARY KEY (domain, breach_id)
 );
+
+-- Secrets of the service that all replicas share: the key of form tokens.
+CREATE TABLE server_key (
+    name TEXT NOT NULL PRIMARY KEY,
+    secret BYTEA NOT NULL
+);

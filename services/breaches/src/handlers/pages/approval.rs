@@ -28,8 +28,8 @@ const INVALID: Message<'_> = Message {
     next: None,
 };
 
-/// Asks for approval with a form that a script sends at once or its button sends. Opening the link
-/// does not verify the domain, because mail scanners open links.
+/// Asks for approval with a form that names who asks. A script sends it after some seconds, or its
+/// button. Opening the link does not verify the domain, because mail scanners open links.
 pub async fn form(
     visitor: Visitor,
     fields: Fields,
@@ -56,7 +56,7 @@ pub async fn approve(form: Form<Visitor>, state: Data<State>) -> Result<HttpResp
             let text = format!("{owner} may now search {domain}.");
             visitor.message(CURRENT, &done("Verified", &text))
         }
-        Approval::Closed => visitor.message(CURRENT, &FAILED),
-        Approval::Unknown => visitor.message(CURRENT, &INVALID),
+        Approval::Closed => visitor.refuse(CURRENT, &FAILED),
+        Approval::Unknown => visitor.refuse(CURRENT, &INVALID),
     })
 }

@@ -1,13 +1,14 @@
 //! The domains of a subscriber: adding, verifying, removing.
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 
 use super::account::page;
 use super::failure::PageError;
 use super::form::Form;
 use super::messages::{domain, see_other};
-use super::visitor::SignedIn;
+use super::visitor::{SignedIn, refused};
 use crate::app::{self, DomainDetail};
 use crate::error::Error;
 use crate::model::verification::{EmailAlias, VerificationMethod};
@@ -33,7 +34,11 @@ async fn answer(
     let domains = app::domains(state, visitor.subscriber.id).await?;
     let frame = visitor.frame("domains");
     let main = DomainsPage { frame, domains: &domains, name, error };
-    Ok(visitor.respond(&page("Domains").wide(), &main))
+    let response = visitor.respond(&page("Domains").wide(), &main);
+    Ok(match error {
+        Some(_) => refused(StatusCode::UNPROCESSABLE_ENTITY, response),
+        None => response,
+    })
 }
 
 /// Adds a domain and redirects to its verification.
@@ -57,8 +62,13 @@ pub fn verify_page(
     outcome: Option<Outcome>,
 ) -> HttpResponse {
     let frame = visitor.frame("domains");
+    let has_failed = outcome.as_ref().is_some_and(|outcome| !outcome.good);
     let main = VerifyPage { frame, detail, aliases: EmailAlias::ALL, outcome };
-    visitor.respond(&page(&detail.row.name), &main)
+    let response = visitor.respond(&page(&detail.row.name), &main);
+    match has_failed {
+        true => refused(StatusCode::UNPROCESSABLE_ENTITY, response),
+        false => response,
+    }
 }
 
 /// Tries one verification method.

@@ -54,7 +54,7 @@ pub async fn confirm_form(
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(address) = app::confirm_notices(&state, fields.text("token")).await? else {
-        return Ok(visitor.message(CURRENT, &DEAD_LINK));
+        return Ok(visitor.refuse(CURRENT, &DEAD_LINK));
     };
     let text = format!("{address} will receive notices about new breaches.");
     let next = Some(("/", "Look it up now"));
@@ -85,7 +85,7 @@ pub async fn unsubscribe(
         Unsubscribe::Form(Form { sender, fields }) => (sender, fields.text("token").to_owned()),
     };
     let text = match app::unsubscribe(&state, &token).await? {
-        None => return Ok(visitor.message(CURRENT, &DEAD_LINK)),
+        None => return Ok(visitor.refuse(CURRENT, &DEAD_LINK)),
         Some(Unsubscribed::Address(address)) => format!("{address} no longer receives notices."),
         Some(Unsubscribed::Domain(domain)) => {
             format!("You no longer receive mails about {domain}.")

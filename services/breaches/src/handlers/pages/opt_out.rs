@@ -55,7 +55,7 @@ pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpRespo
         _ => return Err(PageError::Api(Error::Unreadable)),
     };
     let Some(address) = app::choose_opt_out(&state, fields.text("token"), choice).await? else {
-        return Ok(visitor.message(CURRENT, &DEAD_LINK));
+        return Ok(visitor.refuse(CURRENT, &DEAD_LINK));
     };
     let text = match choice {
         OptOut::Public => format!("Public searches no longer find {address}."),

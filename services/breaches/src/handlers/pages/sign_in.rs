@@ -50,7 +50,7 @@ pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(session) = app::sign_in(&state, fields.text("token")).await? else {
-        return Ok(visitor.message(CURRENT, &DEAD_LINK));
+        return Ok(visitor.refuse(CURRENT, &DEAD_LINK));
     };
     let mut response = see_other("/account");
     visitor.begin(&mut response, &session.token, session.lifetime);

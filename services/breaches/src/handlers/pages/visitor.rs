@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::ops::Deref;
 
+use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest, HttpResponse, dev};
@@ -14,6 +15,7 @@ use subtle::ConstantTimeEq;
 use super::failure::PageError;
 use crate::app;
 use crate::error::Error;
+use crate::model::form_key::FormKey;
 use crate::pages::{Frame, Message, SITE};
 use crate::state::State;
 
@@ -41,31 +43,66 @@ pub struct Visitor {
     pub subscriber: Option<Subscriber>,
     secret: String,
     is_new: bool,
-    is_https: bool,
+    cookies: Cookies,
+    /// The key of CSRF tokens.
+    key: FormKey,
     /// The path of the site with a trailing slash.
     root: String,
 }
 
+/// How cookies of this site are named and protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cookies {
+    /// For the whole host, which no other host and no plain connection can set.
+    Host,
+    /// Below a path; no plain connection can set them.
+    Path,
+    /// Without TLS.
+    Plain,
+}
+
+impl Cookies {
+    fn new(is_https: bool, root: &str) -> Self {
+        match (is_https, root) {
+            (false, _) => Self::Plain,
+            (true, "/") => Self::Host,
+            (true, _) => Self::Path,
+        }
+    }
+
+    /// The complete name of a cookie. Browsers enforce the prefixes.
+    fn name(self, name: &str) -> String {
+        let prefix = match self {
+            Self::Host => "__Host-",
+            Self::Path => "__Secure-",
+            Self::Plain => "",
+        };
+        format!("{prefix}{name}")
+    }
+}
+
 impl Visitor {
     async fn of(request: &HttpRequest, state: &State) -> Result<Self, Error> {
-        let (client, is_https) = (shell::client_ip(request), shell::is_https(request));
+        let client = shell::client_ip(request);
         let root = format!("{}/", shell::base_path(request));
-        if let Some(secret) = cookie(request, SESSION)
+        let cookies = Cookies::new(shell::is_https(request), &root);
+        let key = state.form_key().clone();
+        if let Some(secret) = cookie(request, &cookies.name(SESSION))
             && let Some(found) = app::signed_in(state, &secret).await?
         {
             let subscriber = Some(Subscriber { id: found.subscriber, email: found.email });
-            return Ok(Self { client, subscriber, secret, is_new: false, is_https, root });
+            return Ok(Self { client, subscriber, secret, is_new: false, cookies, key, root });
         }
-        let (secret, is_new) = match cookie(request, VISITOR) {
+        let (secret, is_new) = match cookie(request, &cookies.name(VISITOR)) {
             Some(secret) => (secret, false),
             None => (app::visitor_secret()?, true),
         };
-        Ok(Self { client, subscriber: None, secret, is_new, is_https, root })
+        Ok(Self { client, subscriber: None, secret, is_new, cookies, key, root })
     }
 
     /// The CSRF token of forms.
     pub fn csrf(&self) -> String {
-        app::form_token(&self.secret)
+        self.key.token(&self.secret)
     }
 
     /// Checks the CSRF token of a form.
@@ -91,6 +128,11 @@ impl Visitor {
         self.respond(&Page::new(message.title).current(current), message)
     }
 
+    /// Responds to a form that has no effect.
+    pub fn refuse(&self, current: &str, message: &Message<'_>) -> HttpResponse {
+        refused(StatusCode::BAD_REQUEST, self.message(current, message))
+    }
+
     /// Begins a session in the browser.
     pub fn begin(&self, response: &mut HttpResponse, token: &str, seconds: i64) {
         self.set_cookie(response, SESSION, token, seconds);
@@ -107,8 +149,8 @@ impl Visitor {
     }
 
     fn set_cookie(&self, response: &mut HttpResponse, name: &str, value: &str, seconds: i64) {
-        let secure = if self.is_https { "; Secure" } else { "" };
-        let root = &self.root;
+        let secure = if self.cookies == Cookies::Plain { "" } else { "; Secure" };
+        let (root, name) = (&self.root, self.cookies.name(name));
         let cookie = format!(
             "{name}={value}; Path={root}; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
         );
@@ -166,6 +208,12 @@ impl FromRequest for SignedIn {
             Ok(Self { subscriber, visitor })
         })
     }
+}
+
+/// Sets the status of a page that explains why a form was refused.
+pub fn refused(status: StatusCode, mut page: HttpResponse) -> HttpResponse {
+    *page.status_mut() = status;
+    page
 }
 
 /// The value of a cookie, if it is a secret.

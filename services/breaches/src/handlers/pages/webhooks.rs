@@ -1,13 +1,14 @@
 //! Webhooks of a subscriber.
 
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use actix_web::web::Data;
 
 use super::account::page;
 use super::failure::PageError;
 use super::form::Form;
 use super::messages::see_other;
-use super::visitor::SignedIn;
+use super::visitor::{SignedIn, refused};
 use crate::app;
 use crate::pages::WebhooksPage;
 use crate::state::State;
@@ -42,5 +43,9 @@ async fn answer(
     let webhooks = app::webhooks(state, visitor.subscriber.id).await?;
     let frame = visitor.frame("webhooks");
     let main = WebhooksPage { frame, webhooks: &webhooks, url, secret, error };
-    Ok(visitor.respond(&page("Webhooks"), &main))
+    let response = visitor.respond(&page("Webhooks"), &main);
+    Ok(match error {
+        Some(_) => refused(StatusCode::UNPROCESSABLE_ENTITY, response),
+        None => response,
+    })
 }

@@ -1,0 +1,25 @@
+//! Secrets of the service that all replicas share.
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::prelude::*;
+
+use super::schema::server_key;
+
+/// The name of the key of form tokens.
+const FORMS: &str = "forms";
+
+/// The key of form tokens; `None` before the first start.
+pub fn forms(db: &mut Db) -> Result<Option<Vec<u8>>, DatabaseError> {
+    Ok(server_key::table.find(FORMS).select(server_key::secret).first(db).optional()?)
+}
+
+/// Stores the key of form tokens unless there is one. Returns the stored key, which is the same for all
+/// replicas.
+pub fn ensure_forms(db: &mut Db, new: &[u8]) -> Result<Vec<u8>, DatabaseError> {
+    let row = (server_key::name.eq(FORMS), server_key::secret.eq(new));
+    on_backend!(db, conn => diesel::insert_into(server_key::table)
+        .values(row)
+        .on_conflict_do_nothing()
+        .execute(conn))?;
+    forms(db)?.ok_or(DatabaseError::NotFound)
+}
