@@ -100,6 +100,9 @@ impl Connector {
              PRAGMA cache_size = -{}; PRAGMA mmap_size = {}; PRAGMA journal_size_limit = {};",
             self.sqlite.cache_kib, self.sqlite.mmap_bytes, LONGEST_IDLE_WAL
         );
+        if self.sqlite.secure_delete {
+            sql += "PRAGMA secure_delete = ON;";
+        }
         if role == Role::Reader {
             sql += "PRAGMA query_only = ON;";
         }

@@ -15,10 +15,12 @@ pub struct SqliteOptions {
     pub cache_kib: u32,
     /// The number of bytes of the file that are mapped into memory.
     pub mmap_bytes: u64,
+    /// Whether deleted rows are overwritten with zeros in the file.
+    pub secure_delete: bool,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { page_size: None, cache_kib: 16_384, mmap_bytes: 256 << 20 }
+        Self { page_size: None, cache_kib: 16_384, mmap_bytes: 256 << 20, secure_delete: false }
     }
 }

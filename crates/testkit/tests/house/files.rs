@@ -23,6 +23,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("breaches::store::cluster", "its functions are named by their module"),
     ("breaches::store::domain_controls", "its functions are named by their module"),
     ("breaches::store::domain_inheritance", "its functions are named by their module"),
+    ("breaches::store::messages", "tests claim messages as another process"),
     ("breaches::store::webhooks", "its functions are named by their module"),
     ("breaches::store::domain_accounts", "its functions are named by their module"),
     ("breaches::store::jobs", "its functions are named by their module"),

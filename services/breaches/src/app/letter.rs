@@ -17,7 +17,7 @@ pub struct Letter {
     pub paragraphs: Vec<String>,
     /// Labels and addresses of pages.
     pub links: Vec<(&'static str, String)>,
-    /// What the unsubscribe link ends.
+    /// The notices that the unsubscribe link ends.
     pub topic: String,
     /// The unsubscribe link.
     pub unsubscribe: String,

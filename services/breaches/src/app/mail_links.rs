@@ -118,7 +118,7 @@ pub fn store_unsubscribe(
     store(db, token, Purpose::Unsubscribe, Some(subscriber), domain.unwrap_or(""), now)
 }
 
-/// What an unsubscribe link ends: the subscriber, and the domain unless it is about the subscriber's
+/// Returns the notices that an unsubscribe link ends: the subscriber, and the domain unless it is about the subscriber's
 /// address. A link works any number of times until it expires.
 pub fn unsubscribes(
     db: &mut Db,

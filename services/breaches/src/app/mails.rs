@@ -88,7 +88,7 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     }
 }
 
-/// What the unsubscribe link of notices about an own address ends.
+/// The notices that the unsubscribe link of a notice about an own address ends.
 const OWN_TOPIC: &str = "notices about your address";
 
 fn facts<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {

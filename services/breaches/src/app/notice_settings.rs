@@ -51,7 +51,7 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
     Ok(state.pools().write(confirm).await?)
 }
 
-/// What an unsubscribe link ended.
+/// The notices that an unsubscribe link ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsubscribed {
     /// Notices about this address.

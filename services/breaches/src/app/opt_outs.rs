@@ -13,8 +13,8 @@ use crate::error::Error;
 use crate::model::{OptOut, id_list};
 use crate::state::State;
 use crate::store::{
-    account_links, admin_events, breaches, mail_tokens, messages, notices, opt_outs, sessions,
-    stealer_logs, subscribers, versions,
+    account_links, admin_events, breaches, mail_domains, mail_tokens, messages, notices, opt_outs,
+    sessions, stealer_logs, subscribers, unused_domains, versions,
 };
 
 /// Applies a choice: hides an address or removes its data, in one transaction.
@@ -63,6 +63,7 @@ pub fn remove_link(
     stealer_logs::remove_of(db, place, breach)?;
     let Some(shorter) = id_list::without(&row.breaches, breach) else { return Ok(false) };
     account_links::shorten(db, place, &shorter)?;
+    remove_domain(db, address)?;
     breaches::add_loaded(db, breach, -1)?;
     if let Some(subscriber) = subscribers::id(db, address)? {
         messages::drop_key(db, &breach_key(breach, subscriber))?;
@@ -78,6 +79,14 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
             breaches::add_loaded(db, id, -1)?;
         }
         account_links::remove(db, (row.k, row.seq))?;
+    }
+    remove_domain(db, address)
+}
+
+/// Removes the name of the address's domain if no account uses it any more.
+fn remove_domain(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
+    if let Some(id) = mail_domains::id(db, address.domain())? {
+        unused_domains::remove_if_unused(db, id)?;
     }
     Ok(())
 }

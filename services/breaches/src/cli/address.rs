@@ -1,5 +1,6 @@
-//! `address show`, `opt-out`, `opt-in`, `remove`.
+//! `address show`, `opt-out`, `opt-in`, `remove`, `verify-removed`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -8,9 +9,9 @@ use serde_json::json;
 
 use super::output::Output;
 use crate::app;
-use crate::jobs::JobContext;
+use crate::jobs::{self, JobContext, Remains};
 use crate::model::OptOut;
-use crate::store::breaches;
+use crate::store::{breaches, traces};
 
 /// The choice of an owner.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -60,11 +61,24 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Look for what is left of a removed address; exit code 1 if anything is
+    ///
+    /// Searches the tables, the bytes of the SQLite file with free pages and write-ahead log, and
+    /// the folder of mails. Backups, and dead rows of PostgreSQL, are not searched.
+    VerifyRemoved {
+        /// Address
+        email: String,
+        /// Also search this file, or all files below this folder, such as logs
+        #[arg(long = "also", value_name = "PATH")]
+        also: Vec<PathBuf>,
+        #[command(flatten)]
+        output: Output,
+    },
 }
 
 impl AddressCommand {
-    /// Runs the command.
-    pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
+    /// Runs the command. `mails` is the folder of mails, if there is one.
+    pub fn run(self, context: &JobContext, mails: PathBuf) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
             Self::Show { email, output } => {
@@ -80,6 +94,7 @@ impl AddressCommand {
                     Kind::Delete => OptOut::Delete,
                 };
                 context.pools.write_blocking(|db| app::opt_out(db, &email, choice, now))?;
+                clear_log(context)?;
                 output.print(&json!({ "kind": choice.kind() }), "done")
             }
             Self::OptIn { email, output } => {
@@ -95,9 +110,39 @@ impl AddressCommand {
                         .id;
                     Ok(app::remove_link(db, &email, id, now)?)
                 })?;
+                clear_log(context)?;
                 let text = if removed { "removed" } else { "the address was not linked" };
                 output.print(&json!({ "removed": removed }), text)
             }
+            Self::VerifyRemoved { email, mut also, output } => {
+                let email = EmailAddress::parse(&email)?;
+                if mails.is_dir() {
+                    also.push(mails);
+                }
+                let remains = jobs::find_remains(context, &email, &also)?;
+                output.print(&remains, describe(&remains))?;
+                Ok(if remains.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            }
         }
     }
+}
+
+/// Empties the write-ahead log of SQLite, which may contain what was removed.
+fn clear_log(context: &JobContext) -> anyhow::Result<()> {
+    Ok(traces::clear_log(&mut context.pools.connect()?)?)
+}
+
+fn describe(remains: &Remains) -> String {
+    let found = remains.found.iter().map(|(place, count)| format!("{place}: {count}"));
+    let mut lines: Vec<String> = found.collect();
+    if remains.unused_domain {
+        lines.push("the domain is stored without an account".to_owned());
+    }
+    if lines.is_empty() {
+        lines.push("nothing is left".to_owned());
+    }
+    if remains.kept_digest {
+        lines.push("the digest is kept, so that the address is not loaded again".to_owned());
+    }
+    lines.join("\n")
 }

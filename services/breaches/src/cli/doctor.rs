@@ -20,7 +20,8 @@ impl Doctor {
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
              list, {} opted out; {} accounts missing in the index by domain; {} accounts, {} domains and \
-             {} websites that `accounts clean` removes",
+             {} websites that `accounts clean` removes; {} links of retired breaches, which `breach retire` \
+             removes",
             found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,
@@ -35,7 +36,8 @@ impl Doctor {
             found.unfiled,
             found.empty,
             found.odd_domains,
-            found.odd_websites
+            found.odd_websites,
+            found.retired_links
         );
         self.output.print(&found, text)?;
         Ok(if found.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -153,6 +153,8 @@ impl Cli {
         let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
         database.sqlite.mmap_bytes = self.settings.service.sqlite_mmap;
+        // Removed people must not stay in free pages.
+        database.sqlite.secure_delete = true;
         database
     }
 
@@ -198,7 +200,10 @@ impl Cli {
             Some(Command::StealerLogs(command)) => command.run(&context),
             Some(Command::Account(command)) => command.run(&context),
             Some(Command::Breach(command)) => command.run(&context),
-            Some(Command::Address(command)) => command.run(&context),
+            Some(Command::Address(command)) => {
+                let data_dir = &self.settings.shell.data_dir;
+                command.run(&context, context.settings.mail.folder(data_dir))
+            }
             Some(Command::Domain(command)) => command.run(&context),
             Some(Command::Job(command)) => command.run(&context),
             Some(Command::Block(command)) => command.run(&context),

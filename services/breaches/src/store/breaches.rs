@@ -195,3 +195,10 @@ fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {
     }
     Ok(())
 }
+
+/// The number of links of retired breaches.
+pub fn retired_links(db: &mut Db) -> Result<i64, DatabaseError> {
+    let retired = breach::table.filter(breach::is_retired.eq(true));
+    let counts: Vec<i64> = retired.select(breach::loaded_count).load(db)?;
+    Ok(counts.iter().sum())
+}

@@ -172,6 +172,29 @@ pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, Databas
     Ok(rows == 1)
 }
 
+/// Takes over a job without a heartbeat since `silent`, or that failed before `failed`. If two processes
+/// race for it, one gets it.
+pub fn take_over(
+    db: &mut Db,
+    kind: &str,
+    silent: i64,
+    failed: i64,
+    now: i64,
+) -> Result<Option<Job>, DatabaseError> {
+    let is_silent = job::state.eq("running").and(job::updated_at.le(silent));
+    let has_failed = job::state.eq("failed").and(job::updated_at.le(failed));
+    let abandoned = job::kind.eq(kind).and(is_silent.or(has_failed));
+    let found: Option<Job> = job::table.filter(abandoned).order(job::id).first(db).optional()?;
+    let Some(found) = found else { return Ok(None) };
+    let same = job::table
+        .filter(job::id.eq(found.id).and(job::updated_at.eq(found.updated_at)))
+        .filter(job::state.eq(&found.state));
+    let taken = diesel::update(same)
+        .set((job::state.eq("running"), job::updated_at.eq(now)))
+        .execute(db)?;
+    Ok((taken == 1).then_some(found))
+}
+
 /// Marks a job as done.
 pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))

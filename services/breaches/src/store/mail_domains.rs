@@ -8,7 +8,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 use parking_lot::RwLock;
 
-use super::schema::{account, mail_domain, stealer_log};
+use super::schema::{account, domain_account, mail_domain, stealer_log};
+use super::versions;
 use crate::model::{loaded_address, website};
 
 /// Names looked up in one statement.
@@ -55,7 +56,7 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
 /// Domain names read by the connections of a process, so accounts in runs do not cost one statement
 /// per domain.
 ///
-/// Names are never invalidated: the id of a name that [`each_odd`] removed is not reused.
+/// Names are never invalidated: the id of a name that was removed is not reused.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
@@ -184,13 +185,32 @@ fn is_website(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
 
 /// Removes a domain unless an account in the table or a stealer log uses it.
 pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
-    let accounts = account::table.filter(account::domain_id.eq(id)).select(account::k);
-    let is_used = diesel::select(exists(accounts)).get_result::<bool>(db)? || is_website(db, id)?;
-    if is_used {
-        return Ok(());
+    if !is_used_in_tables(db, id)? {
+        delete(db, id)?;
     }
-    diesel::delete(mail_domain::table.find(id)).execute(db)?;
     Ok(())
+}
+
+/// Removes a domain. Loads then forget the ids that they know.
+pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
+    diesel::delete(mail_domain::table.find(id)).execute(db)?;
+    versions::bump_removed_domains(db)
+}
+
+/// Returns whether an account in the table or a stealer log uses a domain.
+pub(super) fn is_used_in_tables(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
+    let is_used = match db {
+        Db::Sqlite(conn) => {
+            let entries = domain_account::table.filter(domain_account::domain_id.eq(id));
+            let is_filed = exists(entries.select(domain_account::k));
+            diesel::select(is_filed).get_result::<bool>(conn)?
+        }
+        Db::Pg(conn) => {
+            let accounts = account::table.filter(account::domain_id.eq(id)).select(account::k);
+            diesel::select(exists(accounts)).get_result::<bool>(conn)?
+        }
+    };
+    Ok(is_used || is_website(db, id)?)
 }
 
 #[cfg(test)]

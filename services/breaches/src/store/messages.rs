@@ -63,7 +63,7 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
 pub struct Posted {
     /// Number.
     pub id: i64,
-    /// What it is about; no other message has this key.
+    /// Unique key, made of its subject and recipient.
     pub key: String,
     /// Its recipient.
     pub recipient: Recipient,

@@ -30,8 +30,10 @@ pub(crate) mod shard;
 pub mod stealer_logs;
 pub mod subscribers;
 pub(crate) mod suppressed_links;
+pub(crate) mod traces;
 pub(crate) mod turns;
 pub(crate) mod untold_pastes;
+pub(crate) mod unused_domains;
 pub mod versions;
 pub mod webhooks;
 

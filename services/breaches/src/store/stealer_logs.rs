@@ -272,19 +272,6 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     Ok(added)
 }
 
-/// Removes the pairs of a breach with keys from `low` to `high`, both included.
-pub fn remove_between(
-    db: &mut Db,
-    breach: u16,
-    low: i64,
-    high: i64,
-) -> Result<usize, DatabaseError> {
-    let rows = stealer_log::table
-        .filter(stealer_log::k.between(low, high))
-        .filter(stealer_log::breach_id.eq(i32::from(breach)));
-    Ok(diesel::delete(rows).execute(db)?)
-}
-
 /// Removes the pairs of a breach for one account.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table

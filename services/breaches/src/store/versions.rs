@@ -11,6 +11,8 @@ pub const CATALOGUE_VERSION: &str = "catalogue_version";
 pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
 /// Incremented with every change of the opt-outs.
 pub const OPTOUT_VERSION: &str = "optout_version";
+/// Incremented when names of domains are removed, so loads look up their ids again.
+pub const REMOVED_DOMAINS: &str = "removed_domains";
 /// Incremented with every load of pastes.
 pub const PASTES_VERSION: &str = "pastes_version";
 /// The highest breach id ever assigned.
@@ -85,6 +87,11 @@ pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
 /// Publishes a change of the opt-outs.
 pub fn bump_opt_out(db: &mut Db) -> Result<(), DatabaseError> {
     bump(db, OPTOUT_VERSION)
+}
+
+/// Publishes a removal of names of domains.
+pub fn bump_removed_domains(db: &mut Db) -> Result<(), DatabaseError> {
+    bump(db, REMOVED_DOMAINS)
 }
 
 /// Publishes a load of pastes.

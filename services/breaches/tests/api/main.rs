@@ -44,6 +44,7 @@ mod private_files;
 mod processes;
 mod range;
 mod rates;
+mod removal;
 mod resume;
 mod runs;
 mod same_jobs;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use database::{DatabaseError, Db};
 use foldhash::fast::RandomState;
 
-use crate::store::mail_domains;
+use crate::store::{mail_domains, versions};
 
 /// Maximum number of ids in memory.
 const MAX_DOMAINS: usize = 400_000;
@@ -15,11 +15,13 @@ const MAX_DOMAINS: usize = 400_000;
 pub struct DomainIds {
     known: HashMap<String, i32, RandomState>,
     most: usize,
+    /// How often names had been removed when the ids were read.
+    removed: Option<i64>,
 }
 
 impl Default for DomainIds {
     fn default() -> Self {
-        Self { known: HashMap::default(), most: MAX_DOMAINS }
+        Self { known: HashMap::default(), most: MAX_DOMAINS, removed: None }
     }
 }
 
@@ -30,6 +32,11 @@ impl DomainIds {
         db: &mut Db,
         names: impl Iterator<Item = &'a str>,
     ) -> Result<Vec<i32>, DatabaseError> {
+        let removed = versions::get(db, versions::REMOVED_DOMAINS)?;
+        if self.removed != removed {
+            self.known.clear();
+            self.removed = removed;
+        }
         let (mut ids, mut unknown) = (Vec::new(), Vec::new());
         for name in names {
             match self.known.get(name) {
@@ -66,6 +73,20 @@ impl DomainIds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::unused_domains;
+
+    #[test]
+    fn removed_domain_gets_a_new_id() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &crate::store::MIGRATIONS]);
+        let mut domains = DomainIds::default();
+        let mut add = || pools.write_blocking(|db| domains.of(db, ["a.example"].into_iter()));
+        let old = add().unwrap()[0];
+        let removed = pools.write_blocking(|db| unused_domains::remove_if_unused(db, old));
+        assert!(removed.unwrap());
+        let new = add().unwrap()[0];
+        assert!(new > old, "{new} after {old}");
+    }
 
     #[test]
     fn ids_are_correct_after_the_cache_overflows() {

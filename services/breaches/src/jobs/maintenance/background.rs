@@ -1,15 +1,20 @@
 //! The background work of a server: counts domains after loads, writes notices of pastes, removes expired
-//! rows. One replica counts domains at a time. The rest runs on every replica and may run twice.
+//! rows, continues interrupted purges, clears the log of SQLite after removals. One replica counts domains
+//! at a time, and one continues a purge. The rest runs on every replica and may run twice.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
 
 use super::domain_counts::recount_domains;
+use super::purge::resume_purge;
 use crate::app;
+use crate::jobs::context::JobContext;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
-use crate::store::{mail_tokens, messages, sessions, versions};
+use crate::store::{mail_tokens, messages, sessions, traces, versions};
 
 /// Seconds until a failed round is retried: the first delay and the maximum. Each failure doubles
 /// the delay.
@@ -25,8 +30,12 @@ pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
     let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
+    let purges = PurgeThread::default();
+    let mut cleared = None;
     loop {
         tokio::time::sleep(pause).await;
+        purges.start(&state);
+        clear_log_after_removals(&state, &mut cleared).await;
         let version = state.snapshot_version();
         let pastes = state.pools().read(|db| versions::get(db, versions::PASTES_VERSION)).await;
         let pastes = pastes.unwrap_or_else(|error| {
@@ -69,4 +78,48 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
         Ok(())
     };
     state.pools().write(prune).await
+}
+
+/// Continues interrupted purges. The thread is not awaited when the server stops; another start
+/// continues the purge.
+#[derive(Debug, Default)]
+struct PurgeThread {
+    is_running: Arc<AtomicBool>,
+}
+
+impl PurgeThread {
+    /// Looks for an interrupted purge unless one is under way.
+    fn start(&self, state: &State) {
+        if self.is_running.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let context = JobContext {
+            pools: state.pools().clone(),
+            clock: state.clock().clone(),
+            settings: state.settings().clone(),
+        };
+        let is_running = Arc::clone(&self.is_running);
+        std::thread::spawn(move || {
+            if let Err(error) = resume_purge(&context) {
+                log::warn!("a purge could not be continued: {error}");
+            }
+            is_running.store(false, Ordering::Release);
+        });
+    }
+}
+
+/// Clears the write-ahead log of SQLite after an opt-out, so what was removed is no longer in it.
+async fn clear_log_after_removals(state: &State, cleared: &mut Option<i64>) {
+    let version = state.pools().read(|db| versions::get(db, versions::OPTOUT_VERSION)).await;
+    let Ok(version) = version else { return };
+    if *cleared == version {
+        return;
+    }
+    let pools = state.pools().clone();
+    let clear = move || -> Result<(), DatabaseError> { traces::clear_log(&mut pools.connect()?) };
+    match tokio::task::spawn_blocking(clear).await {
+        Ok(Ok(())) => *cleared = version,
+        Ok(Err(error)) => log::debug!("the write-ahead log was not cleared: {error}"),
+        Err(_) => {}
+    }
 }

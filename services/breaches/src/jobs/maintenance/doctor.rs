@@ -36,6 +36,8 @@ pub struct Findings {
     /// Stored names that are not websites, because an older version stored a password as one;
     /// `accounts clean` removes their pairs.
     pub odd_websites: u64,
+    /// Links of retired breaches; a purge removes them.
+    pub retired_links: i64,
     /// Pairs of stealer logs.
     pub stealer_pairs: i64,
     /// Pastes.
@@ -57,7 +59,7 @@ pub struct Findings {
 impl Findings {
     /// Returns whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
-        self.unfiled + self.empty == 0
+        self.unfiled + self.empty + self.retired_links == 0
             && self.odd_domains + self.odd_websites == 0
             && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
     }
@@ -76,6 +78,7 @@ pub fn examine(context: &JobContext) -> Result<Findings, JobError> {
         empty: accounts::count_empty(db)?,
         odd_domains: mail_domains::each_odd(db, false)?,
         odd_websites: stealer_logs::each_odd_website(db, false)?,
+        retired_links: breaches::retired_links(db)?,
         stealer_pairs: stealer_logs::count(db)?,
         pastes: pastes::count(db)?,
         opt_outs: opt_outs::count(db)?,

@@ -7,10 +7,12 @@ pub(super) mod compaction;
 mod doctor;
 mod domain_counts;
 mod purge;
+mod removal_check;
 
 pub use background::maintain;
 pub use clean::{Cleaned, clean};
 pub use cluster_watch::watch_cluster;
 pub use doctor::{Findings, examine};
 pub use domain_counts::recount_domains;
-pub use purge::retire;
+pub use purge::{resume_purge, retire};
+pub use removal_check::{Remains, find_remains};

@@ -9,10 +9,12 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
-use crate::model::{Breach, id_list, instant};
-use crate::store::accounts::{self, AccountRow};
+use crate::model::{Breach, instant};
+use crate::store::accounts::{self, StripPlace};
 use crate::store::layout::Layout;
-use crate::store::{account_links, admin_events, breaches, jobs, stealer_logs, versions};
+use crate::store::{
+    admin_events, breaches, jobs, load_connections, traces, unused_domains, versions,
+};
 
 /// `breach retire`: hides the breach immediately, then removes its links and pairs, and accounts
 /// without other data. The published count stays. Returns the number of the job.
@@ -41,129 +43,144 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
     Ok(found)
 }
 
+/// Seconds without a sign of life after which another process continues a purge, and after which a failed
+/// purge is tried again.
+const ABANDONED: (i64, i64) = (30, 600);
+
+/// Continues a purge whose process ended. Returns false if there is none. If several replicas race for one,
+/// one gets it.
+pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
+    let now = context.clock.unix();
+    let (silent, failed) = (now - ABANDONED.0, now - ABANDONED.1);
+    let Some(job) = context.write(|db| Ok(jobs::take_over(db, "purge", silent, failed, now)?))?
+    else {
+        return Ok(false);
+    };
+    log::info!("job {} was interrupted and continues", job.id);
+    retire(context, &job.params)?;
+    Ok(true)
+}
+
 /// Removes the links and pairs of a retired breach.
 fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(), JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
-    match context.pools.backend() {
-        Backend::Sqlite => strip_rows(context, &mut connection, breach, running)?,
-        Backend::Postgres => strip_ranges(context, &mut connection, breach, running)?,
-    }
+    // Accounts are in the order of their hashes, so each range changes most pages of the index by domain. A
+    // checkpoint after several ranges copies them once.
+    let cache = (context.settings.load_memory_mb * 1_024 / 2).max(2_048);
+    load_connections::set_cache(connection.db(), cache)?;
+    strip_appended(context, &mut connection, breach, running.id)?;
+    strip_table(context, &mut connection, breach, running)?;
+    remove_unused_domains(context, &mut connection)?;
     let now = context.clock.unix();
     connection.transaction(|db| {
         versions::lock_accounts(db)?;
         versions::bump_catalogue(db, now)?;
         jobs::finish(db, running.id, now)?;
         Ok(())
-    })
-}
-
-/// Removes links and pairs row by row.
-fn strip_rows(
-    context: &JobContext,
-    connection: &mut RetryingConnection,
-    breach: &Breach,
-    running: &Running,
-) -> Result<(), JobError> {
-    strip_appended(context, connection, breach, running.id)?;
-    let mut low = running.after.unwrap_or(i64::MIN);
-    let after = running.after.map_or((i64::MIN, -1), |k| (k, i16::MAX));
-    let mut pages = accounts::Pages::after(connection.db(), after)?;
-    let progress = ProgressReporter::new("purging", Unit::Items("accounts"), None);
-    loop {
-        let rows = pages.next(connection.db())?;
-        let Some(last) = rows.last().map(|row| row.k) else { break };
-        connection.transaction(|db| strip(context, db, breach, running.id, &rows, (low, last)))?;
-        low = last;
-        progress.add(rows.len() as u64);
-    }
-    progress.finish();
-    connection.transaction(|db| {
-        versions::lock_accounts(db)?;
-        stealer_logs::remove_between(db, breach.id, low, i64::MAX)?;
-        Ok(())
-    })
+    })?;
+    Ok(traces::clear_log(connection.db())?)
 }
 
 /// Target duration of a transaction. Loads wait for it.
 const TARGET: Duration = Duration::from_millis(500);
+/// The same for SQLite, whose other writers wait in steps of up to 100 ms.
+const SQLITE_TARGET: Duration = Duration::from_millis(200);
+/// The pause after a transaction on SQLite, in which another writer gets the lock.
+const SQLITE_PAUSE: Duration = Duration::from_millis(25);
 /// The first range of keys: one shard of a distributed database.
 const FIRST_WIDTH: u64 = 1 << 52;
 
+/// Lets other writers of SQLite have their turn. PostgreSQL queues them.
+fn pause(backend: Backend) {
+    if backend == Backend::Sqlite {
+        std::thread::sleep(SQLITE_PAUSE);
+    }
+}
+
 /// Removes links and pairs by ranges of keys, each in a transaction of a few statements.
-fn strip_ranges(
+fn strip_table(
     context: &JobContext,
     connection: &mut RetryingConnection,
     breach: &Breach,
     running: &Running,
 ) -> Result<(), JobError> {
-    let layout = Layout::of(connection.db())?;
+    let (layout, backend) = (Layout::of(connection.db())?, context.pools.backend());
+    let target = if backend == Backend::Sqlite { SQLITE_TARGET } else { TARGET };
     let (mut next, mut width) =
         (running.after.map_or(Some(i64::MIN), |k| k.checked_add(1)), FIRST_WIDTH);
     let progress = ProgressReporter::new("purging", Unit::Items("links"), None);
     while let Some(low) = next {
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
-        let begin = Instant::now();
+        let mut took = Duration::ZERO;
         let removed = connection.transaction(|db| {
+            // Not the wait for the lock.
+            let begin = Instant::now();
+            accounts::prepare_strip(db)?;
             versions::lock_accounts(db)?;
-            let Db::Pg(conn) = &mut *db else { return Ok(0) };
-            let removed = accounts::strip_between(conn, layout, breach.id, (low, high))?;
+            let removed = accounts::strip_between(db, layout, breach.id, (low, high))?;
             note_removed(context, db, breach, running.id, high, removed)?;
+            took = begin.elapsed();
             Ok(removed)
         })?;
         progress.add(u64::try_from(removed).unwrap_or(0));
         next = high.checked_add(1);
-        width = adapted(width, begin.elapsed());
+        width = adapted(width, took, target);
+        if took > target / 4 {
+            pause(backend);
+        }
     }
     progress.finish();
     Ok(())
 }
 
 /// The width of the next range, after one that took some time.
-fn adapted(width: u64, took: Duration) -> u64 {
-    let ratio = (TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 8.0);
+fn adapted(width: u64, took: Duration, target: Duration) -> u64 {
+    let ratio = (target.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 8.0);
     // The conversion is saturating.
     ((width as f64 * ratio) as u64).max(1)
 }
 
-/// Removes the links of appended accounts. No load adds new ones to a retired breach.
+/// Removes the links of appended accounts, in short transactions. No load adds new ones to a retired
+/// breach.
 fn strip_appended(
     context: &JobContext,
     connection: &mut RetryingConnection,
     breach: &Breach,
     job: i64,
 ) -> Result<(), JobError> {
-    let strip_one = |db: &mut Db| {
-        versions::lock_accounts(db)?;
-        let Some(removed) = accounts::strip_some(db, breach.id)? else { return Ok(false) };
-        breaches::add_loaded(db, breach.id, -removed)?;
-        let open = jobs::count(db, job, removed, context.clock.unix())?;
-        job::expect_open(db, job, open)?;
-        Ok(true)
-    };
-    while connection.transaction(strip_one)? {}
+    let mut place = Some(StripPlace::default());
+    while let Some(from) = place {
+        place = connection.transaction(|db| {
+            versions::lock_accounts(db)?;
+            let Some((removed, next)) = accounts::strip_some(db, breach.id, from)? else {
+                return Ok(None);
+            };
+            breaches::add_loaded(db, breach.id, -removed)?;
+            let open = jobs::count(db, job, removed, context.clock.unix())?;
+            job::expect_open(db, job, open)?;
+            Ok(Some(next))
+        })?;
+        if place.is_some() {
+            pause(context.pools.backend());
+        }
+    }
     Ok(())
 }
 
-fn strip(
+/// Removes the names of domains without accounts and stealer logs.
+fn remove_unused_domains(
     context: &JobContext,
-    db: &mut Db,
-    breach: &Breach,
-    job: i64,
-    rows: &[AccountRow],
-    (low, high): (i64, i64),
+    connection: &mut RetryingConnection,
 ) -> Result<(), JobError> {
-    versions::lock_accounts(db)?;
-    stealer_logs::remove_between(db, breach.id, low, high)?;
-    let mut removed = 0;
-    for row in rows.iter().filter(|row| id_list::contains(&row.breaches, breach.id)) {
-        // Another job may have changed the row since it was read.
-        let fresh = accounts::by_place(db, (row.k, row.seq))?;
-        if let Some(shorter) = fresh.and_then(|list| id_list::without(&list, breach.id)) {
-            account_links::shorten(db, (row.k, row.seq), &shorter)?;
-            removed += 1;
-        }
+    let mut after = Some(i32::MIN);
+    while let Some(id) = after {
+        after = connection.transaction(|db| {
+            versions::lock_accounts(db)?;
+            Ok(unused_domains::remove_unused_page(db, id)?)
+        })?;
+        pause(context.pools.backend());
     }
-    note_removed(context, db, breach, job, high, removed)
+    Ok(())
 }
 
 /// Counts removed links and moves the checkpoint.

@@ -2,7 +2,7 @@
 
 use database::{DatabaseError, Db};
 
-use super::runs::{self, Weights};
+use super::runs::{self, Stripped, Weights};
 use crate::store::layout::Layout;
 use crate::store::{account_links, versions};
 
@@ -83,11 +83,23 @@ pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     Ok(Some(i64::try_from(moved).unwrap_or(i64::MAX).max(PIECE / 10)))
 }
 
-/// Removes the links to a breach from one run, in a writing transaction. Returns their number, or `None`
-/// if no run has any.
-pub fn strip_some(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
+/// The place in the runs that a purge has reached: the run and the key from which to continue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StripPlace(Option<(i64, i64)>);
+
+/// Removes the links to a breach from some blocks of one run, in a writing transaction. Returns their
+/// number and the next place, or `None` if no run has any. A run that was joined with another meanwhile is
+/// read from its beginning.
+pub fn strip_some(
+    db: &mut Db,
+    breach: u16,
+    place: StripPlace,
+) -> Result<Option<(i64, StripPlace)>, DatabaseError> {
     let Some(run) = runs::first_with(db, breach)? else { return Ok(None) };
-    runs::strip(db, run, breach).map(Some)
+    let Db::Sqlite(conn) = db else { return Ok(None) };
+    let from = place.0.filter(|(known, _)| *known == run).map_or(i64::MIN, |(_, key)| key);
+    let Stripped { links, next } = runs::strip(conn, run, breach, from)?;
+    Ok(Some((links, StripPlace(next.map(|key| (run, key))))))
 }
 
 /// Returns whether a domain has accounts in runs.

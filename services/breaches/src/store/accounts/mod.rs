@@ -16,7 +16,7 @@ mod writer;
 
 pub use batches::{Linked, PasteLink, StagedRow, add_pairs, add_pastes, link_staged, merge};
 pub use compaction::{
-    Placement, has_accounts_in_runs, is_compact, join_two, move_some, placement,
+    Placement, StripPlace, has_accounts_in_runs, is_compact, join_two, move_some, placement,
     placement_in_table, strip_some,
 };
 pub use domain_walk::in_one_snapshot;
@@ -25,5 +25,5 @@ pub use pages::{Pages, sample};
 pub use read::*;
 pub use routed::{one_key, one_page, one_range, routed_range, routed_with_key};
 pub use runs::{AccountFilters, AccountView, faults, with_view};
-pub use strip::{StripStatements, strip_between};
+pub use strip::{StripStatements, prepare_strip, strip_between};
 pub use writer::AccountWriter;

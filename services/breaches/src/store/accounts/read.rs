@@ -378,10 +378,3 @@ pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     let rows: i64 = account::table.count().get_result(db)?;
     Ok(rows + runs::count_outside(db)?)
 }
-
-/// The packed list of the account at a place.
-pub fn by_place(db: &mut Db, (k, seq): (i64, i16)) -> Result<Option<Vec<u8>>, DatabaseError> {
-    let has_key = shard::key_is::<account::table>(k);
-    let row = account::table.filter(has_key.and(account::seq.eq(seq)));
-    Ok(row.select(account::breaches).first(db).optional()?)
-}

@@ -1,9 +1,10 @@
-//! Removes the links to a breach from ranges of keys on PostgreSQL.
+//! Removes the links to a breach from ranges of keys.
 
-use database::DatabaseError;
+use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
+use crate::model::id_list;
 use crate::store::layout::Layout;
 use crate::store::shard;
 
@@ -67,8 +68,68 @@ impl StripStatements {
 }
 
 /// Removes the links and stealer-log pairs of a breach with keys in a range, both ends included, and accounts
-/// without other data. Returns the number of links.
+/// without other data. Returns the number of links. Accounts in runs are unchanged.
 pub fn strip_between(
+    db: &mut Db,
+    layout: Layout,
+    breach: u16,
+    range: (i64, i64),
+) -> Result<i64, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => strip_rows(conn, breach, range),
+        Db::Pg(conn) => strip_on_server(conn, layout, breach, range),
+    }
+}
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// The packed list without an id; null if the list does not contain the id.
+    fn id_without(
+        list: diesel::sql_types::Binary,
+        id: diesel::sql_types::Integer,
+    ) -> diesel::sql_types::Nullable<diesel::sql_types::Binary>;
+}
+
+/// Prepares a SQLite connection for [`strip_between`].
+pub fn prepare_strip(db: &mut Db) -> Result<(), DatabaseError> {
+    let Db::Sqlite(conn) = db else { return Ok(()) };
+    let without = |list: Vec<u8>, id: i32| -> Option<Vec<u8>> {
+        id_list::without(&list, u16::try_from(id).ok()?)
+    };
+    Ok(id_without_utils::register_impl(conn, without)?)
+}
+
+/// `OR IGNORE` cannot fail halfway. With any other form, SQLite copies every page that the statement changes.
+fn strip_rows(
+    conn: &mut SqliteConnection,
+    breach: u16,
+    (low, high): (i64, i64),
+) -> Result<i64, DatabaseError> {
+    let [first, second] = breach.to_le_bytes();
+    let id = format!("x'{first:02x}{second:02x}'");
+    let keys = format!("k BETWEEN {low} AND {high}");
+    let of = |table: &str| {
+        format!("SELECT 1 FROM {table} x WHERE x.k = account.k AND x.seq = account.seq")
+    };
+    let pairs = format!("DELETE FROM stealer_log WHERE {keys} AND breach_id = {breach}");
+    let accounts = format!(
+        "DELETE FROM account WHERE {keys} AND breaches = {id} AND NOT EXISTS ({}) \
+         AND NOT EXISTS ({})",
+        of("stealer_log"),
+        of("paste_account")
+    );
+    // The first condition on the list is the cheaper one.
+    let links = format!(
+        "UPDATE OR IGNORE account SET breaches = id_without(breaches, {breach}) \
+         WHERE {keys} AND instr(breaches, {id}) > 0 AND id_without(breaches, {breach}) IS NOT NULL"
+    );
+    diesel::sql_query(pairs).execute(conn)?;
+    let removed = diesel::sql_query(accounts).execute(conn)?;
+    let shortened = diesel::sql_query(links).execute(conn)?;
+    i64::try_from(removed + shortened).map_err(DatabaseError::broken)
+}
+
+fn strip_on_server(
     conn: &mut PgConnection,
     layout: Layout,
     breach: u16,

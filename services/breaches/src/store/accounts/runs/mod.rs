@@ -34,6 +34,6 @@ pub use list::{Weights, any, first_with, weights};
 pub use merge::merge_two;
 pub use read::{between, from};
 pub use run_account::RunAccount;
-pub use take::{strip, take};
+pub use take::{Stripped, strip, take};
 pub use view::{AccountFilters, AccountView, with_view};
 pub use write::RunWriter;

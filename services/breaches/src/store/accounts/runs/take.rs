@@ -1,6 +1,7 @@
 //! Removes accounts and links from runs.
 
-use database::{DatabaseError, Db};
+use database::DatabaseError;
+use diesel::dsl::min;
 use diesel::prelude::*;
 
 use super::block::{Accounts, push_account};
@@ -33,35 +34,68 @@ pub fn take(
         })?;
         if taken.len() > before {
             list::note_taken(conn, run.id, taken.len() - before)?;
+            tighten(conn, run.id)?;
         }
     }
     merge_duplicates(&mut taken);
     Ok(taken)
 }
 
-/// Removes the links to a breach from a run and returns their number.
-pub fn strip(db: &mut Db, run: i64, breach: u16) -> Result<i64, DatabaseError> {
-    let Db::Sqlite(conn) = db else { return Ok(0) };
-    let (mut removed, mut emptied) = (0, 0);
-    let all = |_: &[u8]| true;
-    each_block(conn, run, (i64::MIN, i64::MAX), all, |account, kept| {
-        let mut account = RunAccount::from(account);
-        if let Some(shorter) = id_list::without(&account.breaches, breach) {
-            removed += 1;
-            account.breaches = shorter;
+/// Blocks changed in one transaction: some ten thousand accounts.
+const PIECE: usize = 1_024;
+
+/// The links removed from a run, and the key from which to continue; `None` at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stripped {
+    /// Removed links.
+    pub links: i64,
+    /// The key from which to continue.
+    pub next: Option<i64>,
+}
+
+/// Removes the links to a breach from some blocks of a run, starting at a key. The run lists the breach
+/// until its end was reached.
+pub fn strip(
+    conn: &mut SqliteConnection,
+    run: i64,
+    breach: u16,
+    from: i64,
+) -> Result<Stripped, DatabaseError> {
+    let (mut links, mut emptied, mut next, mut changed) = (0, 0, Some(from), 0);
+    while let Some(from) = next
+        && changed < PIECE
+    {
+        let blocks = stored::blocks(conn, run, from, i64::MAX)?;
+        for block in &blocks {
+            let mut kept = Vec::new();
+            for account in Accounts(&block.data) {
+                let mut account = RunAccount::from(account?);
+                if let Some(shorter) = id_list::without(&account.breaches, breach) {
+                    links += 1;
+                    account.breaches = shorter;
+                }
+                match account.breaches.is_empty() {
+                    true => emptied += 1,
+                    false => kept.push(account),
+                }
+            }
+            rewrite(conn, run, block, &kept)?;
         }
-        match account.breaches.is_empty() {
-            true => emptied += 1,
-            false => kept.push(account),
+        changed += blocks.len();
+        next = blocks.last().and_then(|last| last.first.checked_add(1));
+    }
+    if next.is_none() {
+        let row = account_run::table.find(run);
+        let ids: Vec<u8> = row.select(account_run::breaches).first(conn)?;
+        if let Some(shorter) = id_list::without(&ids, breach) {
+            diesel::update(row).set(account_run::breaches.eq(shorter)).execute(conn)?;
         }
-    })?;
-    let row = account_run::table.find(run);
-    let ids: Vec<u8> = row.select(account_run::breaches).first(conn)?;
-    if let Some(shorter) = id_list::without(&ids, breach) {
-        diesel::update(row).set(account_run::breaches.eq(shorter)).execute(conn)?;
     }
     list::note_taken(conn, run, emptied)?;
-    Ok(removed)
+    if emptied > 0 {
+        tighten(conn, run)?;
+    }
+    Ok(Stripped { links, next })
 }
 
 /// Returns whether a block has a wanted account with a key from `low` to `high`. A damaged block
@@ -124,10 +158,35 @@ fn rewrite(
     let row = account_block::table.find((run, block.first));
     let mut data = Vec::with_capacity(block.data.len());
     kept.iter().for_each(|account| push_account(&mut data, account.as_new()));
+    // A block begins with the key of an account that it has, so no key of a removed one is left.
+    let first = kept.first().map_or(block.first, |account| account.k);
     if data.is_empty() {
         diesel::delete(row).execute(conn)?;
+    } else if first != block.first {
+        diesel::delete(row).execute(conn)?;
+        let moved = (
+            account_block::run.eq(run),
+            account_block::first.eq(first),
+            account_block::data.eq(data),
+        );
+        diesel::insert_into(account_block::table).values(moved).execute(conn)?;
     } else if data != block.data {
         diesel::update(row).set(account_block::data.eq(data)).execute(conn)?;
     }
+    Ok(())
+}
+
+/// Sets the lowest and highest key of a run to those of its accounts.
+fn tighten(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError> {
+    let Some(last) = stored::with_key(conn, run, i64::MAX)? else { return Ok(()) };
+    let mut high = last.first;
+    for account in Accounts(&last.data) {
+        high = account?.k;
+    }
+    let blocks = account_block::table.filter(account_block::run.eq(run));
+    let low: Option<i64> = blocks.select(min(account_block::first)).first(conn)?;
+    diesel::update(account_run::table.find(run))
+        .set((account_run::low.eq(low.unwrap_or(high)), account_run::high.eq(high)))
+        .execute(conn)?;
     Ok(())
 }

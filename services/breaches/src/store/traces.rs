@@ -1,0 +1,83 @@
+//! Traces of removed people: where a text is still stored, and the log of SQLite.
+
+use std::path::PathBuf;
+
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+
+/// Copies SQLite's write-ahead log to the file and empties it. Waits for readers as long as the connection
+/// waits for locks; if that is too short, the log is emptied by a later call. Does nothing on PostgreSQL.
+pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
+    let Db::Sqlite(conn) = db else { return Ok(()) };
+    Ok(conn.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
+}
+
+#[derive(QueryableByName)]
+struct FileName {
+    #[diesel(sql_type = Text)]
+    file: String,
+}
+
+/// The file of a SQLite database.
+pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
+    let Db::Sqlite(conn) = db else { return Ok(None) };
+    let name = "SELECT file FROM pragma_database_list WHERE name = 'main'";
+    let found: FileName = diesel::sql_query(name).get_result(conn)?;
+    Ok(Some(found.file).filter(|file| !file.is_empty()).map(PathBuf::from))
+}
+
+/// Tables without addresses as text. They are large, and [`super::accounts`] finds their rows by key.
+const NO_ADDRESSES: &str = "'account', 'account_block', 'account_run', 'breach', 'data_class', \
+    'domain_account', 'domain_block', 'mail_domain', 'opt_out', 'paste', 'paste_account', \
+    'run_filter', 'staged_row', 'stealer_log'";
+
+#[derive(QueryableByName)]
+struct Column {
+    #[diesel(sql_type = Text)]
+    table_name: String,
+    #[diesel(sql_type = Text)]
+    column_name: String,
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// The tables and columns with texts that contain an address, and their numbers of rows.
+pub fn with_text(db: &mut Db, address: &str) -> Result<Vec<(String, i64)>, DatabaseError> {
+    let columns = match db {
+        Db::Sqlite(_) => format!(
+            "SELECT m.name AS table_name, c.name AS column_name FROM sqlite_master m \
+             JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND upper(c.type) = 'TEXT' \
+             AND m.name NOT LIKE 'sqlite_%' AND m.name NOT IN ({NO_ADDRESSES}) \
+             ORDER BY m.name, c.cid"
+        ),
+        Db::Pg(_) => format!(
+            "SELECT table_name::TEXT AS table_name, column_name::TEXT AS column_name \
+             FROM information_schema.columns WHERE table_schema = current_schema() \
+             AND data_type = 'text' AND table_name NOT IN ({NO_ADDRESSES}) \
+             AND table_name NOT LIKE 'account\\_%' AND table_name NOT LIKE 'stealer\\_log\\_%' \
+             ORDER BY table_name, ordinal_position"
+        ),
+    };
+    let columns: Vec<Column> = diesel::sql_query(columns).load(db)?;
+    let find = match db {
+        Db::Sqlite(_) => "instr(lower(COLUMN), ?) > 0",
+        Db::Pg(_) => "strpos(lower(COLUMN), $1) > 0",
+    };
+    let mut found = Vec::new();
+    for Column { table_name, column_name } in columns {
+        let condition = find.replace("COLUMN", &format!("\"{column_name}\""));
+        let count = format!("SELECT count(*) AS number FROM \"{table_name}\" WHERE {condition}");
+        let count: Number =
+            diesel::sql_query(count).bind::<Text, _>(address.to_lowercase()).get_result(db)?;
+        if count.number > 0 {
+            found.push((format!("{table_name}.{column_name}"), count.number));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,138 @@
+//! Removal of breaches and people: purges that were interrupted, and what is left in the file.
+
+use breaches::jobs::{resume_purge, retire};
+use breaches::store::schema::job;
+use breaches::store::{accounts, breaches as catalogue, mail_domains};
+use diesel::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use serde_json::json;
+
+use crate::app::{App, NOW, entry};
+use crate::processes::Cluster;
+
+/// The number of links of each of two breaches, as stored with the accounts.
+async fn links(app: &App) -> [usize; 2] {
+    let ids = app
+        .change(|db| {
+            let id = |db: &mut _, name| catalogue::by_name(db, name).map(|found| found.unwrap().id);
+            Ok([id(db, "Alpha")?, id(db, "Beta")?])
+        })
+        .await;
+    let rows = app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await;
+    ids.map(|id| {
+        let has = |row: &&accounts::AccountRow| {
+            row.breaches.as_chunks::<2>().0.contains(&u16::to_le_bytes(id))
+        };
+        rows.iter().filter(has).count()
+    })
+}
+
+#[actix_web::test]
+async fn retirement_removes_links_from_table_and_runs_and_unused_domains() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    let person = |n: usize| format!("user{n}@domain{}.example", n % 40);
+    let some = |range: std::ops::Range<usize>| {
+        range.map(person).collect::<Vec<_>>().join("\n") + "\nonly@alone.example\n"
+    };
+    app.load("Alpha", &some(0..6_000)).await;
+    app.load("Beta", &some(5_000..7_000).replace("only@alone.example\n", "")).await;
+    // Small compared with the table: these accounts are in a run on SQLite.
+    app.load("Alpha", "late@lonely.example\nuser6500@domain20.example\n").await;
+    assert_eq!(links(&app).await, [6_003, 2_000]);
+    retire(&app.context, "Alpha").unwrap();
+    assert_eq!(links(&app).await, [0, 2_000]);
+    let found = app.change(|db| catalogue::by_name(db, "Alpha")).await.unwrap();
+    assert_eq!(found.loaded_count, 0);
+    for (domain, is_kept) in
+        [("alone.example", false), ("lonely.example", false), ("domain20.example", true)]
+    {
+        let id = app.change(|db| mail_domains::id(db, domain)).await;
+        assert_eq!(id.is_some(), is_kept, "{domain}");
+    }
+    // A name that was removed can be loaded again.
+    app.load("Beta", "again@alone.example\n").await;
+    assert_eq!(links(&app).await, [0, 2_001]);
+    assert!(breaches::jobs::examine(&app.context).unwrap().is_sound());
+}
+
+#[actix_web::test]
+async fn interrupted_purge_is_continued_once_and_doctor_counts_its_links() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    app.load("Alpha", "a@corp.example\nb@corp.example\n").await;
+    retire(&app.context, "Beta").unwrap();
+    // The process was killed after it had marked the breach.
+    app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
+    app.change(|db| {
+        let killed = (
+            job::state.eq("running"),
+            job::params.eq("Alpha"),
+            job::cursor.eq(None::<Vec<u8>>),
+            job::updated_at.eq(NOW),
+        );
+        Ok(diesel::update(job::table.filter(job::kind.eq("purge"))).set(killed).execute(db)?)
+    })
+    .await;
+    let doctor = || breaches::jobs::examine(&app.context).unwrap();
+    assert_eq!((doctor().retired_links, doctor().is_sound()), (2, false));
+    app.clock.advance(29);
+    assert!(!resume_purge(&app.context).unwrap(), "its process may be alive");
+    app.clock.advance(1);
+    let context = [app.context.clone(), app.context.clone()];
+    let resume = context.map(|context| std::thread::spawn(move || resume_purge(&context).unwrap()));
+    let resumed = resume.map(|thread| usize::from(thread.join().unwrap()));
+    assert_eq!(resumed.iter().sum::<usize>(), 1, "one of two replicas continues it");
+    assert_eq!((links(&app).await, doctor().is_sound()), ([0, 0], true));
+    assert!(!resume_purge(&app.context).unwrap());
+}
+
+#[actix_web::test]
+async fn removed_person_is_nowhere_in_the_database() {
+    const PERSON: &str = "Removed.Person@gone.example";
+    let cluster = Cluster::new();
+    cluster.run(&["migrate"]);
+    let folder = testkit::Folder::new();
+    let many: String = (0..3_000).map(|n| format!("user{n}@kept{}.example\n", n % 50)).collect();
+    let catalogue =
+        folder.write("catalogue.json", &json!([entry("Alpha"), entry("Beta")]).to_string());
+    cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    let file = folder.write("all.txt", &format!("{many}{PERSON}\n"));
+    let load = |breach: &str, file: &std::path::Path| {
+        cluster.run(&["accounts", "load", "--breach", breach, file.to_str().unwrap()]);
+    };
+    let verify = |also: &[&str]| {
+        let command = [&["address", "verify-removed", PERSON, "--json"], also].concat();
+        let output = cluster.command(&command).output().unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), found)
+    };
+    for kind in ["remove", "opt-out", "retire"] {
+        // In the table, and on SQLite in a run.
+        load("Alpha", &file);
+        let few = folder.write("few.txt", &format!("{PERSON}\nuser1@kept1.example\n"));
+        load("Beta", &few);
+        let (code, found) = verify(&[]);
+        assert_eq!(code, Some(1), "{found}");
+        if cluster.database.file().is_some() {
+            assert!(found["found"].to_string().contains(".db"), "{found}");
+        }
+        match kind {
+            "remove" => {
+                for breach in ["Alpha", "Beta"] {
+                    cluster.run(&["address", "remove", PERSON, "--breach", breach]);
+                }
+            }
+            "opt-out" => drop(cluster.run(&["address", "opt-out", PERSON, "--kind", "delete"])),
+            _ => {
+                for breach in ["Beta", "Alpha"] {
+                    cluster.run(&["breach", "retire", breach, "--yes"]);
+                }
+            }
+        }
+        let (code, found) = verify(&[]);
+        assert_eq!((code, &found["found"]), (Some(0), &json!([])), "{kind}: {found}");
+    }
+    let log = folder.write("old.log", "someone looked up removed.person@GONE.example\n");
+    let (code, found) = verify(&["--also", log.to_str().unwrap()]);
+    assert_eq!((code, &found["found"]), (Some(1), &json!([[log, 1]])));
+}
