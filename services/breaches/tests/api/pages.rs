@@ -85,7 +85,7 @@ async fn sign_in_link_works_once_and_only_by_its_button() {
     browser.post(&link, "/sign-in/confirm", &[("token", &token)]).await.must(303);
     let own = browser.get("/account").await.expect(200);
     assert!(own.text().contains("The Secret"), "{}", own.text());
-    let again = browser.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(200);
+    let again = browser.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(400);
     assert!(again.text().contains("does not work"));
     browser.post("/account", "/sign-out", &[]).await.must(303);
     browser.get("/account").await.must(303);
@@ -95,7 +95,7 @@ async fn sign_in_link_works_once_and_only_by_its_button() {
     assert_eq!(unknown.expect(200).text(), known.text());
     let token = app.last_token("/sign-in/confirm");
     app.clock.advance(15 * 60);
-    let late = other.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(200);
+    let late = other.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(400);
     assert!(late.text().contains("does not work"));
     other.sign_in("new@example.org").await;
     app.clock.advance(24 * 3600);
@@ -138,7 +138,7 @@ async fn owner_can_hide_remove_and_delete_an_address() {
         let fields = [("token", token.as_str()), ("kind", kind)];
         let done = browser.post(&link, "/opt-out/choose", &fields).await.expect(200);
         assert!(done.text().contains("Done"), "{}", done.text());
-        let again = browser.post("/opt-out", "/opt-out/choose", &fields).await.expect(200);
+        let again = browser.post("/opt-out", "/opt-out/choose", &fields).await.expect(400);
         assert!(again.text().contains("does not work"));
         app.state.reload().await.unwrap();
     };
@@ -180,7 +180,7 @@ async fn domain_is_added_verified_searched_exported_and_removed() {
     let browser = Browser::new(&app);
     browser.sign_in(OWNER).await;
     let list = "/account/domains";
-    let bad = browser.post(list, list, &[("domain", "gmail.com")]).await.expect(200);
+    let bad = browser.post(list, list, &[("domain", "gmail.com")]).await.expect(422);
     assert!(bad.text().contains("aria-invalid"));
     let added = browser.post(list, list, &[("domain", "Corp.Example")]).await.expect(303);
     let path = "/account/domains/corp.example";
@@ -188,7 +188,7 @@ async fn domain_is_added_verified_searched_exported_and_removed() {
     let page = browser.get(path).await.expect(200);
     let record = page.text().split("<pre>").nth(1).unwrap().split('<').next().unwrap().to_owned();
     let verify = format!("{path}/verify");
-    let absent = browser.post(path, &verify, &[("way", "dns")]).await.expect(200);
+    let absent = browser.post(path, &verify, &[("way", "dns")]).await.expect(422);
     assert!(absent.text().contains("No breach-verify TXT records were found"));
     browser.get(&format!("{path}/export/json")).await.must(403);
     app.peers.dns.as_ref().unwrap().set_txt("corp.example", &[&record]);
@@ -236,19 +236,19 @@ async fn verification_link_works_only_by_its_form() {
         assert!(page.text().contains("approve.") && page.text().contains("Approve</button>"));
     }
     assert!(!browser.get(list).await.text().contains("<td data-label=\"State\">verified"));
-    let wrong = stranger.post(&link, approve, &[("token", &"0".repeat(64))]).await.expect(200);
+    let wrong = stranger.post(&link, approve, &[("token", &"0".repeat(64))]).await.expect(400);
     assert!(wrong.text().contains("This link does not exist"));
     let done = stranger.post(&link, approve, &[("token", &token)]).await.expect(200);
     assert!(done.text().contains("Verified"), "{}", done.text());
     assert!(browser.get(list).await.text().contains("<td data-label=\"State\">verified"));
-    let again = stranger.post("/", approve, &[("token", &token)]).await.expect(200);
+    let again = stranger.post("/", approve, &[("token", &token)]).await.expect(400);
     assert!(again.text().contains("already used"));
     browser.post(list, list, &[("domain", "late.example")]).await.must(303);
     let path = "/account/domains/late.example";
     browser.post(path, &format!("{path}/verify"), &fields).await.must(200);
     let token = app.last_token("/domainVerification/approve");
     app.clock.advance(24 * 3600);
-    let late = stranger.post("/", approve, &[("token", &token)]).await.expect(200);
+    let late = stranger.post("/", approve, &[("token", &token)]).await.expect(400);
     assert!(late.text().contains("has expired"));
 }
 
@@ -298,7 +298,7 @@ async fn website_proves_control_without_foreign_redirects() {
         ("meta", "other", &tag, "gives no answer"),
     ] {
         *mode.lock() = (kind.to_owned(), proof.to_owned());
-        let answer = browser.post(path, &verify, &[("way", way)]).await.expect(200);
+        let answer = browser.post(path, &verify, &[("way", way)]).await.expect(422);
         assert!(answer.text().contains(expected), "{way} {kind}: {}", answer.text());
     }
     *mode.lock() = ("www".to_owned(), format!("\n{file}\n"));
@@ -307,7 +307,7 @@ async fn website_proves_control_without_foreign_redirects() {
     browser.post(path, &format!("{path}/remove"), &[]).await.must(303);
     browser.post(list, list, &[("domain", "example.com")]).await.must(303);
     *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
-    browser.post(path, &verify, &[("way", "meta")]).await.must(200);
+    browser.post(path, &verify, &[("way", "meta")]).await.must(422);
     let page = browser.get(path).await.expect(200).text().to_owned();
     let tag = page.rsplit("<pre>").next().unwrap().split("</pre>").next().unwrap();
     let tag = tag.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"");
@@ -326,7 +326,7 @@ async fn website_at_a_private_address_is_not_contacted() {
     let path = "/account/domains/example.com";
     for way in ["file", "meta"] {
         let answer = browser.post(path, &format!("{path}/verify"), &[("way", way)]).await;
-        assert!(answer.expect(200).text().contains("gives no answer"));
+        assert!(answer.expect(422).text().contains("gives no answer"));
     }
     assert!(app.peers.site.as_ref().unwrap().requests().is_empty());
 }
@@ -351,9 +351,9 @@ async fn secrets_of_keys_and_webhooks_are_shown_once() {
     let page = browser.post(hooks, hooks, &[("url", url)]).await.expect(200);
     assert!(page.text().contains("whsec_"));
     assert!(!browser.get(hooks).await.text().contains("whsec_"));
-    let twice = browser.post(hooks, hooks, &[("url", url)]).await.expect(200);
+    let twice = browser.post(hooks, hooks, &[("url", url)]).await.expect(422);
     assert!(twice.text().contains("already"));
-    browser.post(hooks, hooks, &[("url", "ftp://hooks.example/")]).await.must(200);
+    browser.post(hooks, hooks, &[("url", "ftp://hooks.example/")]).await.must(422);
     browser.post(hooks, "/account/webhooks/remove", &[("url", url)]).await.must(303);
     assert!(!browser.get(hooks).await.text().contains(url));
     for _ in 0..9 {
