@@ -81,14 +81,15 @@ pub async fn verify(
     domain: &DomainName,
     method: VerificationMethod,
 ) -> Result<(), Error> {
-    let proof = domain_control::proof(state, subscriber, domain).await?;
     loop {
+        let proof = domain_control::proof(state, subscriber, domain).await?;
         let facts = gather(state, subscriber, domain, &proof, method).await?;
         let Some((method, count)) = decide(facts, method)? else { return Ok(()) };
-        if write(state, subscriber, domain, method, count).await? {
+        let code = (method != VerificationMethod::Parent).then_some(proof.code);
+        if write(state, subscriber, domain, (method, code), count).await? {
             return Ok(());
         }
-        // The parent domain was revoked meanwhile.
+        // The domain or its parent was revoked meanwhile.
     }
 }
 
@@ -147,19 +148,22 @@ fn decide(
     }
 }
 
-/// Verifies the domain unless the plan has no room for it. Returns false if a parent domain was the
-/// proof but no longer is.
+/// Verifies the domain unless the plan has no room for it. Returns false if the proof no longer counts: the parent
+/// domain or the code was revoked.
 async fn write(
     state: &State,
     subscriber: i64,
     domain: &DomainName,
-    method: VerificationMethod,
+    (method, code): (VerificationMethod, Option<String>),
     count: DomainCount,
 ) -> Result<bool, Error> {
     let (name, now) = (domain.to_string(), state.clock().unix());
     let verify = move |db: &mut Db| {
         let new = Completion { subscriber, domain: &name, method, count: &count, now };
         domain_control::admit(db, &new)?;
+        if code.is_some() && code != domain_controls::code(db, subscriber, &name)? {
+            return Ok(None);
+        }
         Ok::<_, Error>(domain_control::complete(db, &new)?)
     };
     let Some(added) = state.pools().write(verify).await? else { return Ok(false) };

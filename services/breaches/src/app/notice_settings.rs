@@ -44,8 +44,7 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
         let Some(address) = used else { return Ok(None) };
         let id = subscribers::ensure(db, &address, now)?;
         subscribers::confirm(db, id, now)?;
-        notices::begin(db, context.catalogue(), id, &address)?;
-        subscribers::set_notify(db, id, true)?;
+        begin_notices(db, &context, id, &address)?;
         Ok(Some(address.to_string()))
     };
     Ok(state.pools().write(confirm).await?)
@@ -103,6 +102,20 @@ pub async fn resume_domain(state: &State, subscriber: i64, domain: &str) -> Resu
     Ok(state.pools().write(resume).await?)
 }
 
+/// Turns notices of a subscriber on. Earlier exposures are announced only to those who had them on before.
+fn begin_notices(
+    db: &mut Db,
+    context: &RequestContext,
+    subscriber: i64,
+    address: &EmailAddress,
+) -> Result<(), DatabaseError> {
+    if subscribers::notifies(db, subscriber)? {
+        return Ok(());
+    }
+    notices::begin(db, context.catalogue(), subscriber, address)?;
+    subscribers::set_notify(db, subscriber, true)
+}
+
 /// Ends notices about the subscriber's address and removes pending ones.
 fn end_notices(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     messages::drop_own(db, subscriber)?;
@@ -127,12 +140,9 @@ pub async fn set_notify(state: &State, subscriber: i64, notify: bool) -> Result<
         if !notify {
             return end_notices(db, subscriber);
         }
-        if !subscribers::notifies(db, subscriber)? {
-            let email = subscribers::email(db, subscriber)?;
-            let address = EmailAddress::parse(&email).map_err(DatabaseError::broken)?;
-            notices::begin(db, context.catalogue(), subscriber, &address)?;
-        }
-        subscribers::set_notify(db, subscriber, true)
+        let email = subscribers::email(db, subscriber)?;
+        let address = EmailAddress::parse(&email).map_err(DatabaseError::broken)?;
+        begin_notices(db, &context, subscriber, &address)
     };
     Ok(state.pools().write_as(Some(&subscriber.to_string()), change).await?)
 }

@@ -266,6 +266,12 @@ pub fn begin(
     Ok(Some(code))
 }
 
+/// The code that proves a domain of a subscriber.
+pub fn code(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<String>, DatabaseError> {
+    let own = domain_control::subscriber_id.eq(subscriber).and(domain_control::domain.eq(domain));
+    Ok(domain_control::table.filter(own).select(domain_control::code).first(db).optional()?)
+}
+
 /// A verification to store.
 #[derive(Clone, Copy, Debug)]
 pub struct Verification<'a> {

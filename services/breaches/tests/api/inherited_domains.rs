@@ -82,6 +82,24 @@ async fn inheritance_from_a_concurrently_revoked_domain_has_no_effect() {
     }
 }
 
+#[actix_web::test(flavor = "multi_thread")]
+async fn proof_of_a_concurrently_revoked_domain_has_no_effect() {
+    let app = App::with_peers(peers()).await;
+    let key = subscriber(&app).await;
+    let (context, dns) = (app.context.clone(), app.peers.dns.as_ref().unwrap());
+    for round in 0..15 {
+        let domain = format!("round{round}.example");
+        dns.set_txt(&domain, &[&token(&app, &key, &domain).await]);
+        let (pools, name) = (context.pools.clone(), domain.clone());
+        let revoked = pools.write(move |db| domain_inheritance::revoke(db, 1, &name));
+        let (answer, revoked) = join(verify(&app, &key, &domain), revoked).await;
+        revoked.unwrap();
+        assert!(matches!(answer.0, 200 | 400), "{answer:?}");
+        assert!(names(&app, &key).await.is_empty(), "round {round}");
+        app.clock.advance(60);
+    }
+}
+
 #[actix_web::test]
 async fn verification_link_of_a_revoked_domain_has_no_effect() {
     let app = App::with_peers(peers()).await;

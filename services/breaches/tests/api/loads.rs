@@ -210,7 +210,7 @@ async fn unknown_breach_missing_file_and_missing_column_are_refused() {
     );
     let failed = app.change(breaches::store::jobs::all).await.remove(0).error.unwrap();
     assert!(failed.ends_with("the CSV file has no column mail"), "{failed}");
-    options.files = vec!["/nonexistent".into()];
+    options.files = vec![options.files[0].with_file_name("missing.csv")];
     let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");
     options.breach = "Nowhere".into();

@@ -99,6 +99,20 @@ async fn owner_is_notified_once_of_each_new_breach() {
 }
 
 #[actix_web::test]
+async fn second_confirmation_does_not_replace_a_due_notice() {
+    let app = start().await;
+    app.listener(OWNER).await;
+    app.load("Alpha", &format!("{OWNER}\n")).await;
+    let browser = Browser::new(&app);
+    browser.post("/notify-me", "/notify-me", &[("email", OWNER)]).await.must(200);
+    let link = app.last_token("/notify-me/confirm");
+    browser.post("/", "/notify-me/confirm", &[("token", &link)]).await.must(200);
+    app.deliver_notices().await;
+    let subject = "Subject: Your address is in the breach of The Alpha";
+    assert!(app.mails().iter().any(|mail| mail.plain().contains(subject)));
+}
+
+#[actix_web::test]
 async fn inactive_breach_is_announced_when_it_is_activated() {
     let app = start().await;
     app.listener(OWNER).await;

@@ -94,9 +94,9 @@ async fn removed_person_is_nowhere_in_the_database() {
     let folder = testkit::Folder::new();
     let many: String = (0..3_000).map(|n| format!("user{n}@kept{}.example\n", n % 50)).collect();
     let catalogue =
-        folder.write("catalogue.json", &json!([entry("Alpha"), entry("Beta")]).to_string());
+        folder.write("catalogue.json", json!([entry("Alpha"), entry("Beta")]).to_string());
     cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
-    let file = folder.write("all.txt", &format!("{many}{PERSON}\n"));
+    let file = folder.write("all.txt", format!("{many}{PERSON}\n"));
     let load = |breach: &str, file: &std::path::Path| {
         cluster.run(&["accounts", "load", "--breach", breach, file.to_str().unwrap()]);
     };
@@ -109,7 +109,7 @@ async fn removed_person_is_nowhere_in_the_database() {
     for kind in ["remove", "opt-out", "retire"] {
         // In the table, and on SQLite in a run.
         load("Alpha", &file);
-        let few = folder.write("few.txt", &format!("{PERSON}\nuser1@kept1.example\n"));
+        let few = folder.write("few.txt", format!("{PERSON}\nuser1@kept1.example\n"));
         load("Beta", &few);
         let (code, found) = verify(&[]);
         assert_eq!(code, Some(1), "{found}");

@@ -363,9 +363,7 @@ fn finish(
         versions::lock_accounts(db)?;
         jobs::set_input(db, id, counts, &skips)?;
         let jobs::Job { added, state, .. } = jobs::get(db, id)?;
-        if state == "done" {
-            return Err(JobError::DoneElsewhere);
-        }
+        job::expect_open(db, id, matches!(state.as_str(), "running" | "failed"))?;
         jobs::finish(db, id, now)?;
         if !options.no_notify {
             app::post_paste_notices(db, id, now)?;

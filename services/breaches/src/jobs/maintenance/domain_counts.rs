@@ -100,13 +100,14 @@ impl Round {
 
     /// Counts a domain and posts notices about new addresses.
     async fn recount_one(&mut self, domain: String) -> Result<(), Stop> {
-        let (name, snapshot) = (domain.clone(), self.state.snapshot());
+        // Notices use the catalogue of the count: a later one shows breaches that were not counted.
+        let snapshot = self.state.snapshot();
+        let (name, counted) = (domain.clone(), snapshot.clone());
         let count = move |db: &mut Db| {
-            let count = |db: &mut Db| app::count_domain(db, &snapshot.answers.catalogue, &name);
+            let count = |db: &mut Db| app::count_domain(db, &counted.answers.catalogue, &name);
             domain_walk::in_one_snapshot(db, count)
         };
         let count = self.count(count).await?;
-        let snapshot = self.state.snapshot();
         self.write(move |db, now| {
             app::note_size(db, &domain, &count, now)?;
             app::post_domain_notices(
