@@ -2,6 +2,7 @@
 
 use generator::{Generator, Settings};
 use shell::Switch;
+use testkit::Exchange;
 
 use crate::app::App;
 

@@ -226,8 +226,9 @@ mod tests {
             assert_eq!(&number(&person)[11..15] == "H501", rome, "{}", person.address.city);
         }
         for person in persons("zh_CN", Limits::default(), 300) {
+            // Births before a county had its code have the code of any other county.
             let beijing = person.address.region.as_deref() == Some("北京市");
-            assert_eq!(number(&person).starts_with("1101"), beijing);
+            assert!(!beijing || number(&person).starts_with("1101"));
         }
         let limits = Limits { least: Some(40), ..Limits::default() };
         for person in persons("en_US", limits, 300) {
