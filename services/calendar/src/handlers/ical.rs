@@ -37,7 +37,7 @@ pub async fn export_ical(
 pub async fn answer(feed: Feed, request: &HttpRequest) -> Result<HttpResponse, Error> {
     const CACHING: &str = "public, no-cache";
     // Weak, because the same content may be sent compressed.
-    let validators = Validators::weak(feed.tag.clone());
+    let validators = Validators::weak(feed.tag);
     if request.headers().contains_key(header::IF_NONE_MATCH)
         && validators.are_known(request.headers())
     {
