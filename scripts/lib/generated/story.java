@@ -17,11 +17,11 @@ final class Story {
         client.updateBaseUri(base);
         var api = new generator.api.CardApi(client);
         // A card, or with `quantity` a list: a union with a list, which this generator does not support.
-        var card = (Map<?, ?>) api.generateCard("Visa", null, null, "check", null);
+        var card = (Map<?, ?>) api.generateCard("Visa", null, null, "check", null, null, null);
         var checked = api.validateCard((String) card.get("cardNumber"), null);
         check("generator: a card that is valid", checked.getIsValid());
         try {
-            api.generateCard("Nonsense", null, null, null, null);
+            api.generateCard("Nonsense", null, null, null, null, null, null);
             check("generator: an error", false);
         } catch (generator.ApiException error) {
             check("generator: an error with its status", error.getCode() == 400);

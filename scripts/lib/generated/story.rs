@@ -14,13 +14,13 @@ fn check(what: &str, passed: bool) {
 
 fn make_a_card(base: String) {
     let at = generator::configuration::Configuration { base_path: base, ..Default::default() };
-    let card = generator::card_api::generate_card(&at, Some("Visa"), None, None, Some("check"), None).unwrap();
+    let card = generator::card_api::generate_card(&at, Some("Visa"), None, None, Some("check"), None, None, None).unwrap();
     let generator_client::models::OneOrSeveralCardAnswer::OneOrSeveralCardAnswerOneOf(card) = card else {
         panic!("one card was asked for: {card:?}")
     };
     let checked = generator::card_api::validate_card(&at, &card.card_number, None).unwrap();
     check("generator: a card that is valid", checked.is_valid);
-    let refused = generator::card_api::generate_card(&at, Some("Nonsense"), None, None, None, None);
+    let refused = generator::card_api::generate_card(&at, Some("Nonsense"), None, None, None, None, None, None);
     check("generator: an error with its status", status_of_generator(refused) == 400);
 }
 

@@ -38,6 +38,11 @@ pub struct CardParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
+    /// Reference day for the expiry, 1000-01-01 to 9000-12-31. Default: 2030-01-01 with a seed,
+    /// otherwise today.
+    #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
+    #[param(rename = "refDate", value_type = Option<String>, format = Date)]
+    reference_day: Option<Date>,
     /// Number of values to skip. The values of a part are those of the whole list of the same seed.
     #[param(value_type = Option<i32>, minimum = 0, default = 0)]
     #[validate(range(min = 0, max = 2147483647))]
@@ -45,11 +50,6 @@ pub struct CardParameters {
     /// Begins CSV with a byte order mark, for spreadsheets.
     #[param(value_type = Option<bool>, default = false)]
     bom: Option<bool>,
-    /// Reference day for the expiry, 1000-01-01 to 9000-12-31. Default: 2030-01-01 with a seed,
-    /// otherwise today.
-    #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
-    #[param(rename = "refDate", value_type = Option<String>, format = Date)]
-    reference_day: Option<Date>,
 }
 
 fn brand<'de, D>(deserializer: D) -> Result<Option<&'static CardType>, D::Error>

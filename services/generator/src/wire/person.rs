@@ -38,13 +38,6 @@ pub struct PersonParameters {
     /// `X-Data-Version`. Without it, a random seed is used and returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
-    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
-    #[validate(range(min = 0, max = 2147483647))]
-    offset: Option<i32>,
-    /// Begins CSV with a byte order mark, for spreadsheets.
-    #[param(value_type = Option<bool>, default = false)]
-    bom: Option<bool>,
     /// Reference day for ages and the expiry of cards, `YYYY-MM-DD`. Default: 2030-01-01 with a seed,
     /// otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
@@ -67,6 +60,13 @@ pub struct PersonParameters {
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,
+    /// Number of values to skip. The values of a part are those of the whole list of the same seed.
+    #[param(value_type = Option<i32>, minimum = 0, default = 0)]
+    #[validate(range(min = 0, max = 2147483647))]
+    offset: Option<i32>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
 }
 
 /// A request for persons.
