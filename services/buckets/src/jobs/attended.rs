@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::error::JobError;
-use super::formats::{Bad, Item, Part, Sink, Skipped, Taken};
+use super::formats::{Bad, Item, Link, Part, Sink, Skipped, Taken};
 use super::remote::{PageSink, Place};
 
 /// Time between two looks at the load.
@@ -64,6 +64,10 @@ impl<T: Waiting> Sink for &Attended<'_, T> {
 
     fn part(&mut self, why: Part) {
         self.lock().part(why);
+    }
+
+    fn link(&mut self, link: Link) {
+        self.lock().link(link);
     }
 
     fn rejected(&mut self) -> Result<(), JobError> {

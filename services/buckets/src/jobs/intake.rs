@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use database::{DatabaseError, Pools};
 
 use super::error::JobError;
-use super::formats::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
+use super::formats::{Bad, EXCERPT, Item, Link, Part, Sink, Skipped, Taken};
 use super::intake_state::{AbandonedListing, IntakeState};
 use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
@@ -40,6 +40,8 @@ pub struct Intake {
     /// Why the current page is only a part of its bucket.
     part: Option<Part>,
     /// Whether reject files replace the files of their buckets as well.
+    /// How the current page is linked, unless pages are requested one after another.
+    link: Option<Link>,
     pub replaces_rejected: bool,
     /// True if files are only counted.
     pub is_dry_run: bool,
@@ -78,6 +80,7 @@ impl Intake {
             continued: None,
             part: None,
             replaces_rejected: false,
+            link: None,
             is_dry_run: false,
             skip: 0,
             buckets: KnownBuckets::read(pools, largest)?,
@@ -98,6 +101,7 @@ impl Intake {
         self.is_reject_file = false;
         self.part = None;
         self.skip = self.state.events;
+        self.link = None;
         self.state.events = 0;
     }
 
@@ -332,7 +336,7 @@ impl Intake {
         }
     }
 
-    /// Fails at the end if too many lines are bad.
+    /// Fails at the end if too many lines are bad, or all of them without an explicit number.
     pub fn judge(&self) -> Result<(), JobError> {
         self.judge_from(JUDGED_FROM)
     }
@@ -396,14 +400,21 @@ impl Sink for Intake {
     }
 
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError> {
-        let part = self.part.take();
+        let (part, link) = (self.part.take(), self.link.take());
         if self.is_old() {
             return Ok(());
         }
         match self.buckets.target(bucket, kind) {
             Ok(target) if !self.is_removed(&target.address, "") => {
-                let follows = self.state.named.get(&target.id) == Some(&true);
-                let part = part.filter(|part| *part != Part::Continued || !follows);
+                let is_open = self.state.named.get(&target.id) == Some(&true);
+                let end = self.state.ends.remove(&target.id);
+                let is_next = |link: &Link| end.as_ref().is_some_and(|before| link.follows(before));
+                let follows = is_open && link.as_ref().is_none_or(is_next);
+                let part = match part {
+                    Some(Part::Continued) if follows => None,
+                    None if is_open && !follows => Some(Part::Unlinked),
+                    part => part,
+                };
                 if let Some(part) = part
                     && self.state.partial.insert(target.id)
                 {
@@ -439,9 +450,16 @@ impl Sink for Intake {
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
         if self.is_old() {
+                if let Some(link) = link.filter(|_| truncated) {
+                    self.state.ends.insert(target.id, link.end(end.filter(|_| follows)));
+                }
             return Ok(());
         }
         self.note_incomplete(&reason);
         self.reject(&Bad { position: 0, reason, content: Vec::new() })
     }
 }
+    fn link(&mut self, link: Link) {
+        self.link = Some(link);
+    }
+

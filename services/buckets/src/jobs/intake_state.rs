@@ -1,7 +1,10 @@
 //! The state of an intake at a checkpoint, saved in the journal of the index.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::formats::PageEnd;
 use super::reject_file::RejectLengths;
 use super::remote::Place;
 use super::report::Tally;
@@ -19,6 +22,9 @@ pub struct IntakeState {
     pub place: Option<Place>,
     /// Named buckets, and whether their listings were truncated.
     pub named: FlaggedIds,
+    /// Ends of truncated pages, which the next pages of their buckets continue.
+    #[serde(default)]
+    pub ends: BTreeMap<u64, PageEnd>,
     /// Buckets that the current source has named, and whether it is incomplete.
     #[serde(default)]
     pub present: (IdSet, bool),
@@ -58,6 +64,7 @@ impl IntakeState {
     /// before the run ends, the rest of the bucket counts as incomplete.
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);
+        self.ends.remove(&bucket);
         self.present.0.remove(&bucket);
         self.appended.remove(&bucket);
         self.partial.insert(bucket);

@@ -8,7 +8,7 @@ use database::DatabaseError;
 
 use super::attended::{Attended, Waiting, attend};
 use super::error::JobError;
-use super::formats::{self, Bad, Item, Part, Sink, Skipped, Taken};
+use super::formats::{self, Bad, Item, Link, Part, Sink, Skipped, Taken};
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::{CheckpointPolicy, LoadOptions};
@@ -410,6 +410,10 @@ impl Sink for Loader {
 
     fn part(&mut self, why: Part) {
         self.intake.part(why);
+    }
+
+    fn link(&mut self, link: Link) {
+        self.intake.link(link);
     }
 
     fn rejected(&mut self) -> Result<(), JobError> {

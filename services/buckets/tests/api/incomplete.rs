@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use buckets::Settings;
 use buckets::jobs::{
-    CheckpointPolicy, JobError, LoadOptions, dry_run, export, rebuild_from, status, verify,
+    CheckpointPolicy, JobError, LoadOptions, dry_run, export, load, rebuild_from,
+    resume, status, verify,
 };
 use rstest::rstest;
 
@@ -290,4 +291,92 @@ fn pages_in_several_files_are_a_complete_listing() {
     ];
     let report = fixture.load(&pages).unwrap();
     assert_eq!((report.counts.replaced, report.counts.removed), (3, 2));
+}
+
+/// Pages of one file each in a format, which are linked by tokens, markers or only their keys.
+fn linked_pages(fixture: &Fixture, format: &str) -> Vec<PathBuf> {
+    let page = |number: usize| {
+        let (is_first, more) = (number == 1, number < 4);
+        let (this, next) = (format!("T{number}"), format!("T{}", number + 1));
+        let when = |condition: bool, text: String| if condition { text } else { String::new() };
+        let element = |name: &str, text: &str| format!("<{name}>{text}</{name}>");
+        let entry = element("Contents", &format!("<Key>dir/{number}</Key><Size>9</Size>"));
+        let truncated = element("IsTruncated", &more.to_string());
+        let own = |name: &str, text: &str| when(!is_first, element(name, text));
+        let xml =
+            |links: String| element("ListBucketResult", &(entry.clone() + &truncated + &links));
+        let json =
+            |links: String| format!(r#"{{"Contents":[{{"Key":"dir/{number}","Size":9}}]{links}}}"#);
+        match format {
+            "tokens.xml" => xml(own("ContinuationToken", &this)
+                + &when(more, element("NextContinuationToken", &next))),
+            "markers.xml" => xml(own("Marker", &this) + &when(more, element("NextMarker", &next))),
+            "keys.xml" => xml(own("Marker", &format!("dir/{}", number - 1))),
+            "tokens.json" => json(
+                when(!is_first, format!(r#","ContinuationToken":"{this}""#))
+                    + &format!(r#","IsTruncated":{more}"#)
+                    + &when(more, format!(r#","NextContinuationToken":"{next}""#)),
+            ),
+            _ => json(when(more, format!(r#","NextToken":"{next}""#))),
+        }
+    };
+    let ending = format.rsplit('.').next().unwrap();
+    (1..=4).map(|n| fixture.folder.write(format!("{A}.{ending}.{n}"), page(n))).collect()
+}
+
+#[rstest]
+#[case("tokens.xml")]
+#[case("markers.xml")]
+#[case("keys.xml")]
+#[case("tokens.json")]
+fn missing_middle_page_removes_no_file(#[case] format: &str) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let mut pages = linked_pages(&fixture, format);
+    let [first, _, third, last] = pages.clone().try_into().unwrap();
+    let missing = [first.clone(), third.clone(), last.clone()];
+    let refused = rebuild(&fixture, &Fixture::options(&missing)).unwrap_err().to_string();
+    assert!(refused.contains("incomplete listing"), "{refused}");
+    let report = fixture.load(&missing).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (3, 0));
+    let report = fixture.load(&pages).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 1), "dir/0 is gone");
+    pages.swap(1, 2);
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 0, "pages in another order");
+}
+
+#[test]
+fn pages_without_own_tokens_follow_by_key() {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let mut pages = linked_pages(&fixture, "next.json");
+    pages.swap(1, 2);
+    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 0, "the keys do not ascend");
+    pages.swap(1, 2);
+    assert_eq!(fixture.load(&pages).unwrap().counts.removed, 1);
+}
+
+#[test]
+fn resumed_run_knows_the_token_of_the_page_before() {
+    for missing in [None, Some(1)] {
+        let fixture = Fixture::new();
+        fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+        let mut pages = linked_pages(&fixture, "tokens.xml");
+        missing.map(|at| pages.remove(at));
+        // The run stops at its second source, which cannot be opened.
+        let mut options = serde_json::to_value(Fixture::options(&pages)).unwrap();
+        options["sources"][1]["size"] = 0.into();
+        options["sources"][1]["modified"] = 0.into();
+        let options: LoadOptions = serde_json::from_value(options).unwrap();
+        let away = fixture.folder.join("away");
+        std::fs::rename(&pages[1], &away).unwrap();
+        let often = CheckpointPolicy { files: 1, every: std::time::Duration::from_secs(60) };
+        let stopped = load(&fixture.context, &options, often);
+        assert!(matches!(stopped, Err(JobError::Source { .. })), "{stopped:?}");
+        std::fs::rename(&away, &pages[1]).unwrap();
+        let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+        let report = resume(&fixture.context, run, often).unwrap();
+        assert_eq!(report.counts.removed, u64::from(missing.is_none()), "{missing:?}");
+    }
 }

@@ -151,7 +151,7 @@ fn s3api_listing_removes_files_if_it_is_complete(#[case] more: &str, #[case] kep
 fn s3api_page_may_continue_previous_page(#[case] more: &str, #[case] kept: usize) {
     let page =
         |key: &str, more: &str| format!(r#"{{"Contents":[{{"Key":"{key}","Size":1}}]{more}}}"#);
-    let first = page("a", r#","IsTruncated":true"#);
+    let first = page("a", r#","IsTruncated":true,"NextContinuationToken":"t""#);
     let second = page("b", &format!(r#","ContinuationToken":"t"{more}"#));
     let (report, lines) = loaded("list.json", first + "\n" + &second, Some(BOX));
     assert_eq!((report.tally.bad, lines.len()), (0, 2 + kept), "{lines:?}");

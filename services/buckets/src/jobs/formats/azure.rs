@@ -5,6 +5,7 @@ use std::io::BufRead;
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Part, Sink, Skipped};
 use super::fields;
+use super::link::Link;
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
@@ -29,7 +30,7 @@ pub(super) fn read<R: BufRead>(
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
     let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
-    let mut part = None;
+    let (mut part, mut link) = (None, Link::default());
     let mut blob = Blob::default();
     let mut pages = 0;
     loop {
@@ -60,6 +61,7 @@ pub(super) fn read<R: BufRead>(
                     (0, _) => {
                         pages += 1;
                         part.take().into_iter().for_each(|part| sink.part(part));
+                        sink.link(std::mem::take(&mut link));
                         sink.page(&bucket, kind, std::mem::take(&mut truncated))?;
                     }
                     (1, "Prefix" | "Delimiter") if !text.trim().is_empty() => {
@@ -67,11 +69,16 @@ pub(super) fn read<R: BufRead>(
                     }
                     (1, "Marker") if !text.trim().is_empty() => {
                         part.get_or_insert(Part::Continued);
+                        link.token = Some(text);
                     }
-                    (1, "NextMarker") => truncated = !text.trim().is_empty(),
+                    (1, "NextMarker") => {
+                        truncated = !text.trim().is_empty();
+                        link.next = Some(text);
+                    }
                     (2, "BlobPrefix") => sink.skipped(Skipped::Prefix)?,
                     (2, "Blob") => {
                         position += 1;
+                        blob.name.iter().for_each(|name| link.add_key(name));
                         finish(std::mem::take(&mut blob), (&bucket, kind), position, sink)?;
                     }
                     (3, "Name") => blob.name = Some(text),

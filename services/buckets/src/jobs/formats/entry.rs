@@ -1,5 +1,6 @@
 //! Entries of sources.
 
+use super::link::Link;
 use crate::engine::NewFile;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
@@ -65,6 +66,8 @@ pub enum Skipped {
 pub enum Part {
     /// It continues after a key. That is a part only without the page before it.
     Continued,
+    /// It does not continue the truncated page before it.
+    Unlinked,
     /// It is filtered by a prefix or grouped by a delimiter.
     Filtered,
     /// It lists versions, which are skipped.
@@ -76,7 +79,8 @@ pub enum Part {
 impl std::fmt::Display for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Continued => "continues a page that is missing",
+            Self::Continued => "continues a page that is missing before it",
+            Self::Unlinked => "does not continue the truncated page before it",
             Self::Filtered => "is filtered by a prefix or delimiter",
             Self::Versions => "only has versions, which are skipped",
             Self::Unended => "does not say whether it is complete",
@@ -96,6 +100,8 @@ pub trait Sink {
     fn page(&mut self, bucket: &str, kind: Option<&str>, truncated: bool) -> Result<(), JobError>;
     /// Marks the page that ends next as a part of its bucket.
     fn part(&mut self, _: Part) {}
+    /// Links the page that ends next with those before and after it.
+    fn link(&mut self, _: Link) {}
     /// Marks the source as a reject file, which only has a part of the files of its buckets.
     fn rejected(&mut self) -> Result<(), JobError> {
         Ok(())

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Part, Sink, Skipped};
 use super::format::S3API_MEMBERS;
+use super::link::Link;
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::NO_LISTING;
@@ -87,6 +88,7 @@ pub(super) fn read<R: BufRead>(
                     return state.sink.broken(NO_BUCKET.to_owned());
                 };
                 part.into_iter().for_each(|part| state.sink.part(part));
+                state.sink.link(page.link);
                 state.sink.page(bucket, defaults.kind.as_deref(), truncated)?;
             }
         }
@@ -141,6 +143,7 @@ struct Page {
     /// Whether it has a member of listings, or entries.
     is_listing: bool,
     has_bad: bool,
+    link: Link,
 }
 
 impl<R: BufRead> State<'_, R> {
@@ -161,6 +164,8 @@ impl<R: BufRead> State<'_, R> {
     fn try_take(&mut self, object: Object) -> Result<(), JobError> {
         let position = self.position;
         self.page.is_listing = true;
+        let name = object.name.as_deref().or(object.path.as_deref());
+        name.into_iter().for_each(|name| self.page.link.add_key(name));
         if object.path.is_some() {
             self.part = Some(Part::Unended);
         }
@@ -174,7 +179,6 @@ impl<R: BufRead> State<'_, R> {
         let listed = || object.bucket.as_ref().map(|bucket| format!("gs://{bucket}"));
         let named = || self.named.clone();
         let bucket = self.defaults.bucket.clone().or_else(listed).or_else(named);
-        let name = object.name.as_deref().or(object.path.as_deref());
         let texts = Attributes::from_fn(|attribute| match attribute {
             Attribute::Size => object.size.as_deref().map(values::plain),
             Attribute::LastModified => object.updated.as_deref().map(Cow::Borrowed),
@@ -231,7 +235,14 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
             match key.as_str() {
                 "items" | "Contents" => map.next_value_seed(ItemsSeed(self.0))?,
                 "nextPageToken" | "NextToken" => {
-                    truncated |= map.next_value::<Option<String>>()?.is_some_and(|t| !t.is_empty());
+                    let token = text_of(&mut map)?;
+                    truncated |= token.is_some();
+                    // The AWS CLI makes up a token of its own.
+                    self.0.page.link.next = self.0.page.link.next.take().or(token);
+                }
+                "NextContinuationToken" | "NextMarker" => {
+                    let token = text_of(&mut map)?;
+                    self.0.page.link.next = token.or(self.0.page.link.next.take());
                 }
                 "kind" => {
                     let kind = map.next_value::<Option<String>>()?;
@@ -239,13 +250,15 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                 }
                 "IsTruncated" => truncated |= map.next_value::<Option<bool>>()? == Some(true),
                 "Prefix" | "Delimiter" => {
-                    if map.next_value::<Option<String>>()?.is_some_and(|text| !text.is_empty()) {
+                    if text_of(&mut map)?.is_some() {
                         self.0.part = Some(Part::Filtered);
                     }
                 }
                 "StartAfter" | "ContinuationToken" | "Marker" | "KeyMarker" => {
-                    if map.next_value::<Option<String>>()?.is_some_and(|text| !text.is_empty()) {
+                    if let Some(text) = text_of(&mut map)? {
                         self.0.part.get_or_insert(Part::Continued);
+                        let Link { token, after, .. } = &mut self.0.page.link;
+                        *(if key == "ContinuationToken" { token } else { after }) = Some(text);
                     }
                 }
                 "prefixes" | "CommonPrefixes" => {
@@ -294,6 +307,11 @@ impl<'de, R: BufRead> Visitor<'de> for ItemsSeed<'_, '_, R> {
         }
         Ok(())
     }
+}
+
+/// Returns the text of a member, unless it is empty.
+fn text_of<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<String>, A::Error> {
+    Ok(map.next_value::<Option<String>>()?.filter(|text| !text.is_empty()))
 }
 
 /// Counts skipped entries.

@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use super::entry::{Bad, Item, Part, Sink, Skipped, Taken};
 use super::fields;
+use super::link::Link;
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::{NO_LISTING, Piece, Pieces, percent_decoded};
@@ -22,6 +23,9 @@ struct Page {
     encoded: bool,
     truncated: bool,
     part: Option<Part>,
+    link: Link,
+    /// The key or marker of the next page.
+    next_marker: Option<String>,
     /// Entries that wait for the end of the page, because `EncodingType` may follow them.
     entries: Vec<Entry>,
     /// Bytes of their keys.
@@ -79,7 +83,13 @@ pub(super) fn read<R: BufRead>(
                         if !text.trim().is_empty() =>
                     {
                         listing.page.part.get_or_insert(Part::Continued);
+                        let Link { token, after, .. } = &mut listing.page.link;
+                        *(if name == "ContinuationToken" { token } else { after }) = Some(text);
                     }
+                    (1, "NextContinuationToken") if !text.is_empty() => {
+                        listing.page.link.next = Some(text);
+                    }
+                    (1, "NextMarker") if !text.is_empty() => listing.page.next_marker = Some(text),
                     (1, "IsTruncated") => listing.page.truncated = text.trim() == "true",
                     (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
                     (2, "Key") => entry.key = Some(text),
@@ -117,14 +127,26 @@ impl Listing<'_> {
     fn end_page(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.flush(sink)?;
         self.pages += 1;
-        let Page { truncated, part, .. } = std::mem::take(&mut self.page);
+        let Page { encoded, truncated, part, mut link, next_marker, .. } =
+            std::mem::take(&mut self.page);
+        // Keys and markers are encoded, tokens are not.
+        let text = |text: String| String::from_utf8_lossy(&decoded(&text, encoded)).into_owned();
+        link.after = link.after.map(text);
+        link.next = link.next.or_else(|| next_marker.map(text));
         part.into_iter().for_each(|part| sink.part(part));
+        sink.link(link);
         sink.page(self.bucket, self.kind, truncated)
     }
 
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
         self.page.bytes = 0;
-        for entry in std::mem::take(&mut self.page.entries) {
+        let entries = std::mem::take(&mut self.page.entries);
+        for entry in [entries.first(), entries.last()].into_iter().flatten() {
+            if let Some(key) = self.key(entry) {
+                self.page.link.add_key(&String::from_utf8_lossy(&key));
+            }
+        }
+        for entry in entries {
             self.position += 1;
             if let Err(reason) = self.take(&entry, sink)? {
                 let content = self.line(&entry);
@@ -152,12 +174,7 @@ impl Listing<'_> {
     }
 
     fn key<'e>(&self, entry: &'e Entry) -> Option<Cow<'e, [u8]>> {
-        let key = entry.key.as_deref()?;
-        Some(if self.page.encoded {
-            percent_decoded(&key.replace('+', " ")).into()
-        } else {
-            key.as_bytes().into()
-        })
+        Some(decoded(entry.key.as_deref()?, self.page.encoded))
     }
 
     fn line(&self, entry: &Entry) -> Vec<u8> {
@@ -165,5 +182,14 @@ impl Listing<'_> {
             .field("fullPath", self.key(entry))
             .attributes(&entry.texts)
             .into_line()
+    }
+}
+
+/// Decodes a key or marker.
+fn decoded(text: &str, is_encoded: bool) -> Cow<'_, [u8]> {
+    if is_encoded {
+        percent_decoded(&text.replace('+', " ")).into()
+    } else {
+        text.as_bytes().into()
     }
 }

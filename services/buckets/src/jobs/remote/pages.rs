@@ -144,7 +144,8 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Passes on the entries after a key.
+/// Passes on the entries after a key. Links of pages are not passed on, because each page was
+/// requested with the marker of the one before it.
 struct Entries<'a> {
     sink: &'a mut dyn PageSink,
     /// The key of the last entry to skip.

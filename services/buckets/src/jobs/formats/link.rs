@@ -1,0 +1,96 @@
+//! How the pages of a listing are linked.
+
+use serde::{Deserialize, Serialize};
+
+/// The links of a page to the pages before and after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Link {
+    /// The token that it continues from.
+    pub token: Option<String>,
+    /// The key or marker that it continues after.
+    pub after: Option<String>,
+    /// The token or marker of the next page.
+    pub next: Option<String>,
+    first: Option<String>,
+    last: Option<String>,
+}
+
+/// The end of a truncated page, where the next one continues.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageEnd {
+    /// The token or marker of the next page.
+    next: Option<String>,
+    /// The last key so far.
+    last: Option<String>,
+}
+
+impl Link {
+    /// Adds the next key of the page.
+    pub(super) fn add_key(&mut self, key: &str) {
+        if self.first.is_none() {
+            self.first = Some(key.to_owned());
+        }
+        key.clone_into(self.last.get_or_insert_default());
+    }
+
+    /// Returns true if the page continues at this end. Without a token or marker, its keys decide.
+    pub fn follows(&self, end: &PageEnd) -> bool {
+        match (&self.token, &self.after) {
+            (Some(_), _) => self.token == end.next,
+            (None, Some(_)) => self.after == end.next || self.after == end.last,
+            (None, None) => self.first > end.last,
+        }
+    }
+
+    /// Returns the end of the page. `before` is the end that it continues.
+    pub fn end(self, before: Option<PageEnd>) -> PageEnd {
+        PageEnd { next: self.next, last: self.last.or(before.and_then(|end| end.last)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn some(text: &str) -> Option<String> {
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    #[rstest]
+    #[case::token("t", "", "b", true)]
+    #[case::other_token("u", "", "b", false)]
+    #[case::token_counts_before_start("t", "0", "b", true)]
+    #[case::marker("", "t", "b", true)]
+    #[case::last_key("", "a", "b", true)]
+    #[case::other_key("", "aa", "b", false)]
+    #[case::key_above("", "", "b", true)]
+    #[case::key_below("", "", "a", false)]
+    #[case::no_key("", "", "", false)]
+    fn page_follows_end(
+        #[case] token: &str,
+        #[case] after: &str,
+        #[case] key: &str,
+        #[case] expected: bool,
+    ) {
+        let end = PageEnd { next: some("t"), last: some("a") };
+        let mut link = Link { token: some(token), after: some(after), ..Link::default() };
+        if !key.is_empty() {
+            link.add_key(key);
+        }
+        assert_eq!(link.follows(&end), expected);
+    }
+
+    #[test]
+    fn end_without_token_is_followed_by_key_only() {
+        let mut page = Link::default();
+        page.add_key("a");
+        let end = page.end(None);
+        let token = Link { token: some("t"), ..Link::default() };
+        let after = Link { after: some("a"), ..Link::default() };
+        assert!(!token.follows(&end) && after.follows(&end));
+        let empty = after.end(Some(end.clone()));
+        assert_eq!(empty, end, "a page without keys keeps the last key");
+    }
+}
