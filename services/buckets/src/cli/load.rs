@@ -12,9 +12,9 @@ use crate::jobs::{self, CheckpointPolicy, JobContext, JobError, LoadOptions, Rep
 const STATUSES: &str = "\
 Exit status:
   0  published
-  1  failed, or published with incomplete sources
+  1  failed, also if the sources have no lines; or published with incomplete sources
   2  usage
-  3  more bad lines than --max-errors; nothing was published
+  3  more bad lines than --max-errors, or only bad lines; nothing was published
   4  buckets of more than --protected-files files would lose more than --protected-percent of them;
      nothing was published, and --resume RUN --accept-removals publishes the run";
 

@@ -33,6 +33,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
         intake.end_source();
     }
     intake.judge()?;
+    intake.refuse_empty(&options.sources)?;
     let tally = intake.state.tally.clone();
     Ok(Report { tally, seconds: started.elapsed().as_secs_f64(), ..Report::default() })
 }

@@ -11,6 +11,7 @@ use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
 use super::reject_file::RejectFile;
 use super::remote::Place;
+use super::sources::Source;
 use crate::engine::{NamedBucket, NewFile};
 use crate::store::rejected_lines::{self, Rejected};
 use crate::store::{buckets, removals};
@@ -39,9 +40,9 @@ pub struct Intake {
     continued: Option<usize>,
     /// Why the current page is only a part of its bucket.
     part: Option<Part>,
-    /// Whether reject files replace the files of their buckets as well.
     /// How the current page is linked, unless pages are requested one after another.
     link: Option<Link>,
+    /// Whether reject files replace the files of their buckets as well.
     pub replaces_rejected: bool,
     /// True if files are only counted.
     pub is_dry_run: bool,
@@ -79,8 +80,8 @@ impl Intake {
             is_reject_file: false,
             continued: None,
             part: None,
-            replaces_rejected: false,
             link: None,
+            replaces_rejected: false,
             is_dry_run: false,
             skip: 0,
             buckets: KnownBuckets::read(pools, largest)?,
@@ -100,8 +101,8 @@ impl Intake {
         self.latest = None;
         self.is_reject_file = false;
         self.part = None;
-        self.skip = self.state.events;
         self.link = None;
+        self.skip = self.state.events;
         self.state.events = 0;
     }
 
@@ -338,7 +339,30 @@ impl Intake {
 
     /// Fails at the end if too many lines are bad, or all of them without an explicit number.
     pub fn judge(&self) -> Result<(), JobError> {
-        self.judge_from(JUDGED_FROM)
+        self.judge_from(JUDGED_FROM)?;
+        let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());
+        let is_limited =
+            matches!(self.max_errors, MaxErrors::Percent(share) if share < MaxErrors::ALL);
+        if is_limited && bad > 0 && bad == lines {
+            return Err(JobError::TooManyBad { bad, lines });
+        }
+        Ok(())
+    }
+
+    /// Fails if the sources have no line and name no bucket.
+    pub fn refuse_empty(&self, sources: &[Source]) -> Result<(), JobError> {
+        let IntakeState { tally, named, .. } = &self.state;
+        if !tally.is_empty() || !named.is_empty() {
+            return Ok(());
+        }
+        let name = match sources {
+            [source] if source.is_stdin() => "standard input".to_owned(),
+            [source] => source.name(),
+            _ => format!("each of the {} sources", sources.len()),
+        };
+        Err(JobError::Invalid(format!(
+            "{name} has no lines, so nothing was loaded; check what made the list"
+        )))
     }
 
     /// Fails if too many lines are bad; checks their share from this number of lines.
@@ -426,6 +450,9 @@ impl Sink for Intake {
                 }
                 self.name(target.id);
                 self.state.named.insert(target.id, truncated);
+                if let Some(link) = link.filter(|_| truncated) {
+                    self.state.ends.insert(target.id, link.end(end.filter(|_| follows)));
+                }
             }
             Ok(_) => {}
             // Its entries were rejected for the same reason, unless it has none.
@@ -439,6 +466,10 @@ impl Sink for Intake {
         self.part = self.part.filter(|_| why == Part::Continued).or(Some(why));
     }
 
+    fn link(&mut self, link: Link) {
+        self.link = Some(link);
+    }
+
     fn rejected(&mut self) -> Result<(), JobError> {
         self.is_reject_file = true;
         if !self.replaces_rejected {
@@ -450,16 +481,9 @@ impl Sink for Intake {
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
         if self.is_old() {
-                if let Some(link) = link.filter(|_| truncated) {
-                    self.state.ends.insert(target.id, link.end(end.filter(|_| follows)));
-                }
             return Ok(());
         }
         self.note_incomplete(&reason);
         self.reject(&Bad { position: 0, reason, content: Vec::new() })
     }
 }
-    fn link(&mut self, link: Link) {
-        self.link = Some(link);
-    }
-

@@ -124,7 +124,7 @@ impl Loader {
             let why = "the sources name no bucket: the index is unchanged";
             return Err(JobError::Invalid(why.to_owned()));
         }
-        Ok(())
+        self.intake.refuse_empty(&sources)
     }
 
     /// Ends a source. `unreachable` is the reason the host of a listing cannot be reached.

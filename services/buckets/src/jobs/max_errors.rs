@@ -11,6 +11,11 @@ pub enum MaxErrors {
     Percent(f64),
 }
 
+impl MaxErrors {
+    /// The percentage that allows only bad lines.
+    pub const ALL: f64 = 100.0;
+}
+
 impl std::str::FromStr for MaxErrors {
     type Err = String;
 

@@ -32,6 +32,12 @@ impl Tally {
         self.files + self.bad + self.skipped_directory_markers + self.skipped_removed
     }
 
+    /// Returns true if nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.lines() + self.skipped_prefixes + self.skipped_versions == 0
+            && self.incomplete.is_empty()
+    }
+
     /// Counts a skipped entry.
     pub fn skip(&mut self, what: Skipped) {
         match what {

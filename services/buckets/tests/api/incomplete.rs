@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use buckets::Settings;
 use buckets::jobs::{
-    CheckpointPolicy, JobError, LoadOptions, dry_run, export, load, rebuild_from,
+    CheckpointPolicy, JobError, LoadOptions, MaxErrors, dry_run, export, load, rebuild_from,
     resume, status, verify,
 };
 use rstest::rstest;
@@ -108,7 +108,9 @@ fn rebuild_command_fails_on_incomplete_source() {
 
 /// Returns whether a source is complete, and its number of files.
 fn tried(fixture: &Fixture, path: &Path) -> (bool, u64) {
-    let report = dry_run(&fixture.context, &Fixture::options(&[path.to_owned()])).unwrap();
+    let max_errors = MaxErrors::Count(9);
+    let options = LoadOptions { max_errors, ..Fixture::options(&[path.to_owned()]) };
+    let report = dry_run(&fixture.context, &options).unwrap();
     (report.tally.incomplete.is_empty(), report.tally.files)
 }
 

@@ -6,8 +6,10 @@ use buckets::engine::{Limits, Mode};
 use buckets::jobs::{JobError, MaxErrors, Session, dry_run, export, status, verify};
 use buckets::model::FileQuery;
 use buckets::store::{load_runs, rejected_lines};
+use rstest::rstest;
 
 use crate::app::{Fixture, line, samples};
+use crate::program::{Program, text};
 
 const A: &str = "a.s3.amazonaws.com";
 const B: &str = "b.s3.amazonaws.com";
@@ -361,4 +363,29 @@ fn second_load_reports_running_load() {
     fixture.load(&[samples()]).unwrap();
     let status = status(&fixture.context).unwrap();
     assert_eq!(status["runs"][1]["state"], "failed", "its process is gone");
+}
+
+#[rstest]
+#[case::no_line("", 1, "has no lines, so nothing was loaded; check what made the list")]
+#[case::blank_line("\n", 1, "has no lines")]
+#[case::header_only("bucket,path,size\n", 1, "has no lines")]
+#[case::bad_lines("{\"a\":1}\nnope\n", 3, "2 of 2 lines are bad: nothing was published")]
+#[case::answer(r#"{"query":{},"files":[{"bucket":"b"}]}"#, 3, "1 of 1 lines are bad")]
+fn source_without_any_file_fails(#[case] content: &str, #[case] code: i32, #[case] why: &str) {
+    let program = Program::new();
+    let whole = program.source(1, 3);
+    program.done(&["load", text(&whole)]);
+    let format = if content.starts_with("bucket") { "csv" } else { "ndjson" };
+    let path = program.folder().write(format!("list.{format}"), content);
+    for more in [&[][..], &["--dry-run"]] {
+        let ran = program.run(&[&["load", text(&path)], more].concat());
+        assert_eq!(ran.code, Some(code), "{}", ran.errors);
+        assert!(ran.errors.contains(why), "{}", ran.errors);
+    }
+    let status = program.status();
+    assert_eq!((&status["runs"][0]["state"], &status["open_run"]), (&"failed".into(), &().into()));
+    assert_eq!(program.run(&["rebuild", text(&path)]).code, Some(code));
+    assert_eq!(program.published(), (Some(1), 3));
+    let both = program.run(&["load", text(&path), text(&whole), "--max-errors", "50%"]);
+    assert_eq!(both.code, Some(0), "other sources have files: {}", both.errors);
 }
