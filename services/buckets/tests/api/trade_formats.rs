@@ -209,6 +209,15 @@ fn rounded_sizes_are_bad() {
     }
 }
 
+#[test]
+fn sizes_in_bytes_with_unit_are_read() {
+    let text = "2022-10-25 02:57:46   10 Bytes a b.txt\n2022-10-25 02:57:46    0 Bytes c.txt\n";
+    let (report, lines) = loaded("list.txt", text, Some(BOX));
+    assert_eq!(report.tally.bad, 0);
+    let files = [expected(BOX, "aws", "a b.txt", 10), expected(BOX, "aws", "c.txt", 0)];
+    assert_eq!(lines[..2], files);
+}
+
 #[rstest]
 #[case::only_known_members("list.json", r#"{"RequestCharged":null,"Prefix":""}"#)]
 #[case::no_contents(

@@ -77,7 +77,9 @@ impl Source<'_> {
             return Ok(Err(reason.to_owned()));
         };
         if !is_number(size) {
-            return Ok(Err("the size is rounded: list without --human-readable".to_owned()));
+            return Ok(Err(
+                "the size is rounded or not aligned: list without --human-readable".to_owned()
+            ));
         }
         let texts = Attributes::from_fn(|attribute| match attribute {
             Attribute::Size => Some(size),

@@ -25,6 +25,11 @@ pub(super) enum Line<'a> {
     },
 }
 
+/// Width of the sizes of `aws s3 ls`, which are aligned to the right.
+const AWS_SIZE: usize = 10;
+/// Units of `aws s3 ls --human-readable`. Sizes in bytes are exact.
+const AWS_UNITS: [&str; 8] = ["Bytes", "Byte", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
 /// Returns the tool whose listings have this line.
 pub(super) fn recognised(line: &str) -> Option<Tool> {
     match parsed(line)? {
@@ -62,7 +67,6 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     }
     // 2022-10-25 02:57:46       1234 path
     let (time, rest) = rest.split_once(' ')?;
-    let (size, path) = rest.trim_start().split_once(' ')?;
     let has_shape = |text: &str, separators: [u8; 2], places: [usize; 2], length: usize| {
         text.len() == length
             && text.bytes().enumerate().all(|(place, byte)| match place {
@@ -77,16 +81,35 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     let date = format!("{first} {time}");
     let bucket = None;
     if has_shape(first, [b'/'; 2], [4, 7], 10) {
+        let (size, path) = rest.trim_start().split_once(' ')?;
         let path = path.strip_prefix(' ').unwrap_or(path);
         return Some(Line::File { tool: Tool::S5cmd, bucket, path, size, date });
     }
-    has_shape(first, [b'-'; 2], [4, 7], 10).then_some(Line::File {
-        tool: Tool::Aws,
-        bucket,
-        path,
-        size,
-        date,
-    })
+    if !has_shape(first, [b'-'; 2], [4, 7], 10) {
+        return None;
+    }
+    let (size, path) = aws_size(rest)?;
+    Some(Line::File { tool: Tool::Aws, bucket, path, size, date })
+}
+
+/// Splits the size and the path of `aws s3 ls`. The size has its unit if it is rounded, or if only
+/// lost alignment leaves open whether the unit is the beginning of the path.
+fn aws_size(rest: &str) -> Option<(&str, &str)> {
+    let field = rest.trim_start();
+    let indent = rest.len() - field.len();
+    let (number, path) = field.split_once(' ')?;
+    let split = |unit: &'static str| Some((unit, path.strip_prefix(unit)?.strip_prefix(' ')?));
+    let Some((unit, path_after_unit)) = AWS_UNITS.into_iter().find_map(split) else {
+        return Some((number, path));
+    };
+    let with_unit = &field[..number.len() + 1 + unit.len()];
+    let is_exact = unit.starts_with("Byte");
+    if is_number(number) && (!is_exact || indent + number.len() >= AWS_SIZE) {
+        return Some((number, path));
+    }
+    let is_aligned = indent + with_unit.len() == AWS_SIZE;
+    let size = if is_exact && is_aligned { number } else { with_unit };
+    Some((size, path_after_unit))
 }
 
 /// Returns true for digits only.
@@ -121,6 +144,24 @@ mod tests {
             panic!("{line}")
         };
         assert_eq!((tool, bucket, path, size), (expected, in_bucket, at, "1234"));
+    }
+
+    #[rstest]
+    #[case("   10 Bytes a b.txt", "10", "a b.txt")]
+    #[case("    0 Bytes dir/", "0", "dir/")]
+    #[case("     1 Byte  a", "1", " a")]
+    #[case(" 1023 Bytes a", "1023", "a")]
+    #[case("    1.2 KiB a b.txt", "1.2 KiB", "a b.txt")]
+    #[case(" 1023.9 MiB a", "1023.9 MiB", "a")]
+    #[case("         10 Bytes a.txt", "10", "Bytes a.txt")]
+    #[case(" 12345678901 Bytes a.txt", "12345678901", "Bytes a.txt")]
+    #[case("          1 KiB a", "1", "KiB a")]
+    #[case("         10 Bytes", "10", "Bytes")]
+    #[case(" 10 Bytes a.txt", "10 Bytes", "a.txt")]
+    fn aws_sizes_may_have_units(#[case] columns: &str, #[case] expected: &str, #[case] at: &str) {
+        let line = format!("2022-10-25 02:57:46{columns}");
+        let Some(Line::File { path, size, .. }) = parsed(&line) else { panic!("{line}") };
+        assert_eq!((size, path), (expected, at));
     }
 
     #[rstest]
