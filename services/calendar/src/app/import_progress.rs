@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::import_writes::Outcome;
 use crate::ical::{Component, Entry, Warning};
+use crate::model::revision::Revision;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
 /// Number of events per transaction; other writers wait for all of them.
@@ -137,7 +138,9 @@ pub struct Series {
     pub parent: Option<i64>,
     /// Names of events that are overridden by their day, by the names of the overrides.
     pub by_day: HashMap<String, String>,
-    /// Whether the file has an older revision of it than an earlier file.
+    /// Its revision, once its events are written.
+    pub revision: Option<Revision>,
+    /// Whether the file has an older revision of it than another file.
     pub is_outdated: bool,
 }
 

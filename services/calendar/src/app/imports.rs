@@ -212,14 +212,19 @@ impl Import {
         (component, entry): (&Component, &Entry),
         slice: TimeSlice,
     ) -> Result<bool, Error> {
-        let mut so_far = match self.so_far.entry.take() {
+        let begun = self.so_far.entry.take();
+        // Another import may have written a later revision between two transactions of an entry.
+        if self.is_outdated(db, entry)? {
+            let message = match begun {
+                None => "an earlier file had a later revision of it; it was skipped",
+                Some(_) => "another import wrote a later revision of it; the rest was skipped",
+            };
+            self.so_far.warn(component, message.to_owned());
+            self.so_far.count(Outcome::Skipped);
+            return Ok(true);
+        }
+        let mut so_far = match begun {
             Some(so_far) => so_far,
-            None if self.is_outdated(db, entry)? => {
-                let message = "an earlier file had a later revision of it; it was skipped";
-                self.so_far.warn(component, message.to_owned());
-                self.so_far.count(Outcome::Skipped);
-                return Ok(true);
-            }
             None => {
                 for warning in &entry.warnings {
                     self.so_far.warn(component, warning.clone());
@@ -266,6 +271,7 @@ impl Import {
                 return Ok(true);
             }
             if slice.is_over(self.so_far.done) {
+                self.note_revision(db, entry)?;
                 self.so_far.entry = Some(so_far);
                 return Ok(false);
             }
@@ -291,11 +297,13 @@ impl Import {
             }
             so_far.kept.insert(occurrence.external_id.clone());
         }
+        let revision = self.revision(entry);
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()
         {
-            series.parent = so_far.parent;
+            (series.parent, series.revision) = (so_far.parent, revision);
         }
+        self.note_revision(db, entry)?;
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
         if so_far.repeated
             && is_whole
@@ -303,14 +311,6 @@ impl Import {
         {
             self.so_far.entry = Some(so_far);
             return Ok(false);
-        }
-        if let Some(revision) = self.revision(entry) {
-            let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
-            let known = imported::revision(db, name)?;
-            let revision = revision.after(known);
-            if known != Some(revision) {
-                imported::note_revision(db, name, revision)?;
-            }
         }
         Ok(true)
     }
@@ -325,18 +325,26 @@ impl Import {
         entry.revision.filter(|_| !self.own().is_author)
     }
 
-    /// Returns whether an earlier file had a later revision of an entry, or of the series that it
+    /// Records the revision of an entry.
+    fn note_revision(&self, db: &mut Db, entry: &Entry) -> Result<(), Error> {
+        if let Some(revision) = self.revision(entry) {
+            let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
+            imported::note_revision(db, name, revision)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether another file had a later revision of an entry, or of the series that it
     /// overrides.
     fn is_outdated(&mut self, db: &mut Db, entry: &Entry) -> Result<bool, Error> {
-        if entry.replaces.is_some()
-            && self.series.get(&entry.uid).is_some_and(|series| series.is_outdated)
+        let series = self.series.get(&entry.uid).filter(|_| entry.replaces.is_some());
+        if let Some(Series { is_outdated, revision, .. }) = series
+            && (*is_outdated || imported::is_outdated(db, &entry.uid, *revision)?)
         {
             return Ok(true);
         }
-        let Some(revision) = self.revision(entry) else { return Ok(false) };
         let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
-        let known = imported::revision(db, name)?;
-        let is_outdated = known.is_some_and(|known| revision.is_older_than(&known));
+        let is_outdated = imported::is_outdated(db, name, self.revision(entry))?;
         if is_outdated && entry.replaces.is_none() {
             self.series.entry(entry.uid.clone()).or_default().is_outdated = true;
         }

@@ -132,6 +132,8 @@ fn write(
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use clap::Parser;
     use database::DatabaseError;
     use domain::{Clock, SystemClock};
@@ -139,10 +141,10 @@ mod tests {
 
     use super::*;
     use crate::config::Settings;
-    use crate::model::role::{Role, User};
+    use crate::model::role::Role;
     use crate::store::media::Media;
     use crate::store::sql::Sql;
-    use crate::store::{MIGRATIONS, users};
+    use crate::store::{MIGRATIONS, imported, users};
 
     /// More events than one transaction takes.
     const EVENTS: u64 = 300;
@@ -169,6 +171,25 @@ mod tests {
 
     const FAULTY: &str = "BEGIN:VEVENT\nUID:faulty\nEND:VEVENT\n";
 
+    fn state_of(database: &Database) -> State {
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let add = |db: &mut Db| users::add(db, "editor", "Editor", Role::Editor);
+        pools.write_blocking(add).unwrap();
+        let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
+        State::new(pools, SystemClock::shared(), site, media)
+    }
+
+    /// Writes a file with these entries and begins its import.
+    fn begin(database: &Database, state: &State, name: &str, entries: &str) -> (Import, PathBuf) {
+        let text = format!("BEGIN:VCALENDAR\n{entries}END:VCALENDAR\n");
+        let path = database.folder().join(name);
+        std::fs::write(&path, &text).unwrap();
+        let overview = Overview::of(state, text.as_bytes()).unwrap();
+        let urls = Urls { base: String::new(), alias: false };
+        let user = state.pools.read_blocking(first_user).unwrap();
+        (Import::new(user, urls, ImportLimits::default(), overview), path)
+    }
+
     /// Imports a file, where `judge` decides the outcome of each attempt by its number. Returns the
     /// outcome, the progress and the number of events.
     fn attempt_of(
@@ -176,19 +197,9 @@ mod tests {
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
     ) -> (Result<(), Error>, Progress, u64) {
         let database = Database::new();
-        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
-        let add = |db: &mut Db| users::add(db, "editor", "Editor", Role::Editor);
-        let id = pools.write_blocking(add).unwrap();
-        let user = User { id, login: "editor".to_owned(), role: Role::Editor };
-        let (site, media) = (Line::parse_from(["calendar"]).site, Media::new("media".into()));
-        let state = State::new(pools, SystemClock::shared(), site, media);
-        let text = format!("BEGIN:VCALENDAR\n{entries}END:VCALENDAR\n");
-        let path = database.folder().join("events.ics");
-        std::fs::write(&path, &text).unwrap();
+        let state = state_of(&database);
+        let (mut import, path) = begin(&database, &state, "events.ics", entries);
         let file = File::open(&path).unwrap();
-        let overview = Overview::of(&state, text.as_bytes()).unwrap();
-        let urls = Urls { base: String::new(), alias: false };
-        let mut import = Import::new(user, urls, ImportLimits::default(), overview);
         let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
         let (mut queue, mut attempts) = (writer_queue(&state.pools), 0);
         let outcome = write(&state, &mut import, &file, &progress, |import| {
@@ -208,12 +219,68 @@ mod tests {
         (outcome, import.so_far().clone(), u64::try_from(rows).unwrap())
     }
 
+    /// Returns a time after this number of days.
+    fn day(days: i64) -> String {
+        let day = SystemClock.now() + jiff::SignedDuration::from_hours(24 * days);
+        day.strftime("%Y%m%dT100000Z").to_string()
+    }
+
+    #[test]
+    fn later_revision_remains_after_an_older_file_imported_at_the_same_time() {
+        let (first, second) = (day(1), day(2));
+        let text = |sequence: u8, moved: &str| {
+            format!(
+                "BEGIN:VEVENT\nUID:daily\nSEQUENCE:{sequence}\nDTSTART:{first}\nSUMMARY:{sequence}\n\
+                 RRULE:FREQ=DAILY;COUNT=400\nEND:VEVENT\n{moved}"
+            )
+        };
+        let moved = format!(
+            "BEGIN:VEVENT\nUID:daily\nRECURRENCE-ID:{second}\nSEQUENCE:1\nDTSTART:{second}\n\
+             SUMMARY:1\nEND:VEVENT\n"
+        );
+        let (old, new) = (text(1, &moved), text(2, ""));
+        // The second file is imported within the series of the first one, or before its override.
+        for (is_old_first, is_within, skipped) in
+            [(true, true, (2, 0)), (true, false, (1, 0)), (false, true, (0, 2))]
+        {
+            let database = Database::new();
+            let state = state_of(&database);
+            let (one, other) = if is_old_first { (&old, &new) } else { (&new, &old) };
+            let (mut import, path) = begin(&database, &state, "one.ics", one);
+            let (_, other) = begin(&database, &state, "other.ics", other);
+            let other = Input::at(&other).unwrap();
+            let file = File::open(&path).unwrap();
+            let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
+            let (mut queue, mut between) = (writer_queue(&state.pools), None);
+            let outcome = write(&state, &mut import, &file, &progress, |import| {
+                let more = write_batch(&mut queue, import, |db, import| import.write(&state, db))?;
+                let so_far = import.so_far();
+                if between.is_none() && (so_far.passes == 1 || so_far.entry.is_some() && is_within)
+                {
+                    assert_eq!(so_far.entry.is_some(), is_within);
+                    let report = super::import(&state, &other, ImportOptions::default()).unwrap();
+                    between = Some(report);
+                }
+                Ok(more)
+            });
+            outcome.unwrap();
+            let (one, other) = (import.into_report(), between.unwrap());
+            assert_eq!((one.skipped, other.skipped), skipped, "{one}; {other}");
+            let count = |db: &mut Db| -> Result<_, DatabaseError> {
+                let of = |title: &str| {
+                    format!("select count(*) as n from events where title = '{title}'")
+                };
+                let titles =
+                    (Sql::new(db, &of("1")).number(db)?, Sql::new(db, &of("2")).number(db)?);
+                Ok((titles, imported::revision(db, "daily")?.unwrap().sequence))
+            };
+            let known = state.pools.read_blocking(count).unwrap();
+            assert_eq!(known, ((0, 400), Some(2)), "{is_old_first} {is_within}");
+        }
+    }
+
     #[test]
     fn long_series_is_split_into_transactions() {
-        let day = |days: i64| {
-            let day = SystemClock.now() + jiff::SignedDuration::from_hours(24 * days);
-            day.strftime("%Y%m%dT100000Z").to_string()
-        };
         let (first, second) = (day(1), day(2));
         let daily = format!(
             "BEGIN:VEVENT\nUID:daily\nDTSTART:{first}\nRRULE:FREQ=DAILY;COUNT=400\nEND:VEVENT\n"

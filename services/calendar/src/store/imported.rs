@@ -89,8 +89,27 @@ pub fn override_revisions(
     Ok(rows.into_iter().map(revision).collect())
 }
 
-/// Records the revision of an entry.
+/// Returns whether a later revision of an entry than this one is recorded.
+pub fn is_outdated(
+    db: &mut Db,
+    name: &str,
+    revision: Option<Revision>,
+) -> Result<bool, DatabaseError> {
+    let Some(revision) = revision else { return Ok(false) };
+    let known = self::revision(db, name)?;
+    Ok(known.is_some_and(|known| revision.is_older_than(&known)))
+}
+
+/// Records the revision of an entry, unless a later one is recorded.
 pub fn note_revision(db: &mut Db, name: &str, revision: Revision) -> Result<(), DatabaseError> {
+    let known = self::revision(db, name)?;
+    if known.is_some_and(|known| revision.is_older_than(&known)) {
+        return Ok(());
+    }
+    let revision = revision.after(known);
+    if known == Some(revision) {
+        return Ok(());
+    }
     let number = |number: Option<i64>| number.map_or("null".to_owned(), |n| n.to_string());
     let text = "insert into imported_revisions (name, sequence, modified, stamped) values (";
     let mut sql = Sql::new(db, text);
