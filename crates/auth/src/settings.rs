@@ -33,6 +33,19 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.open(&self.shell.data_dir, info.name, migrations)
     }
 
+    /// Opens the database of a command that must not change it.
+    ///
+    /// # Errors
+    ///
+    /// As [`DatabaseSettings::open_unchanged`].
+    pub fn open_unchanged(
+        &self,
+        info: &ServiceInfo,
+        migrations: &[&Migrations],
+    ) -> Result<Pools, DatabaseError> {
+        self.database.open_unchanged(&self.shell.data_dir, info.name, migrations)
+    }
+
     /// Runs the command `migrate`.
     ///
     /// # Errors

@@ -104,7 +104,39 @@ impl DatabaseSettings {
         } else {
             refuse_pending(&mut db, name, migrations)?;
         }
-        Ok(Pools::new(connector, self.db_pool, Duration::from_millis(self.db_wait_ms)))
+        Ok(self.pools(connector))
+    }
+
+    /// Opens the database of a command that must not change it, such as a dry run. Neither creates nor
+    /// migrates it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let settings = database::DatabaseSettings::default();
+    /// assert!(settings.open_unchanged(folder.path(), "notes", &[]).is_err());
+    /// assert!(!folder.path().join("notes.db").exists());
+    /// settings.open(folder.path(), "notes", &[])?;
+    /// settings.open_unchanged(folder.path(), "notes", &[])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator: no database, pending migrations, unknown
+    /// scheme, unusable file or server.
+    pub fn open_unchanged(
+        &self,
+        data_dir: &Path,
+        name: &str,
+        migrations: &[&Migrations],
+    ) -> Result<Pools, DatabaseError> {
+        if let Some(path) = self.missing_file(data_dir, name)? {
+            let path = path.display();
+            let text = format!("the database {path} does not exist; nothing was created");
+            return Err(DatabaseError::Setup(text));
+        }
+        let connector = self.connector(data_dir, name)?;
+        refuse_pending(&mut connector.connect(Role::Job)?, name, migrations)?;
+        Ok(self.pools(connector))
     }
 
     /// Migrates the database and returns the applied versions.
@@ -152,6 +184,10 @@ impl DatabaseSettings {
             Some(url) => Target::parse(url),
             None => Ok(Target::file_in(data_dir, name)),
         }
+    }
+
+    fn pools(&self, connector: Connector) -> Pools {
+        Pools::new(connector, self.db_pool, Duration::from_millis(self.db_wait_ms))
     }
 
     fn connector(&self, data_dir: &Path, name: &str) -> Result<Connector, DatabaseError> {

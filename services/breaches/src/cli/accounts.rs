@@ -79,6 +79,14 @@ pub struct LoadFlags {
 }
 
 impl AccountsCommand {
+    /// Returns whether the command only reports changes.
+    pub fn is_dry_run(&self) -> bool {
+        match self {
+            Self::Load(flags) => flags.dry_run,
+            Self::Clean { dry_run, .. } => *dry_run,
+        }
+    }
+
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         match self {

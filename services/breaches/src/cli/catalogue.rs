@@ -28,6 +28,12 @@ pub enum CatalogueCommand {
 }
 
 impl CatalogueCommand {
+    /// Returns whether the command only reports changes.
+    pub fn is_dry_run(&self) -> bool {
+        let Self::Import { dry_run, .. } = self;
+        *dry_run
+    }
+
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Import { file, deactivate_missing, yes, dry_run, output } = self;

@@ -101,10 +101,20 @@ enum Command {
 }
 
 impl Command {
+    /// Returns whether the command must not change the database.
+    fn is_dry_run(&self) -> bool {
+        match self {
+            Self::Catalogue(command) => command.is_dry_run(),
+            Self::Accounts(command) => command.is_dry_run(),
+            _ => false,
+        }
+    }
+
     /// Returns whether the command is useless without an existing database. A mistyped path must
     /// not create one.
     fn reads_only(&self) -> bool {
         matches!(self, Self::Doctor(_) | Self::Account(_) | Self::Job(_) | Self::Address(_))
+            || self.is_dry_run()
     }
 }
 
@@ -169,13 +179,23 @@ impl Cli {
         };
         let settings = self.settings.service.clone();
         let context = JobContext { pools, clock: SystemClock::shared(), settings };
-        jobs::first_start(&context)?;
+        if !self.is_dry_run() {
+            jobs::first_start(&context)?;
+        }
         Ok(context)
     }
 
     fn open(&self, database: &DatabaseSettings) -> anyhow::Result<Pools> {
         let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
-        Ok(database.open(&self.settings.shell.data_dir, Breaches::INFO.name, &migrations)?)
+        let (data_dir, name) = (&self.settings.shell.data_dir, Breaches::INFO.name);
+        Ok(match self.is_dry_run() {
+            true => database.open_unchanged(data_dir, name, &migrations)?,
+            false => database.open(data_dir, name, &migrations)?,
+        })
+    }
+
+    fn is_dry_run(&self) -> bool {
+        self.command.as_ref().is_some_and(Command::is_dry_run)
     }
 
     fn serves(&self) -> bool {

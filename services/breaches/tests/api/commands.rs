@@ -382,7 +382,14 @@ fn job_without_a_heartbeat_is_listed_as_interrupted() {
 fn mistyped_database_path_creates_no_file() {
     let folder = Folder::new();
     let path = folder.join("mistyped.db");
-    for arguments in [&["doctor"][..], &["job", "list"], &["account", "export", "--breach", "A"]] {
+    for arguments in [
+        &["doctor"][..],
+        &["job", "list"],
+        &["account", "export", "--breach", "A"],
+        &["catalogue", "import", "--dry-run", "-"],
+        &["accounts", "load", "--breach", "A", "--dry-run", "-"],
+        &["accounts", "clean", "--dry-run"],
+    ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_breaches"));
         command.args(arguments).env("DATABASE_URL", format!("sqlite://{}", path.display()));
         let output = command.output().unwrap();

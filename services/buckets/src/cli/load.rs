@@ -30,7 +30,7 @@ pub struct LoadArguments {
     mode: Option<ModeArgument>,
     /// Read all sources without writing to the index
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Resume a stopped run
     #[arg(long, value_name = "RUN", conflicts_with_all = ["paths", "dry_run"])]
     resume: Option<u64>,

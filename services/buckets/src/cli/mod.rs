@@ -119,7 +119,15 @@ impl Cli {
             Command::Load(arguments) => {
                 let Settings { protected_files, protected_percent, .. } = self.settings.service;
                 let limit = RemovalLimit { files: protected_files, percent: protected_percent };
-                load::run(&self.context()?, arguments, self.checkpoints(), limit)
+                let context = match arguments.dry_run {
+                    true => {
+                        let pools =
+                            self.settings.open_unchanged(&Buckets::INFO, &ALL_MIGRATIONS)?;
+                        self.context_on(pools)?
+                    }
+                    false => self.context()?,
+                };
+                load::run(&context, arguments, self.checkpoints(), limit)
             }
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
@@ -181,8 +189,12 @@ impl Cli {
     }
 
     fn context(&self) -> anyhow::Result<JobContext> {
+        self.context_on(self.pools()?)
+    }
+
+    fn context_on(&self, pools: Pools) -> anyhow::Result<JobContext> {
         Ok(JobContext {
-            pools: self.pools()?,
+            pools,
             clock: Arc::new(SystemClock),
             generations: self.generations()?,
             memory_mb: self.settings.service.load_memory_mb,

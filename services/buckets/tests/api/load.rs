@@ -297,6 +297,15 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn dry_run_without_a_database_creates_nothing() {
+    let program = testkit::Program::new(env!("CARGO_BIN_EXE_buckets"));
+    let ran = program.pipe(&["load", "--dry-run", "-"], line(A, "1", 1, 1).as_bytes());
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("does not exist; nothing was created"), "{}", ran.errors);
+    assert_eq!(std::fs::read_dir(program.folder().path()).unwrap().count(), 0);
+}
+
+#[test]
 fn unreadable_source_starts_no_run() {
     let fixture = Fixture::new();
     let missing = fixture.folder.join("missing.ndjson");

@@ -16,7 +16,7 @@ pub struct ImportCommand {
     file: PathBuf,
     /// Write nothing and print what would be done. Other writers are blocked meanwhile
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,

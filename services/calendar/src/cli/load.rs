@@ -21,7 +21,7 @@ pub struct LoadCommand {
     upsert: bool,
     /// Write nothing and print what would be done. Other writers are blocked meanwhile
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Accept a file without lines instead of failing
     #[arg(long)]
     allow_empty: bool,

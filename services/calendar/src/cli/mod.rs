@@ -83,14 +83,14 @@ impl shell::Cli for Cli {
                 command.run(&self.open(Announce::WhenWritten)?, &Logins, SystemClock.unix())
             }
             Command::Users(command) => command.run(&self.open(Announce::WhenWritten)?),
-            Command::Load(command) => command.run(&self.state(Announce::WhenWritten)?),
+            Command::Load(command) => command.run(&self.state_for(command.dry_run)?),
             Command::Webhooks(command) => {
                 let reach = self.settings.service.webhook_reach();
                 command.run(&self.open(Announce::WhenWritten)?, &reach, SystemClock.unix())
             }
             Command::Import(command) => {
                 let base = self.settings.shell.public_url.clone();
-                command.run(&self.state(Announce::WhenWritten)?, base)
+                command.run(&self.state_for(command.dry_run)?, base)
             }
         }
     }
@@ -105,17 +105,31 @@ impl Cli {
         Ok(pools)
     }
 
+    /// Returns the state for a command that writes, or for its dry run, which creates nothing.
+    fn state_for(self, dry_run: bool) -> anyhow::Result<State> {
+        if !dry_run {
+            return self.state(Announce::WhenWritten);
+        }
+        self.settings.service.check()?;
+        let pools = self.settings.open_unchanged(&Calendar::INFO, &ALL_MIGRATIONS)?;
+        self.state_on(pools)
+    }
+
     fn state(self, announce: Announce) -> anyhow::Result<State> {
         let pools = self.open(announce)?;
-        let settings = self.settings.service;
-        let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
-        if let Some(folder) = &settings.media_dir {
+        if let Some(folder) = &self.settings.service.media_dir {
             // Reported at start rather than on the first upload.
-            let made = media.make_folder();
+            let made = Media::new(folder.clone()).make_folder();
             made.with_context(|| {
                 format!("cannot create the folder {} (MEDIA_DIR)", folder.display())
             })?;
         }
+        self.state_on(pools)
+    }
+
+    fn state_on(self, pools: Pools) -> anyhow::Result<State> {
+        let settings = self.settings.service;
+        let media = Media::new(settings.media_dir(&self.settings.shell.data_dir));
         let fetches = settings.image_mode == ImageMode::Fetch;
         let user_agent = concat!("calendar/", env!("CARGO_PKG_VERSION"));
         let webhooks = WebhookSender::new(settings.webhook_reach(), user_agent)?;
