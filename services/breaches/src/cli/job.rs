@@ -99,24 +99,17 @@ fn line(job: &Job) -> String {
     )
 }
 
-/// Runs the job again with its own parameters. It resumes at its checkpoint if its input is
-/// unchanged.
+/// Runs the job again with its own parameters, from its checkpoint. Its input must be unchanged.
 fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
     if matches!(job.state.as_str(), "done" | "cancelled") {
         bail!("job {} is {}", job.id, job.state);
     }
-    match job.kind.as_str() {
-        "accounts" => output
-            .print_outcome(&jobs::load_accounts(context, &serde_json::from_str(&job.params)?)?),
-        "pastes" => {
-            output.print_outcome(&jobs::load_pastes(context, &serde_json::from_str(&job.params)?)?)
-        }
-        "stealer-logs" => output
-            .print_outcome(&jobs::load_stealer_logs(context, &serde_json::from_str(&job.params)?)?),
-        "purge" => {
-            let id = jobs::retire(context, &job.params)?;
-            output.print(&json!({ "id": id, "state": "done" }), format!("finished job {id}"))
-        }
-        other => bail!("jobs of the kind {other} cannot be resumed"),
+    if job.kind == "purge" {
+        let id = jobs::retire(context, &job.params)?;
+        return output.print(&json!({ "id": id, "state": "done" }), format!("finished job {id}"));
+    }
+    match jobs::resume_load(context, job)? {
+        Some(outcome) => output.print_outcome(&outcome),
+        None => bail!("jobs of the kind {} cannot be resumed", job.kind),
     }
 }

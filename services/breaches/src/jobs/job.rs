@@ -38,23 +38,33 @@ pub struct Params {
     own: String,
     /// The same options with the opposite choice of notices, if there is one.
     other: Option<String>,
+    /// The job to resume.
+    resumed: Option<i64>,
 }
 
 impl Params {
     /// Options without a choice of notices.
     pub fn only(text: &str) -> Self {
-        Self { own: text.to_owned(), other: None }
+        Self { own: text.to_owned(), other: None, resumed: None }
     }
 
     /// Options of a load, and the same with the opposite choice of notices.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
-        Ok(Self { own: text(options)?, other: Some(text(other)?) })
+        Ok(Self { own: text(options)?, other: Some(text(other)?), resumed: None })
+    }
+
+    /// Resumes the job with this number, if there is one, instead of looking for one.
+    #[must_use]
+    pub fn resuming(self, job: Option<i64>) -> Self {
+        Self { resumed: job, ..self }
     }
 }
 
 /// Begins a job, or resumes an unfinished one with the same input and options. Fails if an
 /// unfinished job has committed batches with the opposite choice of notices.
+///
+/// A job that is resumed by its number must have the same input; no other job is begun.
 pub fn begin(
     context: &JobContext,
     kind: &str,
@@ -63,8 +73,16 @@ pub fn begin(
 ) -> Result<Running, JobError> {
     let now = context.clock.unix();
     let fingerprint = fingerprint(files, now)?;
-    let Params { own: params, other } = params;
+    let Params { own: params, other, resumed } = params;
     context.write(|db| {
+        if let Some(id) = *resumed {
+            let job = jobs::get(db, id)?;
+            expect_open(db, id, matches!(job.state.as_str(), "running" | "failed"))?;
+            if job.fingerprint != fingerprint {
+                return Err(changed_input(&job));
+            }
+            return restart(db, job, now);
+        }
         if let Some(other) = other
             && let Some(job) = jobs::unfinished(db, kind, &fingerprint, other)?
             && job.cursor.is_some()
@@ -72,13 +90,29 @@ pub fn begin(
             return Err(begun_otherwise(job.id));
         }
         if let Some(job) = jobs::unfinished(db, kind, &fingerprint, params)? {
-            jobs::restart(db, job.id, now)?;
-            let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
-            return Ok(Running { id: job.id, after: cursor.map(i64::from_le_bytes) });
+            return restart(db, job, now);
         }
         let id = jobs::begin(db, kind, &fingerprint, params, now)?;
         Ok(Running { id, after: None })
     })
+}
+
+fn restart(db: &mut Db, job: jobs::Job, now: i64) -> Result<Running, JobError> {
+    jobs::restart(db, job.id, now)?;
+    let cursor = job.cursor.and_then(|bytes| bytes.try_into().ok());
+    Ok(Running { id: job.id, after: cursor.map(i64::from_le_bytes) })
+}
+
+fn changed_input(job: &jobs::Job) -> JobError {
+    let id = job.id;
+    let found = match job.fingerprint.split("; ").any(|part| part.starts_with(STREAM)) {
+        true => format!("job {id} read a stream, which cannot be read again"),
+        false => format!("the input of job {id} has changed"),
+    };
+    JobError::Rejected(format!(
+        "{found}; nothing was loaded. `breaches job cancel {id}` ends the job, and a new load reads \
+         the present input"
+    ))
 }
 
 fn begun_otherwise(job: i64) -> JobError {
@@ -155,6 +189,8 @@ pub fn sorted(
 }
 
 const MIB: u64 = 1 << 20;
+/// The start of the fingerprint of an input that can be read only once.
+const STREAM: &str = "stream ";
 
 /// The size, the time of the last change, and the digests of the first and the last MiB.
 fn file_fingerprint(path: &Path) -> io::Result<String> {
@@ -184,7 +220,7 @@ fn fingerprint(paths: &[PathBuf], now: i64) -> Result<String, JobError> {
         let named = || JobError::file(path.display().to_string());
         match Input::at(path).map_err(named())? {
             Input::Stdin | Input::Stream(_) => {
-                parts.push(format!("stream {} {now}", std::process::id()));
+                parts.push(format!("{STREAM}{} {now}", std::process::id()));
             }
             Input::File(_) | Input::Folder(_) => {
                 parts.push(file_fingerprint(path).map_err(named())?)

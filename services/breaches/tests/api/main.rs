@@ -25,6 +25,7 @@ mod extremes;
 mod forms;
 mod inherited_domains;
 mod inputs;
+mod job_input;
 mod links;
 mod load_limits;
 mod loads;

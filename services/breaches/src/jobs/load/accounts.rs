@@ -7,6 +7,7 @@ use batch::Sorted;
 use super::address_reader::Format;
 use super::decoding::TextEncoding;
 use super::finish::{self, Ending};
+use super::input;
 use super::linker::Linker;
 use super::read_accounts::{self, Reading};
 use super::sources::Sources;
@@ -57,6 +58,13 @@ impl AccountsOptions {
         })
     }
 
+    fn with_absolute_paths(&self) -> Result<Self, JobError> {
+        let files =
+            self.files.iter().map(|file| input::absolute(file)).collect::<Result<_, _>>()?;
+        let manifest = self.manifest.as_deref().map(input::absolute).transpose()?;
+        Ok(Self { files, manifest, ..self.clone() })
+    }
+
     /// The options for reading the files.
     pub fn reading(&self) -> Reading<'_> {
         Reading {
@@ -76,9 +84,19 @@ const PER_MIB: usize = 4_096;
 /// # Errors
 /// Returns why the load ended early.
 pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<Outcome, JobError> {
+    load(context, options, None)
+}
+
+/// Loads addresses, or resumes the job with the number `resumed`.
+pub(super) fn load(
+    context: &JobContext,
+    options: &AccountsOptions,
+    resumed: Option<i64>,
+) -> Result<Outcome, JobError> {
+    let options = &options.with_absolute_paths()?;
     let sources = options.sources(context)?;
     let other = AccountsOptions { no_notify: !options.no_notify, ..options.clone() };
-    let params = Params::of_load(options, &other)?;
+    let params = Params::of_load(options, &other)?.resuming(resumed);
     let mut files = sources.paths();
     files.extend(options.manifest.clone());
     let running = job::begin(context, "accounts", &files, &params)?;

@@ -42,6 +42,9 @@ pub struct ImportReport {
 const MAX_BYTES: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object a line.
+///
+/// # Errors
+/// Refuses a text without lines, because a failed command or download leaves one.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
@@ -49,6 +52,10 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
         return Err(JobError::Rejected("the catalogue is larger than 96 MiB".to_owned()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if text.trim().is_empty() {
+        let text = "the catalogue has no lines, so nothing was imported; check what made the file";
+        return Err(JobError::Rejected(text.to_owned()));
+    }
     let wrong = |error: serde_json::Error| {
         JobError::Rejected(format!("the catalogue is not valid JSON: {error}"))
     };

@@ -1,7 +1,9 @@
 //! The input of a load and its progress.
 
-use std::io::Read;
-use std::path::Path;
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use batch::{ByteCounter, Count, CountingReader, Input, ProgressReporter, Unit};
 
@@ -13,6 +15,9 @@ use crate::store::jobs::Counts;
 /// Maximum length of a line with one address record, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;
 
+/// The name of standard input on a command line.
+const STDIN: &str = "-";
+
 /// Opens a file, or standard input for `-`.
 ///
 /// # Errors
@@ -22,12 +27,42 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
     opened.map_err(JobError::file(path.display().to_string()))
 }
 
+/// Makes a path absolute, because a job may be resumed in another folder. Keeps `-`.
+///
+/// # Errors
+/// Returns the path if the current folder is not known.
+pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
+    if path == Path::new(STDIN) {
+        return Ok(path.to_owned());
+    }
+    std::path::absolute(path).map_err(JobError::file(path.display().to_string()))
+}
+
+/// Notes whether a text has a character that is not blank.
+struct BlankCheck {
+    text: Box<dyn Read>,
+    has_lines: Rc<Cell<bool>>,
+}
+
+impl Read for BlankCheck {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.text.read(buffer)?;
+        if !self.has_lines.get() && !buffer[..size].trim_ascii().is_empty() {
+            self.has_lines.set(true);
+        }
+        Ok(size)
+    }
+}
+
 /// Reports the progress of reading on standard error and, for a job, in its row.
 pub struct JobInput<'c> {
     heartbeat: Option<&'c Heartbeat>,
     bytes: ByteCounter,
     progress: ProgressReporter,
     counts: Counts,
+    /// The input, for messages.
+    name: String,
+    has_lines: Rc<Cell<bool>>,
 }
 
 impl<'c> JobInput<'c> {
@@ -46,7 +81,10 @@ impl<'c> JobInput<'c> {
         let text = decoding::text(input, encoding);
         let text = text.map_err(JobError::file(path.display().to_string()))?;
         let progress = ProgressReporter::new("reading", Unit::Bytes, length);
-        Ok((text, Self { heartbeat, bytes, progress, counts: Counts::default() }))
+        let (name, has_lines) = (path.display().to_string(), Rc::new(Cell::new(false)));
+        let text = BlankCheck { text, has_lines: Rc::clone(&has_lines) };
+        let counts = Counts::default();
+        Ok((Box::new(text), Self { heartbeat, bytes, progress, counts, name, has_lines }))
     }
 
     /// Reports the current counts.
@@ -67,9 +105,19 @@ impl<'c> JobInput<'c> {
     }
 
     /// Ends the phase.
-    pub fn finish(mut self) {
+    ///
+    /// # Errors
+    /// Refuses an input without lines, because a failed command or download leaves one.
+    pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();
+        if self.has_lines.get() {
+            return Ok(());
+        }
+        let name = if self.name == STDIN { "standard input" } else { &self.name };
+        Err(JobError::Rejected(format!(
+            "{name}: has no lines, so nothing was loaded; check what made it"
+        )))
     }
 }
 

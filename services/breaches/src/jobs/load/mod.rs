@@ -22,6 +22,7 @@ pub(super) mod missing_column;
 mod pair_columns;
 mod pastes;
 mod read_accounts;
+mod resume;
 mod sanity_check;
 mod skip_reason;
 pub(super) mod sorted_text;
@@ -42,6 +43,7 @@ pub use import_catalogue::{ImportOptions, ImportReport, import_catalogue, read_c
 pub use input::open as open_input;
 pub use linker::Linker;
 pub use pastes::{PastesOptions, load_pastes, read as read_paste};
+pub use resume::resume_load;
 pub use skip_reason::SkipReason;
 pub use stealer_logs::{LogFormat, StealerLogsOptions, load_stealer_logs, read as read_logins};
 pub use tally::Outcome;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::decoding::TextEncoding;
 use super::excluded::Excluded;
-use super::input::{JobInput, MAX_LINE};
+use super::input::{self, JobInput, MAX_LINE};
 use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
 use super::sorted_text;
@@ -137,8 +137,18 @@ impl Batch {
 
 /// Loads pastes with their addresses.
 pub fn load_pastes(context: &JobContext, options: &PastesOptions) -> Result<Outcome, JobError> {
+    load(context, options, None)
+}
+
+/// Loads pastes, or resumes the job with the number `resumed`.
+pub(super) fn load(
+    context: &JobContext,
+    options: &PastesOptions,
+    resumed: Option<i64>,
+) -> Result<Outcome, JobError> {
+    let options = &PastesOptions { file: input::absolute(&options.file)?, ..options.clone() };
     let other = PastesOptions { no_notify: !options.no_notify, ..options.clone() };
-    let params = Params::of_load(options, &other)?;
+    let params = Params::of_load(options, &other)?.resuming(resumed);
     let running = job::begin(context, "pastes", std::slice::from_ref(&options.file), &params)?;
     job::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
@@ -184,7 +194,7 @@ fn run(
         job_input.report(tally.counts);
     }
     commit(context, running.id, &mut db, &mut excluded, &mut batch)?;
-    job_input.finish();
+    job_input.finish()?;
     SanityCheck::of_pastes().judge_file(&options.file, Counts::default(), &tally)?;
     if invalid > 0 {
         log::warn!("skipped {invalid} invalid addresses in pastes");

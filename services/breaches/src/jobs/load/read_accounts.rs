@@ -75,7 +75,7 @@ pub fn sort(
             true => spilled()(error),
             false => JobError::file(path.display().to_string())(error),
         })?;
-        job_input.finish();
+        job_input.finish()?;
         check.judge_file(path, before, tally)?;
     }
     check.judge_whole(tally)?;

@@ -14,7 +14,7 @@ use super::csv_records::{Record as Row, Records};
 use super::decoding::TextEncoding;
 use super::domain_ids::DomainIds;
 use super::finish::{self, Ending};
-use super::input::{JobInput, MAX_LINE};
+use super::input::{self, JobInput, MAX_LINE};
 use super::linker::Linker;
 use super::pair_columns::{PairColumns, Wanted};
 use super::sanity_check::SanityCheck;
@@ -93,12 +93,22 @@ pub fn load_stealer_logs(
     context: &JobContext,
     options: &StealerLogsOptions,
 ) -> Result<Outcome, JobError> {
+    load(context, options, None)
+}
+
+/// Loads pairs, or resumes the job with the number `resumed`.
+pub(super) fn load(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+    resumed: Option<i64>,
+) -> Result<Outcome, JobError> {
+    let options = &StealerLogsOptions { file: input::absolute(&options.file)?, ..options.clone() };
     let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
     if !breach.flags.stealer_log {
         return Err(JobError::Rejected(format!("{} is not a stealer log", breach.name)));
     }
     let other = StealerLogsOptions { no_notify: !options.no_notify, ..options.clone() };
-    let params = Params::of_load(options, &other)?;
+    let params = Params::of_load(options, &other)?.resuming(resumed);
     let running =
         job::begin(context, "stealer-logs", std::slice::from_ref(&options.file), &params)?;
     job::noted(context, running.id, |heartbeat| run(context, options, &breach, &running, heartbeat))
@@ -159,9 +169,9 @@ fn sort(
         check.judge(tally).map_err(io::Error::other)
     })
     .map_err(|error| if no_room { spilled()(error) } else { unreadable()(error) })?;
+    job_input.finish()?;
     check.judge_file(&options.file, Counts::default(), tally)?;
     check.judge_whole(tally)?;
-    job_input.finish();
     sorter.finish().map_err(spilled())
 }
 

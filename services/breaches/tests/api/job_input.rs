@@ -1,0 +1,144 @@
+//! The input of jobs: the same file when a job is resumed, and none without lines.
+
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use breaches::store::jobs::{self, Job};
+use breaches::store::schema::job;
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+use serde_json::json;
+
+use crate::app::entry;
+use crate::commands::Operator;
+
+fn with_breaches() -> Operator {
+    let operator = Operator::new();
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    let catalogue = operator.folder.write("c.json", json!([entry("Alpha"), logs]).to_string());
+    operator.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
+    operator
+}
+
+fn run_in(operator: &Operator, folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = operator.command(arguments);
+    command.current_dir(folder).stdin(Stdio::null()).output().unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn all_jobs(operator: &Operator) -> Vec<Job> {
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    pools.read_blocking(jobs::all).unwrap()
+}
+
+/// Puts the newest job into the state of one that was killed before its first batch. Returns its number.
+fn interrupt(operator: &Operator) -> i64 {
+    let id = all_jobs(operator)[0].id;
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let interrupted = (job::state.eq("running"), job::cursor.eq(None::<Vec<u8>>));
+    pools
+        .write_blocking(|db: &mut Db| -> Result<_, DatabaseError> {
+            Ok(diesel::update(job::table.find(id)).set(interrupted).execute(db)?)
+        })
+        .unwrap();
+    id
+}
+
+#[test]
+fn job_is_resumed_with_its_own_file_or_refused() {
+    let operator = with_breaches();
+    let (here, there) = (operator.folder.join("here"), operator.folder.join("there"));
+    for (folder, name) in [(&here, "right"), (&there, "wrong")] {
+        std::fs::create_dir(folder).unwrap();
+        let email = format!("{name}@corp.example");
+        std::fs::write(folder.join("x.txt"), format!("{email}\n")).unwrap();
+        std::fs::write(folder.join("m.txt"), "Alpha x.txt\n").unwrap();
+        std::fs::write(folder.join("s.csv"), format!("email,website\n{email},a.example\n"))
+            .unwrap();
+        let paste = json!({ "Source": "Slexy", "Id": "a", "Emails": [email] });
+        std::fs::write(folder.join("p.ndjson"), format!("{paste}\n")).unwrap();
+    }
+    let loads: [(&[&str], &str); 4] = [
+        (&["accounts", "load", "--breach", "Alpha", "x.txt"], "x.txt"),
+        (&["accounts", "load", "--manifest", "m.txt"], "x.txt"),
+        (&["stealer-logs", "load", "--breach", "Logs", "s.csv"], "s.csv"),
+        (&["pastes", "load", "p.ndjson"], "p.ndjson"),
+    ];
+    for (load, file) in loads {
+        let loaded = run_in(&operator, &here, load);
+        assert!(loaded.status.success(), "{}", errors(&loaded));
+        let (id, count) = (interrupt(&operator), all_jobs(&operator).len());
+        let resume = ["job", "resume", &id.to_string()];
+        let resumed = run_in(&operator, &there, &resume);
+        assert!(resumed.status.success(), "{load:?}: {}", errors(&resumed));
+        let text = String::from_utf8_lossy(&resumed.stdout).into_owned();
+        assert!(text.contains(&format!("job {id}: 1 read")), "{text}");
+        let jobs = all_jobs(&operator);
+        assert_eq!((jobs.len(), jobs[0].state.as_str()), (count, "done"));
+        interrupt(&operator);
+        let content = std::fs::read_to_string(here.join(file)).unwrap();
+        std::fs::copy(there.join(file), here.join(file)).unwrap();
+        let refused = run_in(&operator, &here, &resume);
+        let text = errors(&refused);
+        assert_eq!(refused.status.code(), Some(1), "{text}");
+        assert!(text.contains(&format!("the input of job {id} has changed")), "{text}");
+        assert_eq!(all_jobs(&operator).len(), count);
+        operator.run(&["job", "cancel", &id.to_string()]);
+        std::fs::write(here.join(file), content).unwrap();
+    }
+    assert!(!operator.run(&["account", "export", "--breach", "Alpha"]).contains("wrong"));
+}
+
+#[test]
+fn job_that_read_a_stream_is_not_resumed() {
+    let operator = with_breaches();
+    let load = ["accounts", "load", "--breach", "Alpha", "-"];
+    assert_eq!(run_in(&operator, operator.folder.path(), &load).status.code(), Some(1));
+    let id = interrupt(&operator).to_string();
+    let refused = run_in(&operator, operator.folder.path(), &["job", "resume", &id]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors(&refused).contains("cannot be read again"), "{}", errors(&refused));
+    assert_eq!(all_jobs(&operator).len(), 1);
+}
+
+#[test]
+fn input_without_lines_is_refused() {
+    let operator = with_breaches();
+    let empty = operator.folder.write("empty", "");
+    let blank = operator.folder.write("blank", "\u{feff}\r\n \n");
+    let full = operator.folder.write("full", "ada@corp.example\n");
+    let accounts = ["accounts", "load", "--breach", "Alpha", "--activate"];
+    let mut loads: Vec<Vec<&str>> = vec![
+        ["stealer-logs", "load", "--breach", "Logs", "--unchecked"].to_vec(),
+        ["stealer-logs", "load", "--breach", "Logs", "--format", "ulp"].to_vec(),
+        ["pastes", "load"].to_vec(),
+        ["catalogue", "import"].to_vec(),
+        [&accounts[..], &["--dry-run"]].concat(),
+        [&accounts[..], &["--unchecked"]].concat(),
+        [&accounts[..], &[full.to_str().unwrap()]].concat(),
+    ];
+    for format in ["lines", "combo", "csv", "jsonl", "text"] {
+        loads.push([&accounts[..], &["--format", format]].concat());
+    }
+    for load in &loads {
+        for input in [empty.to_str().unwrap(), blank.to_str().unwrap(), "-"] {
+            let arguments = [&load[..], &[input]].concat();
+            let refused = run_in(&operator, operator.folder.path(), &arguments);
+            let text = errors(&refused);
+            assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {text}");
+            // A blank CSV file has no columns either.
+            let named = text.contains("has no lines") || text.contains("has no column");
+            assert!(named, "{arguments:?}: {text}");
+        }
+    }
+    assert!(all_jobs(&operator).iter().all(|job| job.state == "failed"));
+    assert_eq!(operator.run(&["account", "export", "--breach", "Alpha"]), "");
+    // A header or a text without an address is a line.
+    let header = operator.folder.write("header.csv", "email,name\n");
+    let csv = ["accounts", "load", "--breach", "Alpha", "--format", "csv"];
+    operator.run(&[&csv[..], &[header.to_str().unwrap()]].concat());
+}
