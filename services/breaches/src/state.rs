@@ -104,7 +104,10 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
 }
 
 /// The configured deny list, or the built-in one.
-fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
+///
+/// # Errors
+/// Returns the path if it cannot be read.
+pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     let Some(path) = &settings.verification.verify_deny else { return Ok(DenyList::built_in()) };
     let text = std::fs::read_to_string(path)
         .map_err(|error| SettingError(format!("VERIFY_DENY {}: {error}", path.display())))?;

@@ -61,6 +61,22 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
+/// The proof of a domain that the subscriber has already. The operator may have verified a domain
+/// of the deny list.
+///
+/// # Errors
+/// [`Error::NotFound`], and errors of the database.
+pub async fn known_proof(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+) -> Result<Proof, Error> {
+    let name = domain.to_string();
+    let read = move |db: &mut Db| domain_controls::code(db, subscriber, &name);
+    let code = state.pools().read(read).await?.ok_or(Error::NotFound)?;
+    Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
+}
+
 /// Counts a domain with the catalogue in the database. It walks over the accounts, so it needs a
 /// connection that blocks no one.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {

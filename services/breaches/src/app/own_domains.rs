@@ -109,7 +109,7 @@ pub async fn domain_detail(
 ) -> Result<DomainDetail, Error> {
     let rows = domains(state, subscriber).await?;
     let row = rows.into_iter().find(|row| row.name == domain.as_str()).ok_or(Error::NotFound)?;
-    let proof = domain_control::proof(state, subscriber, domain).await?;
+    let proof = domain_control::known_proof(state, subscriber, domain).await?;
     Ok(DomainDetail { row, proof })
 }
 

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use ::domain::{DomainName, EmailAddress};
+use anyhow::ensure;
 use serde_json::json;
 
 use super::output::Output;
 use crate::app;
 use crate::jobs::JobContext;
+use crate::state;
 use crate::store::domain_controls::{self, Control};
 
 /// The subcommand `domain`.
@@ -26,6 +28,9 @@ pub enum DomainCommand {
         email: String,
         /// Domain
         domain: String,
+        /// Verify a domain of VERIFY_DENY, such as a mail provider whose addresses belong to many people
+        #[arg(long)]
+        despite_deny_list: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -60,8 +65,14 @@ impl DomainCommand {
                     format!("{}\t{}\t{size}\t{subscriber}", control.domain, control.state)
                 })
             }
-            Self::Verify { email, domain, output } => {
+            Self::Verify { email, domain, despite_deny_list, output } => {
                 let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
+                ensure!(
+                    despite_deny_list || !state::deny_list(&context.settings)?.has(&domain),
+                    "{domain} is in the list of domains that cannot be verified (VERIFY_DENY), \
+                     usually because its addresses belong to many people; --despite-deny-list \
+                     verifies it"
+                );
                 let verified = app::verify_domain(&context.pools, &email, &domain, now)?;
                 output.print_list(&verified, |domain| format!("verified {domain}"))
             }

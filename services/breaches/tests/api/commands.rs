@@ -222,6 +222,24 @@ fn load_reads_a_pipe_and_names_an_unusable_temporary_folder() {
 }
 
 #[test]
+fn domain_of_the_deny_list_is_verified_only_on_request() {
+    let operator = Operator::new();
+    operator.run(&["subscriber", "add", "owner@example.org"]);
+    let verify = ["domain", "verify", "owner@example.org", "gmail.com"];
+    let refused = operator.output(&verify);
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("VERIFY_DENY") && errors.contains("--despite-deny-list"), "{errors}");
+    assert_eq!(operator.json(&["domain", "list"]), json!([]));
+    operator.run(&[&verify[..], &["--despite-deny-list"]].concat());
+    operator.run(&["domain", "revoke", "owner@example.org", "gmail.com"]);
+    operator.run(&["domain", "verify", "owner@example.org", "corp.example"]);
+    let list = operator.folder.write("deny.txt", "corp.example\n");
+    let mut command = operator.command(&["domain", "verify", "owner@example.org", "corp.example"]);
+    assert_eq!(command.env("VERIFY_DENY", list).output().unwrap().status.code(), Some(1));
+}
+
+#[test]
 fn unusable_settings_print_one_line_and_exit_with_2() {
     let operator = Operator::new();
     let long = format!("unix:/{}", "x".repeat(200));

@@ -122,3 +122,20 @@ async fn domain_list_counts_addresses_and_stealer_log_addresses() {
     assert_eq!(cells(browser.get(list).await.text())[0][3], "– not in your plan");
     assert!(browser.get(detail).await.text().contains("<dd>– not in your plan</dd>"));
 }
+
+#[actix_web::test]
+async fn domain_of_the_deny_list_that_the_operator_verified_is_opened_and_removed() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    app.verify(OWNER, "gmail.com").await;
+    let (list, page) = ("/account/domains", "/account/domains/gmail.com");
+    let remove = format!("{page}/remove");
+    assert!(browser.get(page).await.expect(200).text().contains("gmail.com"));
+    browser.get(&remove).await.must(200);
+    browser.post(&remove, &remove, &[]).await.must(303);
+    assert!(!browser.get(list).await.text().contains("gmail.com"));
+    // The subscriber cannot add it again.
+    let refused = browser.post(list, list, &[("domain", "gmail.com")]).await;
+    assert!(refused.text().contains("This domain cannot be verified"), "{}", refused.text());
+}
