@@ -4,6 +4,7 @@ mod accounts;
 mod adaptive_batch;
 pub(super) mod address_links;
 mod address_reader;
+mod at_signs;
 mod csv_columns;
 mod csv_records;
 mod decoding;

@@ -2,10 +2,12 @@
 //!
 //! An address in the middle of a longer word belongs to another person, so the characters in front
 //! of it are decoded: letters of all scripts, apostrophes, and the escapes of JSON, URLs, SQL and
-//! HTML. If they cannot be decoded, the address is skipped and counted.
+//! HTML. If they cannot be decoded, the address is skipped and counted. The `@` itself may be escaped
+//! too.
 
 use std::io::{self, BufRead};
 
+use super::at_signs::signs;
 use super::each::Each;
 use super::skip_reason::SkipReason;
 use crate::model::loaded_address::{self, is_word};
@@ -28,11 +30,11 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
         input.consume(read);
         let end = if ended { piece.len() } else { scanned + safe_end(&piece[scanned..]) };
         let mut counted = scanned;
-        for at in memchr::memchr_iter(b'@', &piece[scanned..end]).map(|place| scanned + place) {
+        for (at, after) in signs(&piece, scanned, end) {
             if at < floor {
                 continue;
             }
-            let Some(found) = address_at(&piece, floor, at) else { continue };
+            let Some(found) = address_at(&piece, floor, (at, after)) else { continue };
             floor = found.end;
             line += count_lines(&piece[counted..at]);
             counted = at;
@@ -77,13 +79,24 @@ struct Found {
     end: usize,
 }
 
-/// Returns the address around the `@` at a place; nothing if there is none.
-fn address_at(piece: &[u8], floor: usize, at: usize) -> Option<Found> {
-    let (domain, end) = domain_after(piece, at + 1);
-    let domain = domain?;
+/// Returns the address around the `@` that has this start and end; nothing if there is none.
+fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option<Found> {
+    let (domain, end) = domain_after(piece, after);
+    let (mut domain, start) = (domain?, at.saturating_sub(LONGEST));
+    let before = &piece[floor.max(start)..at];
+    let has_escapes = |text: &[u8]| {
+        text.iter().rev().take_while(|byte| is_inside(**byte)).any(|byte| b"%&\\".contains(byte))
+    };
+    let is_twice_escaped =
+        [&b"%25"[..], b"&amp;"].iter().any(|twice| piece[at..].starts_with(twice));
+    // Another address follows, as in `ada%40corp.example@lists.example`, or escapes of escapes.
+    if (after - at > 1 && piece.get(end) == Some(&b'@'))
+        || (is_twice_escaped && has_escapes(before))
+    {
+        domain = None;
+    }
     let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
-    let start = at.saturating_sub(LONGEST);
-    let text = match (local_before(&piece[floor.max(start)..at], quoted), domain) {
+    let text = match (local_before(before, quoted), domain) {
         (Local::Missing, _) => return None,
         (Local::Text(local), Some(domain)) if !is_user_info(&piece[start..at]) => {
             Ok(format!("{local}@{domain}"))
@@ -368,6 +381,17 @@ mod tests {
             ("ada@corp.example.Then", "ada@corp.example"),
             ("ada@corp.example--Bob", "ada@corp.example"),
             ("ada@corp.example:hunter2", "ada@corp.example"),
+            ("?mail=ada%40corp.example&x", "ada@corp.example"),
+            ("?mail=ada%2Btag%40corp.example%26x", "ada+tag@corp.example"),
+            ("?next=ada%2540corp.example%250A", "ada@corp.example"),
+            ("ada&#64;corp.example", "ada@corp.example"),
+            ("&lt;ada&#x40;corp.example&gt;", "ada@corp.example"),
+            ("ada&amp;#064;corp.example", "ada@corp.example"),
+            ("ada&commat;corp.example", "ada@corp.example"),
+            ("\"ada\\u0040corp.example\"", "ada@corp.example"),
+            ("\"ada\\\\u0040corp.example\"", "ada@corp.example"),
+            ("'ada\\x40corp.example'", "ada@corp.example"),
+            ("https://ada%40corp.example/", "ada@corp.example"),
         ] {
             assert_eq!(all(text.as_bytes()), [Ok(expected.to_owned())], "{text}");
         }
@@ -414,14 +438,27 @@ mod tests {
             b"ada@corp.b\\u00fccher.example",
             b"ada@corp.b%C3%BCcher.example",
             b"ada@corp.example-2019",
+            b"ada%40corp.b%C3%BCcher.example",
+            b"m%FCller%40corp.example",
+            b"?next=%3Fmail%253Dada%2540corp.example",
+            b"m&amp;uuml;ller&amp;#64;corp.example",
+            b"ftp://bob:hunter%40files.example",
+            b"ada%40corp.example@lists.example",
             "ada@例子.example".as_bytes(),
             "ada@corp.例子.example".as_bytes(),
         ] {
             assert_eq!(all(text), [Err(SkipReason::Fragment)], "{}", String::from_utf8_lossy(text));
         }
-        for text in
-            ["@mention", "a @ b.example", "ada@localhost", "@corp.example", "用户@corp.example"]
-        {
+        for text in [
+            "%40mention",
+            "/%40scope%2Fname.js",
+            "ada%40localhost",
+            "@mention",
+            "a @ b.example",
+            "ada@localhost",
+            "@corp.example",
+            "用户@corp.example",
+        ] {
             assert_eq!(all(text.as_bytes()), [], "{text}");
         }
     }

@@ -1,0 +1,46 @@
+//! Finds the `@` of addresses in a text, plain or escaped as in JSON, URLs, SQL and HTML.
+
+/// The start and the end of each `@` that begins in a range of a piece, plain or escaped.
+pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+    let text = &piece[start..end];
+    let plain =
+        memchr::memchr_iter(b'@', text).map(move |place| (start + place, start + place + 1));
+    let escapes = memchr::memchr3_iter(b'%', b'\\', b'&', text).map(move |place| start + place);
+    let escaped = escapes
+        .filter_map(|place| escaped_sign(&piece[place..]).map(|length| (place, place + length)));
+    let (mut plain, mut escaped) = (plain.peekable(), escaped.peekable());
+    std::iter::from_fn(move || match (plain.peek(), escaped.peek()) {
+        (Some(one), Some(other)) if other < one => escaped.next(),
+        (None, _) => escaped.next(),
+        _ => plain.next(),
+    })
+}
+
+/// The length of an escaped `@` at the start of a text. An escape may be escaped again.
+fn escaped_sign(text: &[u8]) -> Option<usize> {
+    const LONGEST_ESCAPE: usize = 16;
+    let text = &text[..text.len().min(LONGEST_ESCAPE)];
+    let (&first, mut rest) = text.split_first()?;
+    let ends: &[&[u8]] = match first {
+        b'%' => {
+            while let Some(inner) = rest.strip_prefix(b"25") {
+                rest = inner;
+            }
+            &[b"40"]
+        }
+        b'\\' => {
+            while let Some(inner) = rest.strip_prefix(b"\\") {
+                rest = inner;
+            }
+            &[b"u0040", b"x40"]
+        }
+        _ => {
+            while let Some(inner) = rest.strip_prefix(b"amp;") {
+                rest = inner;
+            }
+            &[b"#64;", b"#064;", b"#x40;", b"#X40;", b"#x0040;", b"commat;"]
+        }
+    };
+    let end = ends.iter().find(|end| rest.starts_with(end))?;
+    Some(text.len() - rest.len() + end.len())
+}
