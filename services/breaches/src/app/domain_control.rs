@@ -120,6 +120,12 @@ pub fn note_count(
     count: &DomainCount,
     now: i64,
 ) -> Result<(), DatabaseError> {
+    if count.size.no_spam > FREE_SIZE {
+        // `note_size` needs their locks, which come before those of notices.
+        for subscriber in domain_controls::controllers(db, domain)? {
+            turns::take_subscriber(db, subscriber)?;
+        }
+    }
     notices::begin_domain(db, domain, count, now)?;
     note_size(db, domain, count, now)
 }

@@ -10,7 +10,6 @@ use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
 use super::domain_count::DomainCount;
-use super::secret_token::digest;
 use crate::error::Error;
 use crate::model::notice::{Notice, Recipient};
 use crate::model::{Breach, Catalogue, OptOut, id_list, paste as paste_rules};
@@ -120,16 +119,20 @@ pub fn begin_domain(
     count: &DomainCount,
     now: i64,
 ) -> Result<(), DatabaseError> {
-    take_turn(db, domain)?;
+    if !take_turn(db, domain)? {
+        return Ok(());
+    }
     match notices::counted(db, domain)? {
         Some(_) => Ok(()),
         None => notices::set_counted(db, domain, &rows(&count.announced), now),
     }
 }
 
-/// Serialises comparisons of a domain with its last count.
-fn take_turn(db: &mut Db, domain: &str) -> Result<(), DatabaseError> {
-    turns::take(db, &[digest(&format!("notices {domain}")).as_slice()])
+/// Serialises comparisons of a domain with its last count. Returns false if its last controller gave it
+/// up, so nothing may be recorded.
+fn take_turn(db: &mut Db, domain: &str) -> Result<bool, DatabaseError> {
+    turns::take_notices(db, &[domain])?;
+    Ok(!domain_controls::verified_among(db, &[domain])?.is_empty())
 }
 
 fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
@@ -148,7 +151,9 @@ pub fn post_domain_notices(
     counts: &BTreeMap<i32, i64>,
     now: i64,
 ) -> Result<(), Error> {
-    take_turn(db, domain)?;
+    if !take_turn(db, domain)? {
+        return Ok(());
+    }
     let Some(before) = notices::counted(db, domain)? else {
         return Ok(notices::set_counted(db, domain, &rows(counts), now)?);
     };

@@ -323,27 +323,40 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Deletes the notice state of domains without a controller, so a later controller starts afresh.
-/// Also deletes pending messages and verification links of subscribers who lost a domain.
-pub(super) fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
-    let controlled = || {
-        let verified = domain_control::table.filter(domain_control::state.eq(VERIFIED));
-        verified.select(domain_control::domain)
-    };
-    let counted = domain_counted::table.filter(domain_counted::domain.ne_all(controlled()));
+/// Deletes the notice state of domains that lost their last controller, so a later
+/// controller starts afresh. Also deletes pending messages and verification links of subscribers
+/// who lost one of them.
+///
+/// Waits for transactions that verify one of the domains for another subscriber.
+pub(super) fn forget_given_up(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
+    turns::take_notices(db, domains)?;
+    for chunk in domains.chunks(CHUNK) {
+        forget_uncontrolled(db, chunk)?;
+    }
+    Ok(())
+}
+
+fn forget_uncontrolled(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
+    let controlled = verified_among(db, domains)?;
+    let lost: Vec<&str> = domains
+        .iter()
+        .copied()
+        .filter(|domain| !controlled.iter().any(|name| name == domain))
+        .collect();
+    let counted = domain_counted::table.filter(domain_counted::domain.eq_any(&lost));
     diesel::delete(counted).execute(db)?;
-    let by_breach = domain_breach::table.filter(domain_breach::domain.ne_all(controlled()));
+    let by_breach = domain_breach::table.filter(domain_breach::domain.eq_any(&lost));
     diesel::delete(by_breach).execute(db)?;
-    let silent = suppressed_link::table.filter(suppressed_link::domain.ne_all(controlled()));
+    let silent = suppressed_link::table.filter(suppressed_link::domain.eq_any(&lost));
     diesel::delete(silent).execute(db)?;
-    let untold = untold_paste::table.filter(untold_paste::domain.ne_all(controlled()));
+    let untold = untold_paste::table.filter(untold_paste::domain.eq_any(&lost));
     diesel::delete(untold).execute(db)?;
     let verified = domain_control::table
         .filter(domain_control::subscriber_id.eq(outbox::subscriber_id))
         .filter(domain_control::domain.nullable().eq(outbox::domain))
         .filter(domain_control::state.eq(VERIFIED));
     let waiting = outbox::table
-        .filter(outbox::domain.is_not_null())
+        .filter(outbox::domain.eq_any(domains))
         .filter(outbox::sent_at.is_null())
         .filter(outbox::failed_at.is_null());
     diesel::delete(waiting.filter(not(exists(verified)))).execute(db)?;
@@ -351,7 +364,9 @@ pub(super) fn forget_uncontrolled(db: &mut Db) -> Result<(), DatabaseError> {
         .filter(domain_control::subscriber_id.nullable().eq(mail_token::subscriber_id))
         .filter(domain_control::domain.eq(mail_token::subject))
         .filter(domain_control::state.eq_any([VERIFIED, PENDING]));
-    let links = mail_token::table.filter(mail_token::purpose.eq(DOMAIN_LINK));
+    let links = mail_token::table
+        .filter(mail_token::purpose.eq(DOMAIN_LINK))
+        .filter(mail_token::subject.eq_any(domains));
     diesel::delete(links.filter(not(exists(named)))).execute(db)?;
     Ok(())
 }

@@ -6,7 +6,7 @@
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
-use super::domain_controls::{NO_ROOM, REMOVED, VERIFIED, forget_uncontrolled, larger_domains};
+use super::domain_controls::{NO_ROOM, REMOVED, VERIFIED, forget_given_up, larger_domains};
 use super::schema::domain_control;
 use super::{mail_domains, turns};
 use crate::model::domain_tree::{DomainTree, Holding, is_below};
@@ -96,11 +96,13 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
         tree.remove(domain);
         diesel::delete(domain_control::table.find(row.id)).execute(db)?;
     }
+    let mut given_up = vec![domain];
     for below in rows.iter().filter(|row| is_below(&row.domain, domain)) {
         let row = domain_control::table.find(below.id);
         if below.state == REMOVED {
             if !tree.has_root(&below.domain) {
                 diesel::delete(row).execute(db)?;
+                given_up.push(&below.domain);
             }
         } else if let Some(parent) = below.parent_id {
             match tree.root_of(&below.domain) {
@@ -111,11 +113,12 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
                 }
                 None => {
                     diesel::delete(row).execute(db)?;
+                    given_up.push(&below.domain);
                 }
             }
         }
     }
-    forget_uncontrolled(db)
+    forget_given_up(db, &given_up)
 }
 
 /// Lets a newly verified domain add removed subdomains again.
@@ -138,11 +141,12 @@ pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), Databas
     let larger = larger_domains(db, subscriber)?;
     let excess = larger.len().saturating_sub(usize::try_from(max).unwrap_or(0));
     let inherited = larger.iter().rev().filter(|domain| domain.parent_id.is_some());
-    let out: Vec<i64> = inherited.take(excess).map(|domain| domain.id).collect();
+    let (out, names): (Vec<i64>, Vec<&str>) =
+        inherited.take(excess).map(|domain| (domain.id, domain.domain.as_str())).unzip();
     if out.is_empty() {
         return Ok(());
     }
     let rows = domain_control::table.filter(domain_control::id.eq_any(out));
     diesel::update(rows).set(domain_control::state.eq(NO_ROOM)).execute(db)?;
-    forget_uncontrolled(db)
+    forget_given_up(db, &names)
 }

@@ -10,6 +10,15 @@ pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError
     take(db, &[&Sha1Digest::of(format!("subscriber {subscriber}")).0])
 }
 
+/// Locks the notice state of domains until the transaction ends. A transaction that also locks a
+/// subscriber does that first.
+pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
+    let digest = |domain: &&str| Sha1Digest::of(format!("notices {domain}")).0;
+    let digests: Vec<_> = domains.iter().map(digest).collect();
+    let parties: Vec<&[u8]> = digests.iter().map(<[u8; 20]>::as_slice).collect();
+    take(db, &parties)
+}
+
 /// Locks the counts of some parties, each named by a digest, until the transaction ends.
 ///
 /// Locks are taken in sorted order to avoid deadlocks.

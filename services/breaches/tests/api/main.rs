@@ -50,6 +50,7 @@ mod resume;
 mod runs;
 mod same_jobs;
 mod secrets;
+mod shared_domains;
 mod stealer_logs;
 mod stop;
 mod subscription;
