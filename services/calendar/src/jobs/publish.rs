@@ -8,8 +8,8 @@ use crate::store::{events, linked_posts, sql};
 
 /// Publishes everything that is due. A failure is logged, and the next tick tries again.
 pub async fn publish_due(state: &State) {
-    let now = state.clock.unix();
     loop {
+        let now = state.clock.unix();
         match state.pools.write(move |db| due_in(db, now)).await {
             Ok(0) => return,
             Ok(count) => log::info!("{count} scheduled resources published"),

@@ -1,9 +1,13 @@
 //! Events: create, read, list, trash, password.
 
-use calendar::{Links, Stage, Status};
-use serde_json::{Value, json};
+use std::sync::Arc;
 
-use crate::app::{App, NS, plant, send};
+use calendar::{Links, Media, Role, Sql, Stage, State, Status, add_user};
+use domain::{Clock, ManualClock};
+use serde_json::{Value, json};
+use testkit::Database;
+
+use crate::app::{App, NOW, NS, plant, send, settings};
 
 #[actix_web::test]
 async fn created_event_is_listed_with_venue_and_categories() {
@@ -269,6 +273,16 @@ async fn venue_is_a_list_unless_the_event_has_exactly_one() {
     }
 }
 
+/// A clock that advances by an hour whenever it is read.
+struct HourlyClock(ManualClock);
+
+impl Clock for HourlyClock {
+    fn now(&self) -> jiff::Timestamp {
+        self.0.advance(3600);
+        self.0.now()
+    }
+}
+
 #[actix_web::test]
 async fn all_due_events_are_published_in_one_run() {
     let app = App::new().await;
@@ -286,4 +300,29 @@ async fn all_due_events_are_published_in_one_run() {
     app.state.pools.write_blocking(plant_many).unwrap();
     calendar::publish_due(&app.state).await;
     assert_eq!(app.get("/events").await.json["total"], 1100);
+}
+
+#[actix_web::test]
+async fn every_batch_of_due_events_has_its_own_time() {
+    let database = Database::new();
+    let pools = database.open(&[&auth::MIGRATIONS, &calendar::MIGRATIONS]);
+    let clock = Arc::new(HourlyClock(ManualClock::new(NOW.parse().unwrap())));
+    let media = Media::new(database.folder().join("media"));
+    let state = State::new(pools, clock, settings(&[]), media);
+    let plant_many = |db: &mut database::Db| -> Result<(), database::DatabaseError> {
+        let author = add_user(db, "author", "author", Role::Author)?;
+        for _ in 0..1100 {
+            plant(db, author, (1_810_000_000, 1_810_000_060), &Links::default(), |event| {
+                event.set_status(Status::of(Stage::Future));
+                event.published_utc = 0;
+            })?;
+        }
+        Ok(())
+    };
+    state.pools.write_blocking(plant_many).unwrap();
+    calendar::publish_due(&state).await;
+    let span = |db: &mut database::Db| {
+        Sql::new(db, "select max(modified_utc) - min(modified_utc) as n from events").number(db)
+    };
+    assert_eq!(state.pools.read_blocking(span).unwrap(), 3600);
 }
