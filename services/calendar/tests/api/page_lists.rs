@@ -184,7 +184,7 @@ async fn unknown_path_gets_html_for_browsers_and_json_for_programs() {
 
 #[actix_web::test]
 async fn page_search_without_a_permit_gets_503() {
-    let app = App::with(&["--list-time-ms=20"]).await;
+    let app = App::with(&["--list-time-ms=500"]).await;
     app.event(json!({"tags": ["x"], "categories": ["y"]})).await;
     let permits = app.state.costly_lists.clone();
     let all = u32::try_from(permits.available_permits()).unwrap();
