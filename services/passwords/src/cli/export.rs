@@ -24,7 +24,7 @@ pub struct Export {
     #[arg(long, value_enum)]
     format: ExportFormat,
     /// File or folder to write [default: standard output; required for folders]
-    #[arg(long, short, value_name = "PATH")]
+    #[arg(long, short, value_name = "PATH", required_if_eq("format", "folder"))]
     output: Option<PathBuf>,
     /// Also write `PREFIX.txt.gz` with the compressed response [folder only]
     #[arg(long)]

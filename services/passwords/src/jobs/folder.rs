@@ -1,8 +1,9 @@
 //! Folders with one file for each prefix, as written by mirroring clients.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -15,7 +16,7 @@ use super::reading::{BadLine, Reading};
 use super::tally::Tally;
 use super::worker_pool::{WorkerPool, in_order};
 use crate::model::lines::{self, Form};
-use crate::model::{Entry, Kind, sort_and_add_up};
+use crate::model::{Entry, Kind, PREFIXES, sort_and_add_up};
 
 /// The number of files that a thread reads at once.
 const BATCH: usize = 32;
@@ -39,44 +40,107 @@ pub struct FolderPass<'a> {
     pub progress: &'a ProgressReporter,
 }
 
+/// Identifies the content of a file without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &Metadata) -> Self {
+        let modified = (file.mtime(), file.mtime_nsec());
+        Self { inode: file.ino(), length: file.len(), modified }
+    }
+}
+
+/// The files that a thread read at once.
+#[derive(Default)]
+struct Batch {
+    tally: Tally,
+    stamps: Vec<(HashPrefix, Stamp)>,
+    entries: Vec<Entry>,
+}
+
 /// Reads a folder in prefix order. See [`super::ordered::read`] for `finish` and `consume`.
 ///
 /// # Errors
-/// An unreadable file, a file name without a prefix, two files for one prefix, an invalid line, or
-/// an error of `finish` or `consume`.
+/// An unreadable file, a file name without a prefix, two files for one prefix, an invalid line, a
+/// folder that another program changes, or an error of `finish` or `consume`.
 pub fn read<T: Send>(
     pass: FolderPass<'_>,
     finish: impl Fn(Vec<Entry>) -> anyhow::Result<T> + Sync,
     mut consume: impl FnMut(T) -> anyhow::Result<()>,
 ) -> anyhow::Result<Tally> {
+    let _lock = lock(pass.path)?;
     let (files, side_files) = files_of(pass.path)?;
     for path in side_files {
         log::info!(target: "notice", "{} is skipped: it has no ranges", path.display());
+    }
+    if files.len() < PREFIXES {
+        let (folder, count) = (pass.path.display(), files.len());
+        log::info!(target: "notice", "{folder} has {count} of {PREFIXES} ranges; the others are empty");
     }
     let mut files = files.into_iter();
     let produce = || {
         let batch: Vec<(HashPrefix, PathBuf)> = files.by_ref().take(BATCH).collect();
         Ok((!batch.is_empty()).then_some(batch))
     };
-    let work = |batch| {
-        let (tally, entries) = read_batch(pass, batch)?;
-        Ok((tally, finish(entries)?))
+    let work = |files| {
+        let Batch { tally, stamps, entries } = read_batch(pass, files)?;
+        Ok((tally, stamps, finish(entries)?))
     };
-    let mut total = Tally::default();
-    in_order(pass.pool, produce, work, |(tally, done)| {
+    let (mut total, mut seen) = (Tally::default(), Vec::new());
+    in_order(pass.pool, produce, work, |(tally, mut stamps, done)| {
         total.add(tally);
+        seen.append(&mut stamps);
         consume(done)
     })?;
+    require_unchanged(pass.path, &seen)?;
     Ok(total)
 }
 
-fn read_batch(
-    pass: FolderPass<'_>,
-    batch: Vec<(HashPrefix, PathBuf)>,
-) -> anyhow::Result<(Tally, Vec<Entry>)> {
-    let (mut total, mut all) = (Tally::default(), Vec::new());
-    for (prefix, path) in batch {
-        let text = text_of(&path)?;
+/// Keeps `export` from writing to the folder until the returned file is closed.
+fn lock(folder: &Path) -> anyhow::Result<File> {
+    let name = folder.display();
+    let file = File::open(folder).with_context(|| format!("cannot read {name}"))?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => {
+            bail!("an export is writing to {name}: run the command again when it has finished")
+        }
+        // Without locks, as on some network file systems, changes are found at the end.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// Compares the files of a folder with those that were read, because downloaders do not lock it.
+fn require_unchanged(folder: &Path, seen: &[(HashPrefix, Stamp)]) -> anyhow::Result<()> {
+    let (files, _) = files_of(folder)?;
+    let changed = |what: String| {
+        let folder = folder.display();
+        anyhow::anyhow!(
+            "{what} while {folder} was read: run the command again when no program writes to it"
+        )
+    };
+    if files.len() != seen.len() {
+        return Err(changed(format!("{} ranges became {}", seen.len(), files.len())));
+    }
+    for ((prefix, path), (seen_prefix, stamp)) in files.iter().zip(seen) {
+        let unreadable = || format!("cannot read {}", path.display());
+        let now = fs::metadata(path).with_context(unreadable)?;
+        if prefix != seen_prefix || Stamp::of(&now) != *stamp {
+            return Err(changed(format!("{} changed", path.display())));
+        }
+    }
+    Ok(())
+}
+
+fn read_batch(pass: FolderPass<'_>, files: Vec<(HashPrefix, PathBuf)>) -> anyhow::Result<Batch> {
+    let mut batch = Batch::default();
+    for (prefix, path) in files {
+        let (stamp, text) = text_of(&path)?;
+        batch.stamps.push((prefix, stamp));
         pass.progress.add(text.len() as u64);
         let form = Form::Suffix(prefix.value());
         let mut parsed = lines::parse(&text, pass.kind, form, pass.reading.lenient);
@@ -84,16 +148,17 @@ fn read_batch(
             let input = path.display().to_string();
             return Err(BadLine { input, line: line + 1, cause }.into());
         }
-        total.add(Tally::of(&parsed));
+        batch.tally.add(Tally::of(&parsed));
         sort_and_add_up(&mut parsed.entries);
-        all.append(&mut parsed.entries);
+        batch.entries.append(&mut parsed.entries);
     }
-    Ok((total, all))
+    Ok(batch)
 }
 
-fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
+fn text_of(path: &Path) -> anyhow::Result<(Stamp, Vec<u8>)> {
     let unreadable = || format!("cannot read {}", path.display());
     let file = File::open(path).with_context(unreadable)?;
+    let stamp = Stamp::of(&file.metadata().with_context(unreadable)?);
     let packed = path.extension().is_some_and(|extension| extension == "gz");
     let reader: Box<dyn Read> =
         if packed { Box::new(flate2::read::MultiGzDecoder::new(file)) } else { Box::new(file) };
@@ -105,7 +170,7 @@ fn text_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     let head = &text[..text.len().min(first_bytes::LOOKED_AT)];
     let mark = first_bytes::check(&path.display().to_string(), head)?;
     text.drain(..mark);
-    Ok(text)
+    Ok((stamp, text))
 }
 
 /// Returns all files by prefix: `PREFIX` or `PREFIX.txt`, optionally with `.gz`, up to one folder
@@ -165,10 +230,80 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
 /// The folder or a file cannot be read.
 pub fn kind_of(folder: &Path) -> anyhow::Result<Option<Kind>> {
     for (prefix, path) in files_of(folder)?.0 {
-        let kind = lines::kind_of(&text_of(&path)?, Form::Suffix(prefix.value()));
+        let kind = lines::kind_of(&text_of(&path)?.1, Form::Suffix(prefix.value()));
         if kind.is_some() {
             return Ok(kind);
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use batch::Unit;
+
+    use super::*;
+    use crate::model::plaintext::{Dialect, Encoding};
+
+    type Change = fn(&Path);
+
+    const LINE: &[u8] = b"0018A45C4D1DEF81644B54AB7F969B88D65:1\r\n";
+
+    fn two_ranges() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["00000.txt", "00001.txt"] {
+            fs::write(folder.path().join(name), LINE).unwrap();
+        }
+        folder
+    }
+
+    fn read_with(folder: &Path, change: impl Fn()) -> anyhow::Result<Tally> {
+        let progress = ProgressReporter::new("reading", Unit::Bytes, None);
+        let pool = WorkerPool::of(1);
+        let dialect = Dialect { encoding: Encoding::Utf8, with_counts: false };
+        let reading = Reading { lenient: false, dialect };
+        let pass =
+            FolderPass { path: folder, kind: Kind::Sha1, reading, pool, progress: &progress };
+        read(pass, Ok, |_| {
+            change();
+            Ok(())
+        })
+    }
+
+    #[test]
+    fn a_folder_is_read() {
+        let folder = two_ranges();
+        read_with(folder.path(), || ()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_changes_while_it_is_read_is_refused() {
+        let changes: [(&str, Change); 4] = [
+            ("00000.txt changed", |folder| fs::write(folder.join("00000.txt"), "").unwrap()),
+            ("00001.txt changed", |folder| {
+                // As long as before.
+                fs::rename(folder.join("00001.txt"), folder.join("moved")).unwrap();
+                fs::write(folder.join("00001.txt"), LINE).unwrap();
+                fs::remove_file(folder.join("moved")).unwrap();
+            }),
+            ("2 ranges became 1", |folder| fs::remove_file(folder.join("00000.txt")).unwrap()),
+            ("2 ranges became 3", |folder| fs::write(folder.join("00002.txt"), LINE).unwrap()),
+        ];
+        for (expected, change) in changes {
+            let folder = two_ranges();
+            let error = read_with(folder.path(), || change(folder.path())).unwrap_err();
+            assert!(error.to_string().contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_an_export_writes_to_is_refused() {
+        let folder = two_ranges();
+        let export = File::open(folder.path()).unwrap();
+        export.lock().unwrap();
+        let error = read_with(folder.path(), || ()).unwrap_err();
+        assert!(error.to_string().contains("an export is writing"), "{error}");
+        drop(export);
+        read_with(folder.path(), || ()).unwrap();
+    }
 }

@@ -159,7 +159,7 @@ fn export_needs_a_folder_to_write_to() {
     let data = Data::new();
     let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
     let output = data.run(&["export", "--format", "folder", path.to_str().unwrap()]);
-    assert_eq!(output.code, Some(1));
+    assert_eq!(output.code, Some(2));
     assert!(output.errors.contains("--output"));
 }
 
