@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use batch::PagePermits;
 use database::Pools;
 use domain::SharedClock;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Semaphore;
 
 use crate::config::Settings;
@@ -37,6 +37,7 @@ struct Inner {
     pages: PagePermits,
     /// The reason the index is unusable.
     fault: Mutex<Option<String>>,
+    looking: Mutex<()>,
 }
 
 /// The expressions that are running or waiting.
@@ -70,8 +71,17 @@ impl State {
         let slots = ExpressionSlots { running, shares: Mutex::default() };
         let snapshot = ArcSwap::from_pointee(snapshot);
         let pages = PagePermits::new(MEMORY_FOR_PAGES);
-        let fault = Mutex::default();
-        let inner = Inner { pools, clock, generations, settings, snapshot, slots, pages, fault };
+        let inner = Inner {
+            pools,
+            clock,
+            generations,
+            settings,
+            snapshot,
+            slots,
+            pages,
+            fault: Mutex::default(),
+            looking: Mutex::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -103,6 +113,12 @@ impl State {
     /// Records whether the index is usable.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
+    }
+
+    /// Waits until no other thread looks for a newer snapshot. Only the holder publishes, because an
+    /// older look that ends last would show what was removed meanwhile.
+    pub fn look(&self) -> MutexGuard<'_, ()> {
+        self.inner.looking.lock()
     }
 
     /// Returns the settings.

@@ -132,16 +132,25 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
 
 /// Looks for a newer snapshot and serves it. Records whether the index is usable. Blocks.
 pub fn refresh(state: &State) -> Result<(), SnapshotError> {
-    let looked = look(state);
-    match &looked {
-        Ok(()) => state.set_fault(None),
-        Err(SnapshotError::Index(error)) => state.set_fault(Some(public_text(error))),
-        Err(SnapshotError::Store(_)) => {}
+    let looked = {
+        let _looking = state.look();
+        let looked = look(state);
+        match &looked {
+            Ok(_) => state.set_fault(None),
+            Err(SnapshotError::Index(error)) => state.set_fault(Some(public_text(error))),
+            Err(SnapshotError::Store(_)) => {}
+        }
+        looked
+    };
+    // The files are hidden by now, because counting them takes long in a large bucket.
+    if looked? {
+        recount(state);
     }
-    looked
+    Ok(())
 }
 
-fn look(state: &State) -> Result<(), SnapshotError> {
+/// Returns whether hidden files have to be counted.
+fn look(state: &State) -> Result<bool, SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
     let (mut now, own, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
@@ -166,7 +175,7 @@ fn look(state: &State) -> Result<(), SnapshotError> {
     let is_same = index.summary().journal.identity == own;
     if !is_same && !is_paired(pools, &*index, now.generation)? {
         // The next refresh finds the generation to which the database has switched.
-        return Ok(());
+        return Ok(false);
     }
     let sequence = |summary: &IndexSummary| summary.journal.sequence;
     let newer = refreshed
@@ -184,16 +193,15 @@ fn look(state: &State) -> Result<(), SnapshotError> {
             let mut hidden = seen.hidden.clone();
             hidden.retain(|bucket, _| paths.iter().any(|hidden| hidden.bucket == *bucket));
             snapshot.hidden = hidden;
-            // The files are hidden at once, because counting them takes long in a large bucket.
             publish(state, snapshot);
-            recount(state);
+            return Ok(true);
         }
     } else if packages != seen.packages {
         let mut snapshot = (*seen).clone();
         snapshot.packages = packages;
         publish(state, snapshot);
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Counts the hidden files of the published snapshot. If that fails, the previous counts remain.
@@ -204,6 +212,7 @@ fn recount(state: &State) {
     }
     match count_hidden(&*counted.index, &counted.takedowns) {
         Ok(hidden) => {
+            let _looking = state.look();
             let now = state.snapshot();
             let versions = |of: &Snapshot| (of.generation, of.version);
             // Another refresh may have published a newer snapshot in the meantime.

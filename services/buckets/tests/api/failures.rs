@@ -192,6 +192,82 @@ async fn pending_removals_hide_files_before_they_are_counted() {
     assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 2);
 }
 
+/// An index that holds up the first look for a newer state until it is let on.
+struct HeldUp {
+    inner: EmbeddedIndex,
+    entered: Sender<()>,
+    let_on: Mutex<Option<Receiver<()>>>,
+}
+
+impl FileIndex for HeldUp {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        self.inner.search(query, limits)
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        self.inner.summary()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        let first = self.let_on.lock().take();
+        if let Some(let_on) = first {
+            self.entered.send(()).unwrap();
+            let_on.recv().unwrap();
+        }
+        self.inner.refresh()
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        self.inner.verify()
+    }
+
+    fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        self.inner.writer(memory_mb)
+    }
+}
+
+#[actix_web::test]
+async fn an_older_look_does_not_show_a_removed_bucket_again() {
+    const A: &str = "a.s3.amazonaws.com";
+    let mut fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "x", 1, 1)]);
+    let (entered, enters) = channel();
+    let (let_on, waits) = channel();
+    let inner = EmbeddedIndex::open(&fixture.folder.join("index/generation-1")).unwrap();
+    let index = HeldUp { inner, entered, let_on: Mutex::new(Some(waits)) };
+    fixture.context.generations = Arc::new(One(Arc::new(index)));
+    let app = fixture.serve("free").await;
+    assert_eq!(app.paths("").await, ["x"]);
+    let pools = &fixture.context.pools;
+    let change = |sql: &str| {
+        let changed: Result<(), database::DatabaseError> =
+            pools.write_blocking(|db| Ok(db.batch_execute(sql)?));
+        changed.unwrap();
+    };
+    // The first look has read the new package, and nothing of the removal.
+    change("UPDATE package SET depth = depth + 1 WHERE code = 'free'");
+    let refresh = || {
+        let state = app.state.clone();
+        let (end, ends) = channel();
+        std::thread::spawn(move || end.send(buckets::refresh(&state).is_ok()));
+        ends
+    };
+    let first = refresh();
+    enters.recv().unwrap();
+    change(&format!(
+        "INSERT INTO removal (address, reason, operator, requested_at) \
+         VALUES ('{A}', 'asked', 'tester', 1); \
+         UPDATE index_state SET version = version + 1"
+    ));
+    let second = refresh();
+    // It ends here unless it waits for the first one.
+    let ended = second.recv_timeout(Duration::from_millis(500)).is_ok();
+    let_on.send(()).unwrap();
+    assert!(first.recv().unwrap());
+    assert!(ended || second.recv().unwrap());
+    assert_eq!(app.paths("").await, Vec::<String>::new());
+}
+
 /// An index whose state is refreshed by a search before the server looks for it.
 struct Ahead(EmbeddedIndex);
 
