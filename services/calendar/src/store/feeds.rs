@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::conditions::within;
+use super::event_index::columns::append_columns;
 use super::schema::content_version;
 use super::sql::Sql;
 use crate::model::list::EventFilter;
@@ -47,9 +48,7 @@ pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i6
     if let Some(parent) = filter.parent {
         sql.push(" and e.parent_id = ").value(parent);
     }
-    if let Some(featured) = filter.featured {
-        sql.push(if featured { " and e.featured" } else { " and not e.featured" });
-    }
+    append_columns(&mut sql, filter);
     sql.push(" order by e.start_local, e.id limit ").value(MOST);
     sql.load_ids(db)
 }

@@ -1,5 +1,5 @@
 //! The columns that lists filter by. A filter by an existing column with few distinct values is
-//! added here: to the column list, to [`Traits::matches`], and to [`append_conditions`].
+//! added here: to the column list, to [`Traits::matches`], and to [`append_columns`].
 
 use std::cmp::Ordering;
 
@@ -89,6 +89,11 @@ impl Traits {
 /// Appends the conditions of [`Traits::matches`] on the alias `e`.
 pub fn append_conditions(sql: &mut Sql, filter: &EventFilter) {
     visible(sql, &filter.scope);
+    append_columns(sql, filter);
+}
+
+/// Appends the conditions of [`Traits::matches`] on the alias `e`, except who may see the event.
+pub fn append_columns(sql: &mut Sql, filter: &EventFilter) {
     if let Some(featured) = filter.featured {
         sql.push(if featured { " and e.featured" } else { " and not e.featured" });
     }
