@@ -106,6 +106,8 @@ impl Command {
         match self {
             Self::Catalogue(command) => command.is_dry_run(),
             Self::Accounts(command) => command.is_dry_run(),
+            Self::Pastes(command) => command.is_dry_run(),
+            Self::StealerLogs(command) => command.is_dry_run(),
             _ => false,
         }
     }

@@ -68,7 +68,7 @@ impl Output {
             forecast,
             format!(
                 "nothing was changed; {read} read, {accepted} accepted, {skipped} skipped; {new} new, \
-                 {known} known from other breaches, {linked} already linked, {opted_out} opted out"
+                 {known} of known addresses, {linked} already linked, {opted_out} opted out"
             ),
         )?;
         print_skips(reasons, skips);

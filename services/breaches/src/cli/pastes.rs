@@ -17,6 +17,9 @@ pub enum PastesCommand {
         /// Send no notices about the links of this load. A resumed load keeps its original choice
         #[arg(long)]
         no_notify: bool,
+        /// Report new, known and refused links, and change nothing
+        #[arg(long)]
+        dry_run: bool,
         #[command(flatten)]
         output: Output,
         /// File, or - for standard input
@@ -25,9 +28,19 @@ pub enum PastesCommand {
 }
 
 impl PastesCommand {
+    /// Returns whether the command only reports changes.
+    pub fn is_dry_run(&self) -> bool {
+        let Self::Load { dry_run, .. } = self;
+        *dry_run
+    }
+
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
-        let Self::Load { no_notify, output, file } = self;
-        output.print_outcome(&jobs::load_pastes(context, &PastesOptions { file, no_notify })?)
+        let Self::Load { no_notify, dry_run, output, file } = self;
+        let options = PastesOptions { file, no_notify };
+        if dry_run {
+            return output.print_forecast(&jobs::forecast_pastes(context, &options)?);
+        }
+        output.print_outcome(&jobs::load_pastes(context, &options)?)
     }
 }

@@ -46,6 +46,9 @@ pub enum StealerLogsCommand {
         /// Drop addresses whose only website is their own mail domain
         #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
         drop_self: bool,
+        /// Report new, known and refused pairs, and change nothing
+        #[arg(long)]
+        dry_run: bool,
         /// Load even if the first rows look wrong
         #[arg(long)]
         unchecked: bool,
@@ -57,6 +60,12 @@ pub enum StealerLogsCommand {
 }
 
 impl StealerLogsCommand {
+    /// Returns whether the command only reports changes.
+    pub fn is_dry_run(&self) -> bool {
+        let Self::Load { dry_run, .. } = self;
+        *dry_run
+    }
+
     /// Runs the command.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let Self::Load {
@@ -66,6 +75,7 @@ impl StealerLogsCommand {
             website_column,
             input,
             drop_self,
+            dry_run,
             unchecked,
             ending,
             file,
@@ -88,6 +98,10 @@ impl StealerLogsCommand {
             activate,
             no_notify,
         };
+        if dry_run {
+            let forecast = jobs::forecast_stealer_logs(context, &options)?;
+            return ending.output.print_forecast(&forecast);
+        }
         ending.output.print_outcome(&jobs::load_stealer_logs(context, &options)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Operations 12 to 14 and the loader of stealer logs.
 
-use breaches::jobs::StealerLogsOptions;
+use breaches::jobs::{Forecast, SkipReason, StealerLogsOptions};
 use serde_json::json;
 
 use crate::app::{App, TEST, ZERO, answer, entry, failure};
@@ -44,6 +44,47 @@ async fn pairs_are_loaded_without_passwords_from_csv_and_json() {
     ] {
         assert_eq!(app.json_with(&key, &format!("/api/v3/{path}")).await, expected, "{path}");
     }
+}
+
+#[actix_web::test]
+async fn dry_run_counts_pairs_and_changes_nothing() {
+    let (app, key) = app().await;
+    app.load_pairs("Logs", "email,website\nb@example.com,shop.example\n").await;
+    app.load("Plain", "plain@example.com\n").await;
+    let rows = [
+        "b@example.com,https://shop.example/",
+        "b@example.com,a.example",
+        "plain@example.com,a.example",
+        "new@example.com,a.example",
+        "NEW@example.com,a.example",
+        // Its own domain beside another website counts, alone it is dropped.
+        "new@example.com,example.com",
+        "own@example.com,example.com",
+        "nonsense,a.example",
+    ];
+    let options = StealerLogsOptions {
+        breach: "Logs".into(),
+        file: app.folder.write("pairs", format!("email,website\n{}\n", rows.join("\n"))),
+        drop_self: true,
+        ..StealerLogsOptions::default()
+    };
+    let forecast = breaches::jobs::forecast_stealer_logs(&app.context, &options).unwrap();
+    let expected = Forecast {
+        read: 8,
+        accepted: 7,
+        skipped: 1,
+        new: 2,
+        known: 2,
+        linked: 1,
+        opted_out: 0,
+        reasons: [(SkipReason::Address, 1)].into(),
+        skips: vec![(9, SkipReason::Address)],
+    };
+    assert_eq!(forecast, expected);
+    let stored = app.json_with(&key, "/api/v3/stealerlogsbyemaildomain/example.com").await;
+    assert_eq!(stored, json!({"b": ["shop.example"]}));
+    let loaded = breaches::jobs::load_stealer_logs(&app.context, &options).unwrap();
+    assert_eq!(loaded.added, forecast.new + forecast.known);
 }
 
 #[actix_web::test]

@@ -1,19 +1,28 @@
-//! `accounts load --dry-run`: predicts the result of a load.
+//! `--dry-run` of loads: predicts their results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::io::BufReader;
 
+use batch::{BoundedLines, Sorted, Sorter};
 use database::Db;
 
 use super::accounts::AccountsOptions;
+use super::decoding::TextEncoding;
 use super::excluded::Excluded;
-use super::read_accounts;
+use super::input::JobInput;
+use super::pastes::{self, PastesOptions};
+use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
-use super::sorted_text;
+use super::stealer_logs::{self, StealerLogsOptions};
 use super::tally::Tally;
+use super::{read_accounts, sorted_text};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
-use crate::model::id_list;
-use crate::store::{account_links, accounts};
+use crate::jobs::job;
+use crate::model::paste::Paste;
+use crate::model::{AccountKey, id_list};
+use crate::store::jobs::Counts;
+use crate::store::{self, account_links, accounts};
 
 /// The predicted result of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -26,16 +35,30 @@ pub struct Forecast {
     pub skipped: i64,
     /// Links of addresses that are not stored yet.
     pub new: i64,
-    /// Links of addresses that are stored for other breaches.
+    /// Links of addresses that are stored already, and not for this breach, website or paste.
     pub known: i64,
     /// Links that exist already.
     pub linked: i64,
-    /// Addresses that are left out because their owners had everything removed.
+    /// Links of addresses that are left out because their owners had everything removed.
     pub opted_out: i64,
     /// Skipped rows by reason.
     pub reasons: BTreeMap<SkipReason, i64>,
     /// Line and reason of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
+}
+
+impl Forecast {
+    /// The counts of the rows; nothing is known about their links yet.
+    fn of(tally: &Tally) -> Self {
+        Self {
+            read: tally.counts.read,
+            accepted: tally.counts.accepted,
+            skipped: tally.counts.skipped,
+            reasons: tally.reasons().clone(),
+            skips: tally.first_skips().to_vec(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Reads the files of a load and the affected accounts without changing anything.
@@ -47,14 +70,7 @@ pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forec
     let mut tally = Tally::default();
     let mut sorted = read_accounts::sort(context, &sources, &options.reading(), None, &mut tally)?;
     let mut excluded = Excluded::new(context.settings.optout_memory_max);
-    let mut found = Forecast {
-        read: tally.counts.read,
-        accepted: tally.counts.accepted,
-        skipped: tally.counts.skipped,
-        reasons: tally.reasons().clone(),
-        skips: tally.first_skips().to_vec(),
-        ..Forecast::default()
-    };
+    let mut found = Forecast::of(&tally);
     let mut db = context.pools.connect()?;
     excluded.refresh(&mut db)?;
     let read_error = || JobError::file("a temporary file");
@@ -77,6 +93,140 @@ fn look_up(db: &mut Db, address: &str, breach: u16, found: &mut Forecast) -> Res
         None => found.new += 1,
         Some(row) if id_list::contains(&row.breaches, breach) => found.linked += 1,
         Some(_) => found.known += 1,
+    }
+    Ok(())
+}
+
+/// Reads the file of a load of stealer logs and the affected accounts without changing anything. Counts
+/// pairs of address and website.
+///
+/// # Errors
+/// Returns the errors of the load.
+pub fn forecast_stealer_logs(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+) -> Result<Forecast, JobError> {
+    let breach = i32::from(stealer_logs::target(context, options)?.id);
+    let mut tally = Tally::default();
+    let sorted = stealer_logs::sort(context, options, None, &mut tally)?;
+    let stored = |db: &mut Db, account| -> Result<HashSet<String>, JobError> {
+        let pairs = store::stealer_logs::websites(db, account)?;
+        Ok(pairs.into_iter().filter(|pair| pair.1 == breach).map(|(website, _)| website).collect())
+    };
+    let mut found = Forecast::of(&tally);
+    count_links(context, sorted, options.drop_self, &mut found, stored)?;
+    Ok(found)
+}
+
+/// Reads the file of a load of pastes and the affected accounts without changing anything. Counts lines,
+/// and links between addresses and pastes.
+///
+/// # Errors
+/// Returns the errors of the load.
+pub fn forecast_pastes(
+    context: &JobContext,
+    options: &PastesOptions,
+) -> Result<Forecast, JobError> {
+    let folder = context.settings.temporary_folder();
+    let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
+    let unreadable = || JobError::file(options.file.display().to_string());
+    let mut sorter = Sorter::new(folder.clone(), job::sorting_budget(context));
+    let (input, mut job_input) = JobInput::open(None, &options.file, TextEncoding::Auto)?;
+    let input = BufReader::with_capacity(1 << 20, input);
+    let mut lines = BoundedLines::new(input, pastes::longest(context));
+    let (mut tally, mut text) = (Tally::default(), String::new());
+    while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
+        match pastes::read(number, &line) {
+            Ok(None) => continue,
+            Ok(Some(entry)) => {
+                tally.accept();
+                let place = place_of(&entry.paste);
+                for address in entry.addresses() {
+                    sorted_text::write_with(&mut text, address, &place);
+                    let key = AccountKey::of(&address.sha1());
+                    sorter.push(key.0, text.as_bytes()).map_err(spilled())?;
+                }
+            }
+            Err(reason) => tally.skip(number, reason),
+        }
+        job_input.report(tally.counts);
+    }
+    job_input.finish()?;
+    SanityCheck::of_pastes().judge_file(&options.file, Counts::default(), &tally)?;
+    let sorted = sorter.finish().map_err(spilled())?;
+    let stored = |db: &mut Db, account| -> Result<HashSet<String>, JobError> {
+        Ok(store::pastes::of_account(db, account)?.iter().map(place_of).collect())
+    };
+    let mut found = Forecast::of(&tally);
+    count_links(context, sorted, false, &mut found, stored)?;
+    Ok(found)
+}
+
+/// Source and id. A source is letters only.
+fn place_of(paste: &Paste) -> String {
+    format!("{} {}", paste.source, paste.id)
+}
+
+/// What is stored of the address whose links are being counted.
+enum Stored {
+    OptedOut,
+    Nothing,
+    /// The address, with its places: websites or pastes.
+    Places(HashSet<String>),
+}
+
+impl Stored {
+    fn count(&self, place: &str, found: &mut Forecast) {
+        match self {
+            Self::OptedOut => found.opted_out += 1,
+            Self::Nothing => found.new += 1,
+            Self::Places(places) if places.contains(place) => found.linked += 1,
+            Self::Places(_) => found.known += 1,
+        }
+    }
+}
+
+/// Counts the links of sorted addresses to their places. With `drop_self`, an address whose only place is
+/// its own domain has none.
+fn count_links(
+    context: &JobContext,
+    mut sorted: Sorted,
+    drop_self: bool,
+    found: &mut Forecast,
+    places: impl Fn(&mut Db, (i64, i16)) -> Result<HashSet<String>, JobError>,
+) -> Result<(), JobError> {
+    let mut db = context.pools.connect()?;
+    let mut excluded = Excluded::new(context.settings.optout_memory_max);
+    excluded.refresh(&mut db)?;
+    let read_error = || JobError::file("a temporary file");
+    let (mut current, mut stored) = (String::new(), Stored::Nothing);
+    // Its own domain, as long as it is the only place of the address.
+    let mut own: Option<String> = None;
+    while let Some((k, text)) = sorted.next_record().map_err(read_error())? {
+        let text = std::str::from_utf8(text).map_err(database::DatabaseError::broken)?;
+        let (address, place) = sorted_text::parts(text);
+        if address == current {
+            if let Some(own) = own.take() {
+                stored.count(&own, found);
+            }
+            stored.count(place, found);
+            continue;
+        }
+        address.clone_into(&mut current);
+        stored = if excluded.contains(&mut db, k, address)? {
+            Stored::OptedOut
+        } else {
+            let rows = accounts::at_once_with_key(&mut db, account_links::sorted_key(address))?;
+            match account_links::pick_sorted(rows, address) {
+                None => Stored::Nothing,
+                Some(row) => Stored::Places(places(&mut db, (row.k, row.seq))?),
+            }
+        };
+        let is_own = drop_self && place == sorted_text::split(address).1;
+        own = is_own.then(|| place.to_owned());
+        if !is_own {
+            stored.count(place, found);
+        }
     }
     Ok(())
 }

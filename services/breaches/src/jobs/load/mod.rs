@@ -39,7 +39,7 @@ mod walk;
 pub use accounts::{AccountsOptions, load_accounts};
 pub use address_reader::{Format, read as read_addresses};
 pub use decoding::{TextEncoding, text as decoded};
-pub use dry_run::{Forecast, forecast};
+pub use dry_run::{Forecast, forecast, forecast_pastes, forecast_stealer_logs};
 pub use import_catalogue::{ImportOptions, ImportReport, import_catalogue, read_catalogue};
 pub use input::open as open_input;
 pub use linker::Linker;

@@ -108,8 +108,16 @@ pub struct Entry {
     line: i64,
     /// Size of its line in bytes.
     size: usize,
-    paste: rules::Paste,
+    /// The paste.
+    pub(super) paste: rules::Paste,
     emails: Emails,
+}
+
+impl Entry {
+    /// The distinct addresses.
+    pub(super) fn addresses(&self) -> &[EmailAddress] {
+        &self.emails.addresses
+    }
 }
 
 /// Pastes of one transaction.
@@ -154,7 +162,7 @@ pub(super) fn load(
 }
 
 /// Maximum size of a line, and of the lines of a batch.
-fn longest(context: &JobContext) -> usize {
+pub(super) fn longest(context: &JobContext) -> usize {
     ((context.settings.load_memory_mb << 20) / 4).clamp(MAX_LINE, MAX_LINE_MIB << 20)
 }
 

@@ -103,15 +103,24 @@ pub(super) fn load(
     resumed: Option<i64>,
 ) -> Result<Outcome, JobError> {
     let options = &StealerLogsOptions { file: input::absolute(&options.file)?, ..options.clone() };
-    let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
-    if !breach.flags.stealer_log {
-        return Err(JobError::Rejected(format!("{} is not a stealer log", breach.name)));
-    }
+    let breach = target(context, options)?;
     let other = StealerLogsOptions { no_notify: !options.no_notify, ..options.clone() };
     let params = Params::of_load(options, &other)?.resuming(resumed);
     let running =
         job::begin(context, "stealer-logs", std::slice::from_ref(&options.file), &params)?;
     job::noted(context, running.id, |heartbeat| run(context, options, &breach, &running, heartbeat))
+}
+
+/// The breach of a load.
+pub(super) fn target(
+    context: &JobContext,
+    options: &StealerLogsOptions,
+) -> Result<Breach, JobError> {
+    let breach = context.pools.read_blocking(|db| open_breach(db, &options.breach))?;
+    if !breach.flags.stealer_log {
+        return Err(JobError::Rejected(format!("{} is not a stealer log", breach.name)));
+    }
+    Ok(breach)
 }
 
 fn run(
@@ -122,7 +131,7 @@ fn run(
     heartbeat: &Heartbeat,
 ) -> Result<Outcome, JobError> {
     let (merge, tally) =
-        job::sorted(context, running.id, |tally| sort(context, options, heartbeat, tally))?;
+        job::sorted(context, running.id, |tally| sort(context, options, Some(heartbeat), tally))?;
     let placement = context.pools.read_blocking(accounts::placement_in_table)?;
     let mut linker = PairLinker {
         linker: Linker::new(context, std::slice::from_ref(breach))
@@ -140,17 +149,18 @@ fn run(
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
-fn sort(
+/// Reads and sorts the pairs of a file.
+pub(super) fn sort(
     context: &JobContext,
     options: &StealerLogsOptions,
-    heartbeat: &Heartbeat,
+    heartbeat: Option<&Heartbeat>,
     tally: &mut Tally,
 ) -> Result<Sorted, JobError> {
     let folder = context.settings.temporary_folder();
     let spilled = || JobError::file(format!("a temporary file in {}", folder.display()));
     let budget = job::sorting_budget(context);
     let mut sorter = Sorter::new(folder.clone(), budget);
-    let (input, mut job_input) = JobInput::open(Some(heartbeat), &options.file, options.encoding)?;
+    let (input, mut job_input) = JobInput::open(heartbeat, &options.file, options.encoding)?;
     let unreadable = || JobError::file(options.file.display().to_string());
     let (mut text, mut no_room) = (String::new(), false);
     let mut check = SanityCheck::of_pairs(options.unchecked, budget);
