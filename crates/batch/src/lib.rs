@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod atomic_file;
+mod file_kind;
 mod input;
 mod interval;
 mod lines;
@@ -14,6 +15,7 @@ mod sort;
 mod temporary_folder;
 
 pub use atomic_file::{AtomicFile, copy_atomically, sync_folder, write_atomically};
+pub use file_kind::{ARCHIVE_START, refuse_archive};
 pub use input::{Input, InputStamp};
 pub use interval::Interval;
 pub use lines::{BoundedLines, Line, LineError};

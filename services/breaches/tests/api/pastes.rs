@@ -32,7 +32,7 @@ async fn dry_run_counts_links_and_changes_nothing() {
             .map_err(database::DatabaseError::broken)
     })
     .await;
-    let before = app.change(|db| breaches::store::pastes::count(db)).await;
+    let before = app.change(breaches::store::pastes::count).await;
     let text = paste("1", &["linked@example.com", "new@example.com", "gone@example.com"])
         + &paste("1", &["new@example.com"])
         + &paste("2", &["linked@example.com"])
@@ -52,7 +52,7 @@ async fn dry_run_counts_links_and_changes_nothing() {
         skips: vec![(4, SkipReason::Json)],
     };
     assert_eq!(forecast, expected);
-    assert_eq!(app.change(|db| breaches::store::pastes::count(db)).await, before);
+    assert_eq!(app.change(breaches::store::pastes::count).await, before);
     let loaded = breaches::jobs::load_pastes(&app.context, &options).unwrap();
     assert_eq!(loaded.added, forecast.new + forecast.known);
 }

@@ -46,6 +46,9 @@ fn pastes(numbers: Range<u32>) -> String {
     numbers.map(paste).collect()
 }
 
+/// Makes a line of input of an address.
+type Line = fn(&str) -> String;
+
 /// Closes the input of a command and returns its exit code and output.
 fn end(child: Child) -> (Option<i32>, String) {
     let ended = child.wait_with_output().unwrap();
@@ -121,7 +124,7 @@ fn load_respects_a_state_change_of_its_job_while_reading() {
     let pools = pools(&operator);
     let cases =
         [("done", 0, "done", 0), ("failed", 0, "done", 1), ("cancelled", 1, "cancelled", 0)];
-    let commands: [(&[&str], fn(&str) -> String); 2] = [
+    let commands: [(&[&str], Line); 2] = [
         (&["accounts", "load", "--breach", "Inkwell", "-"], |email| format!("{email}\n")),
         (&["pastes", "load", "-"], |email| {
             json!({"Source": "Slexy", "Id": email, "Emails": [email]}).to_string() + "\n"

@@ -57,7 +57,7 @@ async fn dry_run_counts_pairs_and_changes_nothing() {
         "plain@example.com,a.example",
         "new@example.com,a.example",
         "NEW@example.com,a.example",
-        // Its own domain beside another website counts, alone it is dropped.
+        // Its own domain counts next to another website; alone it is dropped.
         "new@example.com,example.com",
         "own@example.com,example.com",
         "nonsense,a.example",

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -36,6 +36,11 @@ impl Source {
         let failed = |error| JobError::Source { path: path.display().to_string(), error };
         if path == Path::new(STDIN) || url_of(path).is_some() {
             return Ok(Self { path: path.to_owned(), size: 0, modified: 0, inventory: None });
+        }
+        if let Some(scheme) = scheme_of(path) {
+            return Err(failed(io::Error::other(format!(
+                "{scheme} addresses cannot be listed; use https, http, s3 or gs, or load a file"
+            ))));
         }
         // Opening it checks early whether it is readable.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
@@ -77,7 +82,7 @@ impl Source {
     /// Opens the source if it has not changed. `read` counts its bytes.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.is_stdin() {
-            return Ok(Box::new(CountingReader::new(std::io::stdin(), read)));
+            return Ok(Box::new(CountingReader::new(io::stdin(), read)));
         }
         self.check()?;
         let failed = |error| JobError::Source { path: self.name(), error };
@@ -223,9 +228,16 @@ fn url_of(path: &Path) -> Option<&str> {
     schemes.iter().any(|scheme| text.starts_with(scheme)).then_some(text)
 }
 
+/// Returns the scheme of a path that looks like a URL.
+fn scheme_of(path: &Path) -> Option<&str> {
+    let (scheme, _) = path.to_str()?.split_once("://")?;
+    let is_scheme = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_scheme.then_some(scheme)
+}
+
 /// Makes a path absolute, because a run may be resumed in another folder.
 fn absolute(path: &Path) -> Result<PathBuf, JobError> {
-    if path == Path::new(STDIN) || url_of(path).is_some() {
+    if path == Path::new(STDIN) || url_of(path).is_some() || scheme_of(path).is_some() {
         Ok(path.to_owned())
     } else {
         Ok(std::path::absolute(path)?)

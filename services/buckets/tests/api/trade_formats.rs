@@ -1,6 +1,6 @@
 //! Outputs of the tools of the trade.
 
-use buckets::jobs::{JobError, LoadOptions, MaxErrors, Report, dry_run, export};
+use buckets::jobs::{JobError, LoadOptions, MaxErrors, Report, dry_run, export, sources_of};
 use rstest::rstest;
 
 use crate::app::{Fixture, line};
@@ -34,6 +34,23 @@ pub fn expected(bucket: &str, kind: &str, path: &str, size: i64) -> String {
     format!(
         r#"{{"bucket":"{bucket}","type":"{kind}","fullPath":"{path}","size":{size},"lastModified":1666666666}}"#
     )
+}
+
+#[rstest]
+#[case("ls.txt.bz2", b"BZh91AY&SY\x12\x9b", "is compressed with bzip2")]
+#[case("ls.txt.xz", b"\xFD7zXZ\0\0\x04", "is compressed with xz")]
+#[case("ls.zip", b"PK\x03\x04\x14", "is a ZIP archive")]
+fn archives_are_refused_by_name(#[case] name: &str, #[case] content: &[u8], #[case] says: &str) {
+    let fixture = Fixture::new();
+    let path = fixture.folder.write(name, content);
+    let refused = fixture.load(&[path]).unwrap_err().to_string();
+    assert!(refused.contains(says), "{refused}");
+}
+
+#[test]
+fn addresses_of_other_schemes_are_refused() {
+    let refused = sources_of(&["ftp://box.example/".into()]).unwrap_err().to_string();
+    assert!(refused.starts_with("ftp://box.example/: ftp addresses cannot be listed"), "{refused}");
 }
 
 const AWS: &str = "2022-10-25 02:57:46       1234 a b,c/1.txt

@@ -4,7 +4,6 @@ use std::io::{self, BufReader, Cursor, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use super::file_kind;
 use super::gzip::GzipMembers;
 
 /// The encoding of a text.
@@ -31,14 +30,14 @@ const CHUNK: usize = 64 * 1024;
 /// Returns errors of the input, and the name of a format that is not text.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     let (start, input) = start_of(Box::new(input))?;
-    file_kind::refuse_archive(&start)?;
+    batch::refuse_archive(&start)?;
     let plain: Box<dyn Read> = match start.as_slice() {
         [0x1F, 0x8B, ..] => Box::new(GzipMembers::new(BufReader::with_capacity(CHUNK, input))),
         [0x28, 0xB5, 0x2F, 0xFD, ..] => Box::new(zstd::stream::read::Decoder::new(input)?),
         _ => input,
     };
     let (start, mut plain) = start_of(plain)?;
-    file_kind::refuse_archive(&start)?;
+    batch::refuse_archive(&start)?;
     let from = match (encoding, start.as_slice()) {
         (TextEncoding::Auto, [0xFF, 0xFE, ..]) | (TextEncoding::Utf16Le, _) => UTF_16LE,
         (TextEncoding::Auto, [0xFE, 0xFF, ..]) | (TextEncoding::Utf16Be, _) => UTF_16BE,
@@ -48,7 +47,7 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
             return Ok(plain);
         }
         (TextEncoding::Auto, start) => {
-            file_kind::refuse_unmarked_utf16(start)?;
+            refuse_unmarked_utf16(start)?;
             return Ok(plain);
         }
     };
@@ -57,10 +56,25 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
 
 /// Reads the first bytes of an input and returns them with the complete input.
 fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
-    let mut start = Vec::with_capacity(file_kind::START);
-    input.by_ref().take(file_kind::START as u64).read_to_end(&mut start)?;
+    let mut start = Vec::with_capacity(batch::ARCHIVE_START);
+    input.by_ref().take(batch::ARCHIVE_START as u64).read_to_end(&mut start)?;
     let whole = Cursor::new(start.clone()).chain(input);
     Ok((start, Box::new(whole)))
+}
+
+/// Refuses ASCII text in UTF-16 without a byte order mark.
+///
+/// # Errors
+/// Returns a message for the operator.
+fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
+    let name = match start {
+        [1..=255, 0, 1..=255, 0, ..] => "utf-16le",
+        [0, 1..=255, 0, 1..=255, ..] => "utf-16be",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(format!(
+        "the file looks like UTF-16 without a byte order mark; --encoding {name} reads it"
+    )))
 }
 
 /// Transcodes a text to UTF-8. An invalid sequence becomes a byte that is invalid in UTF-8, so its

@@ -167,7 +167,7 @@ fn place_of(paste: &Paste) -> String {
     format!("{} {}", paste.source, paste.id)
 }
 
-/// What is stored of the address whose links are being counted.
+/// The stored state of the address whose links are being counted.
 enum Stored {
     OptedOut,
     Nothing,
@@ -200,7 +200,7 @@ fn count_links(
     excluded.refresh(&mut db)?;
     let read_error = || JobError::file("a temporary file");
     let (mut current, mut stored) = (String::new(), Stored::Nothing);
-    // Its own domain, as long as it is the only place of the address.
+    // The domain of the address while no other place of it was read.
     let mut own: Option<String> = None;
     while let Some((k, text)) = sorted.next_record().map_err(read_error())? {
         let text = std::str::from_utf8(text).map_err(database::DatabaseError::broken)?;

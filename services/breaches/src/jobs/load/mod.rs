@@ -12,7 +12,6 @@ mod domain_ids;
 mod dry_run;
 mod each;
 pub(super) mod excluded;
-mod file_kind;
 mod finish;
 mod gzip;
 mod import_catalogue;

@@ -3,12 +3,13 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use batch::{ARCHIVE_START, refuse_archive};
 use flate2::bufread::MultiGzDecoder;
 
 /// Maximum bytes of a line or entry. Sources that exceed it are rejected.
 const LARGEST_ENTRY: u64 = 16 << 20;
-/// Number of bytes for detecting the compression.
-const MAGIC: u64 = 4;
+/// The length of the shortest compressed file, in bytes.
+const SHORTEST: usize = 4;
 const BUFFER: usize = 256 << 10;
 /// Largest window of a zstd frame as a power of two: 128 MiB.
 const ZSTD_WINDOW: u32 = 27;
@@ -16,14 +17,16 @@ const ZSTD_WINDOW: u32 = 27;
 /// File name extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, which are detected by their first bytes.
+/// Decompresses gzip and zstd, which are detected by their first bytes. Refuses archives and other
+/// compressed formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
     // A pipe may deliver single bytes.
-    let mut head = Vec::with_capacity(MAGIC as usize);
-    source.by_ref().take(MAGIC).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(ARCHIVE_START);
+    source.by_ref().take(ARCHIVE_START as u64).read_to_end(&mut head)?;
+    refuse_archive(&head)?;
     let name = name.to_string_lossy().to_lowercase();
-    if (head.len() as u64) < MAGIC && PACKED.iter().any(|ending| name.ends_with(ending)) {
+    if head.len() < SHORTEST && PACKED.iter().any(|ending| name.ends_with(ending)) {
         let error = "the compressed file is truncated";
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, error));
     }

@@ -2,13 +2,14 @@
 
 use std::io;
 
-/// Number of bytes that are examined.
-pub const START: usize = 512;
+/// Number of bytes that [`refuse_archive`] examines.
+pub const ARCHIVE_START: usize = 512;
 
-/// Refuses an archive, a compressed file or a document, and names it.
+/// Refuses an archive, a document, or a file in another compressed format than gzip and Zstandard, by its
+/// first bytes.
 ///
 /// # Errors
-/// Returns a message for the operator.
+/// Returns a message for the operator, which names the format.
 pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
     let advice = match start {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
@@ -37,17 +38,29 @@ pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
     Err(io::Error::other(format!("the file {advice}; only gzip and Zstandard are decompressed")))
 }
 
-/// Refuses ASCII text in UTF-16 without a byte order mark.
-///
-/// # Errors
-/// Returns a message for the operator.
-pub fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
-    let name = match start {
-        [1..=255, 0, 1..=255, 0, ..] => "utf-16le",
-        [0, 1..=255, 0, 1..=255, ..] => "utf-16be",
-        _ => return Ok(()),
-    };
-    Err(io::Error::other(format!(
-        "the file looks like UTF-16 without a byte order mark; --encoding {name} reads it"
-    )))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archives_are_refused_by_name() {
+        let mut tar = vec![b'x'; ARCHIVE_START];
+        tar[257..262].copy_from_slice(b"ustar");
+        for (start, name) in [
+            (&b"PK\x03\x04\x14\x00"[..], "a ZIP archive"),
+            (b"\xFD7zXZ\x00\x00\x04", "compressed with xz"),
+            (b"BZh91AY&SY", "compressed with bzip2"),
+            (b"7z\xBC\xAF\x27\x1C\x00\x04", "a 7z archive"),
+            (b"Rar!\x1A\x07\x01\x00", "a RAR archive"),
+            (b"SQLite format 3\x00", "a SQLite database"),
+            (b"%PDF-1.7\n", "a PDF document"),
+            (&tar, "a tar archive"),
+        ] {
+            let refused = refuse_archive(start).unwrap_err().to_string();
+            assert!(refused.contains(name), "{name}: {refused}");
+        }
+        for text in ["", "PK", "BZh@x.example\n", "a\0b@c.example\n", "%PDF@x.example\n"] {
+            refuse_archive(text.as_bytes()).unwrap();
+        }
+    }
 }
