@@ -6,7 +6,7 @@ use batch::ByteCounter;
 
 use super::context::JobContext;
 use super::error::JobError;
-use super::formats;
+use super::formats::{self, Sink};
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::LoadOptions;
@@ -24,7 +24,13 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
         if let Some(url) = source.url() {
             let listing = Listing::of(url, &defaults)?;
             let kind = defaults.kind.as_deref();
-            read_pages(&listing, kind, &options.remote, None, &mut intake)?;
+            match read_pages(&listing, kind, &options.remote, None, &mut intake) {
+                // The other sources do not depend on this host.
+                Err(JobError::Unreachable { reason, .. }) if options.sources.len() > 1 => {
+                    intake.broken(reason)?;
+                }
+                read => read?,
+            }
         } else {
             let input = source.open(ByteCounter::default())?;
             formats::read(&source.path, input, &options.defaults_of(source), &mut intake)?;
@@ -32,6 +38,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
         }
         intake.end_source();
     }
+    intake.refuse_unread(&options.sources)?;
     intake.judge()?;
     intake.refuse_empty(&options.sources)?;
     let tally = intake.state.tally.clone();

@@ -114,11 +114,7 @@ impl Loader {
     fn read_all(&mut self) -> Result<(), JobError> {
         let sources = self.options.sources.clone();
         attend(self, |loader| read_sources(loader, &sources))?;
-        let tally = &self.intake.state.tally;
-        if tally.incomplete.len() >= sources.len() && tally.lines() == 0 {
-            let reasons = tally.incomplete.join("; ");
-            return Err(JobError::Invalid(format!("no source could be read: {reasons}")));
-        }
+        self.intake.refuse_unread(&sources)?;
         self.intake.judge()?;
         if self.searched.is_some() && self.intake.state.named.is_empty() {
             let why = "the sources name no bucket: the index is unchanged";

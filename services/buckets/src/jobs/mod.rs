@@ -23,6 +23,7 @@ mod remove;
 mod report;
 mod sources;
 mod status;
+mod verdict;
 mod verify;
 mod write_session;
 

@@ -154,7 +154,20 @@ fn unreachable_host_does_not_stop_other_sources() {
     assert!(first.contains(&gone.to_string()) && second.contains("no-such-host"), "{second}");
     assert_eq!(paths(&fixture), keys(3));
 
+    let report = dry_run(&fixture.context, &options).unwrap();
+    assert_eq!(
+        (report.tally.files, report.tally.incomplete),
+        (3, vec![first.clone(), second.clone()])
+    );
+    let unreachable =
+        LoadOptions { sources: Fixture::options(&urls[..2]).sources, ..options.clone() };
+    for result in [fixture.run(&unreachable), dry_run(&fixture.context, &unreachable)] {
+        let error = result.unwrap_err().to_string();
+        assert!(error.starts_with("no source could be read: ") && error.contains("; "), "{error}");
+    }
+
     let options = LoadOptions { sources: Fixture::options(&urls[..1]).sources, ..options };
+    assert!(matches!(dry_run(&fixture.context, &options), Err(JobError::Unreachable { .. })));
     assert!(matches!(fixture.run(&options), Err(JobError::Unreachable { .. })));
     assert_eq!(paths(&fixture), keys(3));
 }
