@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bitmap::Bitmap;
 use super::error::EngineError;
 use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
 use super::limits::Limits;
@@ -85,6 +86,10 @@ pub trait FileWriter: Send {
         buckets: Vec<NamedBucket>,
         at: i64,
     ) -> Result<PublishCounts, EngineError>;
+
+    /// Returns the ids of the buckets in which the last publish of this writer added, replaced or
+    /// removed files.
+    fn changed_buckets(&self) -> &Bitmap;
 
     /// Drops the files of the run.
     fn abort(&mut self) -> Result<(), EngineError>;

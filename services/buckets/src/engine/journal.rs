@@ -36,6 +36,11 @@ impl NamedBucket {
     }
 }
 
+/// Returns a number above all ids of some buckets.
+pub(super) fn above_ids(buckets: &[NamedBucket]) -> u64 {
+    buckets.iter().map(|bucket| bucket.id).max().map_or(0, |largest| largest + 1)
+}
+
 /// Counts of a publish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PublishCounts {

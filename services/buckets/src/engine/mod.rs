@@ -17,6 +17,7 @@ mod removal_limit;
 mod write_lock;
 
 pub use awaited::AwaitedIndex;
+pub use bitmap::Bitmap;
 pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
 pub use error::EngineError;

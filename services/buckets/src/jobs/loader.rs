@@ -19,7 +19,7 @@ use super::report::Report;
 use super::sources::Source;
 use super::write_session::Session;
 use crate::app::reconcile;
-use crate::engine::{BucketLoss, EngineError, NamedBucket};
+use crate::engine::{Bitmap, BucketLoss, EngineError, NamedBucket};
 use crate::store::{buckets, generations, load_runs, removals};
 
 /// Files in a batch for the index.
@@ -150,12 +150,15 @@ impl Loader {
         let context = self.session.context.clone();
         let named = self.intake.named();
         let (new, truncated) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            let (mut new, mut truncated) = (0, Vec::new());
+            let (mut new, mut truncated) =
+                (Bitmap::new(named.last().map_or(0, |last| last.id + 1)), Vec::new());
             buckets::each(db, |bucket| {
                 let Ok(at) = named.binary_search_by_key(&bucket.id, |named| named.id) else {
                     return;
                 };
-                new += u64::from(bucket.first_indexed.is_none());
+                if bucket.first_indexed.is_none() {
+                    new.insert(bucket.id);
+                }
                 if named[at].truncated {
                     truncated.push(bucket.address);
                 }
@@ -169,12 +172,18 @@ impl Loader {
             Err(EngineError::TooManyRemoved(losses)) => return Err(self.too_many_removed(losses)),
             published => published?,
         };
+        let changed = self.session.writer.changed_buckets();
+        let is_known_and_changed =
+            |bucket: &&NamedBucket| changed.contains(bucket.id) && !new.contains(bucket.id);
+        let changed = named.iter().filter(is_known_and_changed).count() as u64;
+        let new = new.count();
         let report = Report {
             run: Some(self.id),
             tally: self.intake.state.tally.clone(),
             counts,
             buckets_new: new,
-            buckets_changed: named.len() as u64 - new,
+            buckets_changed: changed,
+            buckets_unchanged: named.len() as u64 - new - changed,
             truncated,
             seconds: self.started.elapsed().as_secs_f64(),
         };

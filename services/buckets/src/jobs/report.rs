@@ -61,8 +61,11 @@ pub struct Report {
     pub counts: PublishCounts,
     /// Buckets that were not listed before.
     pub buckets_new: u64,
-    /// Buckets that were listed before.
+    /// Listed buckets with new, changed or gone files.
     pub buckets_changed: u64,
+    /// Listed buckets whose files are all unchanged.
+    #[serde(default)]
+    pub buckets_unchanged: u64,
     /// Addresses of buckets with truncated listings.
     pub truncated: Vec<String>,
     /// Duration in seconds.
@@ -82,8 +85,11 @@ impl fmt::Display for Report {
                 f,
                 "files: {added} new, {replaced} changed, {removed} gone, {unchanged} unchanged"
             )?;
-            let (new, changed) = (self.buckets_new, self.buckets_changed);
-            writeln!(f, "buckets: {new} new, {changed} changed")?;
+            let Self { buckets_new, buckets_changed, buckets_unchanged, .. } = self;
+            writeln!(
+                f,
+                "buckets: {buckets_new} new, {buckets_changed} changed, {buckets_unchanged} unchanged"
+            )?;
             writeln!(f, "duplicates: {duplicates}")?;
         } else {
             writeln!(f, "files: {}", tally.files)?;

@@ -1,10 +1,12 @@
 //! Compares every engine with the naive model: random files, runs and queries.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buckets::engine::{
-    EmbeddedIndex, EngineError, FileIndex, Limits, Mode, NamedBucket, NewFile, RemovalLimit,
+    EmbeddedIndex, EngineError, FileIndex, FileWriter, Limits, Mode, NamedBucket, NewFile,
+    RemovalLimit,
 };
 use buckets::model::{
     Attribute, Attributes, Between, Expression, FileQuery, HiddenPaths, Keywords, Matching, Order,
@@ -16,6 +18,11 @@ use crate::naive_model::Naive;
 
 fn limits() -> Limits {
     Limits::until(Instant::now() + Duration::from_secs(60), 2)
+}
+
+/// Returns the buckets that the last publish of a writer changed.
+fn changed(writer: &dyn FileWriter) -> BTreeSet<u64> {
+    (0..100).filter(|&bucket| writer.changed_buckets().contains(bucket)).collect()
 }
 
 fn file() -> impl Strategy<Value = NewFile> {
@@ -267,7 +274,7 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 fn named(files: &[NewFile]) -> Vec<NamedBucket> {
-    let ids: std::collections::BTreeSet<u64> = files.iter().map(|file| file.bucket).collect();
+    let ids: BTreeSet<u64> = files.iter().map(|file| file.bucket).collect();
     ids.into_iter().map(|id| NamedBucket { id, truncated: false, partial: false }).collect()
 }
 
@@ -308,6 +315,7 @@ impl Pair {
                 let counts = writer.publish(*mode, buckets, 5).unwrap();
                 self.model.add(&all);
                 assert_eq!(counts, self.model.publish(*mode, &ids));
+                assert_eq!(changed(&*writer), self.model.changed);
             }
             Step::Limited(mode, limit, files) => self.publish_limited(*mode, *limit, files),
             Step::Abort(files) => {
@@ -354,6 +362,7 @@ impl Pair {
             }
         };
         assert_eq!(counts, self.model.publish(mode, &ids));
+        assert_eq!(changed(&*writer), self.model.changed);
     }
 
     fn remove(&mut self, bucket: u64, prefix: &str) {
@@ -385,6 +394,7 @@ impl Pair {
         let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
         let counts = writer.publish(Mode::Replace, buckets, 6).unwrap();
         assert_eq!(counts, self.model.publish(Mode::Replace, &ids));
+        assert_eq!(changed(&*writer), self.model.changed);
     }
 
     fn compare(&self, query: &FileQuery) {

@@ -40,7 +40,7 @@ fn reloading_samples_changes_no_result() {
     assert_eq!((counts.added, counts.replaced, counts.removed), (0, 0, 0));
     assert_eq!(counts.unchanged, 105);
     assert_eq!(status(&fixture.context).unwrap()["dead_rows"], 0);
-    assert_eq!((report.buckets_new, report.buckets_changed), (0, 6));
+    assert_eq!((report.buckets_new, report.buckets_changed, report.buckets_unchanged), (0, 0, 6));
     assert_eq!(report.tally.skipped_directory_markers, 1);
     assert_eq!(exported(&fixture, None), before);
     sound(&fixture);
@@ -84,6 +84,21 @@ fn changed_files_are_replaced_and_others_stay() {
     assert_eq!(ids(&fixture), kept.cloned().chain(new).collect::<Vec<_>>());
     assert_eq!(status(&fixture.context).unwrap()["dead_rows"], 3, "replaced and removed files");
     sound(&fixture);
+}
+
+#[test]
+fn only_buckets_with_differences_are_counted_as_changed() {
+    let fixture = Fixture::new();
+    let file = |bucket: &str, path: &str| line(bucket, path, 1, 1);
+    let c = "c.s3.amazonaws.com";
+    fixture.load_lines(&[&file(A, "1"), &file(A, "2"), &file(B, "1"), &file(c, "1")]);
+    // One file of A is gone, B is unchanged, and D is new.
+    let report =
+        fixture.load_lines(&[&file(A, "1"), &file(B, "1"), &file("d.s3.amazonaws.com", "1")]);
+    let buckets = (report.buckets_new, report.buckets_changed, report.buckets_unchanged);
+    assert_eq!(buckets, (1, 1, 1));
+    let text = report.to_string();
+    assert!(text.contains("\nbuckets: 1 new, 1 changed, 1 unchanged\n"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The naive model: a list of files that searches read completely.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use buckets::engine::{BucketLoss, Mode, NewFile, PublishCounts, RemovalLimit};
 use buckets::model::path::file_name;
@@ -18,6 +18,8 @@ pub struct Naive {
     rows: u64,
     /// Whether the files of a run get other ids if most of its rows are not published.
     rewrites: bool,
+    /// Buckets that the last publish changed.
+    pub changed: BTreeSet<u64>,
 }
 
 impl Naive {
@@ -67,6 +69,7 @@ impl Naive {
             }
         }
         let mut kept = Vec::new();
+        self.changed.clear();
         let mut old_keys = std::collections::HashSet::new();
         let attributes: HashMap<u64, Attributes> =
             self.run.iter().map(|(id, file)| (*id, file.attributes)).collect();
@@ -84,13 +87,17 @@ impl Naive {
             old_keys.insert(key);
             if again.is_some() {
                 counts.replaced += 1;
+                self.changed.insert(file.bucket);
             } else if mode == Mode::Replace && buckets.contains(&file.bucket) {
                 counts.removed += 1;
+                self.changed.insert(file.bucket);
             } else {
                 kept.push((id, file));
             }
         }
-        counts.added = latest.keys().filter(|key| !old_keys.contains(key)).count() as u64;
+        let added: Vec<_> = latest.keys().filter(|key| !old_keys.contains(key)).collect();
+        counts.added = added.len() as u64;
+        self.changed.extend(added.iter().map(|(bucket, _)| *bucket));
         let run = std::mem::take(&mut self.run);
         let newest =
             |(id, file): &(u64, NewFile)| latest.get(&(file.bucket, file.path.clone())) == Some(id);

@@ -11,6 +11,7 @@ use super::super::layout::Layout;
 use super::super::lease::{self, Lease};
 use super::super::schema::Tables;
 use super::super::servers::Servers;
+use crate::engine::bitmap::Bitmap;
 use crate::engine::journal::{Journal, OpenRun};
 use crate::engine::removal_limit::RemovalLimit;
 
@@ -37,6 +38,8 @@ pub(in super::super) struct ClusterWriter {
     pub(super) failed: bool,
     /// The limit on files that publishes remove.
     pub(super) removal_limit: Option<RemovalLimit>,
+    /// Buckets that the last publish changed.
+    pub(super) changed: Bitmap,
 }
 
 impl ClusterWriter {
@@ -68,6 +71,7 @@ impl ClusterWriter {
             pending: None,
             failed: false,
             removal_limit: None,
+            changed: Bitmap::default(),
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);
         writer.delete_rows_after(writer.record.journal.rows)?;

@@ -3,6 +3,7 @@
 use super::super::client::Pending;
 use super::super::rows;
 use super::cluster_writer::ClusterWriter;
+use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
@@ -65,7 +66,7 @@ impl FileWriter for ClusterWriter {
                 return Err(EngineError::TooManyRemoved(exceeded));
             }
         }
-        let (counts, batch) = self.replaced(mode, &buckets)?;
+        let (counts, changed, batch) = self.replaced(mode, &buckets)?;
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
         let purges = self.record.purges + u64::from(batch.is_some());
@@ -77,7 +78,12 @@ impl FileWriter for ClusterWriter {
             // The publish was successful. The next writer retries.
             log::warn!("replaced files stay hidden on disk: {error}");
         }
+        self.changed = changed;
         Ok(counts)
+    }
+
+    fn changed_buckets(&self) -> &Bitmap {
+        &self.changed
     }
 
     fn abort(&mut self) -> Result<(), EngineError> {

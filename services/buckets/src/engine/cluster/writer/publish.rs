@@ -7,7 +7,8 @@ use super::super::error::ClusterError;
 use super::super::rows::Rows;
 use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
-use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
+use crate::engine::bitmap::Bitmap;
+use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::Attribute;
 
@@ -39,12 +40,13 @@ impl Share {
 }
 
 impl ClusterWriter {
-    /// Counts the changes and marks replaced rows in a new batch.
+    /// Counts the changes, marks replaced rows in a new batch, and returns the changed buckets.
     pub(super) fn replaced(
         &self,
         mode: Mode,
         named: &[NamedBucket],
-    ) -> Result<(PublishCounts, Option<u64>), ClusterError> {
+    ) -> Result<(PublishCounts, Bitmap, Option<u64>), ClusterError> {
+        let mut changed = Bitmap::new(above_ids(named));
         let replaced: HashSet<u64> = named
             .iter()
             .filter(|bucket| bucket.mode(mode) == Mode::Replace)
@@ -56,7 +58,7 @@ impl ClusterWriter {
         let mut marked = false;
         let shares = self.shares(&named)?;
         for (mode, share) in shares.into_iter().flat_map(|share| share.split(&replaced)) {
-            let (share_counts, dead) = self.compare(mode, &share, &named)?;
+            let (share_counts, dead) = self.compare(mode, &share, &named, &mut changed)?;
             counts.added += share_counts.added;
             counts.replaced += share_counts.replaced;
             counts.unchanged += share_counts.unchanged;
@@ -68,7 +70,7 @@ impl ClusterWriter {
                 self.mark_dead(mode, keeps_old, &share, &named, batch)?;
             }
         }
-        Ok((counts, marked.then_some(batch)))
+        Ok((counts, changed, marked.then_some(batch)))
     }
 
     /// Counts what the run would remove from buckets with more than `least` files.
@@ -155,28 +157,35 @@ impl ClusterWriter {
         mode: Mode,
         share: &Share,
         named: &HashSet<u64>,
+        changed: &mut Bitmap,
     ) -> Result<(PublishCounts, bool), ClusterError> {
         let statement = format!(
-            "SELECT toUInt64(sum(notEmpty(fresh) AND empty(old))), \
+            "SELECT bucket, toUInt64(sum(notEmpty(fresh) AND empty(old))), \
              toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND NOT is_same)), \
              toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND is_same)), \
              toUInt64(sum(if(empty(fresh), length(old), 0))), \
              toUInt64(sum(if(empty(fresh), 0, length(fresh) - 1))) \
-             FROM ({}) FORMAT RowBinary",
+             FROM ({}) GROUP BY bucket FORMAT RowBinary",
             self.groups(share, named)
         );
         let mut counts = PublishCounts::default();
         for server in self.servers.one_of_each_shard() {
             let answer = self.client.execute(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
-            counts.added += rows.u64()?;
-            counts.replaced += rows.u64()?;
-            counts.unchanged += rows.u64()?;
-            counts.removed += rows.u64()?;
-            counts.duplicates += rows.u64()?;
-        }
-        if mode == Mode::Append {
-            counts.removed = 0;
+            while !rows.is_at_end() {
+                let bucket = rows.u64()?;
+                let (added, replaced, unchanged) = (rows.u64()?, rows.u64()?, rows.u64()?);
+                let (gone, duplicates) = (rows.u64()?, rows.u64()?);
+                let removed = if mode == Mode::Append { 0 } else { gone };
+                if added + replaced + removed > 0 {
+                    changed.insert(bucket);
+                }
+                counts.added += added;
+                counts.replaced += replaced;
+                counts.unchanged += unchanged;
+                counts.removed += removed;
+                counts.duplicates += duplicates;
+            }
         }
         let PublishCounts { added: _, replaced, unchanged, removed, duplicates } = counts;
         Ok((counts, replaced + unchanged + removed + duplicates > 0))

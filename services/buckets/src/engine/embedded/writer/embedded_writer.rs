@@ -36,6 +36,8 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     removal_limit: Option<RemovalLimit>,
+    /// Buckets that the last publish changed.
+    changed: Bitmap,
 }
 
 impl EmbeddedWriter {
@@ -70,6 +72,7 @@ impl EmbeddedWriter {
             journal,
             memory,
             removal_limit: None,
+            changed: Bitmap::default(),
         })
     }
 
@@ -197,7 +200,7 @@ impl FileWriter for EmbeddedWriter {
         let progress = self.open_run()?.progress.clone();
         self.checkpoint(progress)?;
         let view = self.view()?;
-        let publish::Changes { mut doomed, counts, losses } =
+        let publish::Changes { mut doomed, counts, changed, losses } =
             publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
         let exceeded = self.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
         if !exceeded.is_empty() {
@@ -215,7 +218,12 @@ impl FileWriter for EmbeddedWriter {
         if survivors.is_some() {
             self.column.forget()?;
         }
+        self.changed = changed;
         Ok(counts)
+    }
+
+    fn changed_buckets(&self) -> &Bitmap {
+        &self.changed
     }
 
     fn abort(&mut self) -> Result<(), EngineError> {

@@ -1,6 +1,6 @@
 //! Finds the files that a publish replaces by comparing sorted fingerprints of paths.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tantivy::schema::IndexRecordOption;
@@ -11,7 +11,7 @@ use super::super::view::View;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::NewFile;
-use crate::engine::journal::{Mode, NamedBucket, PublishCounts};
+use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::address::BucketType;
 use crate::model::{Attribute, Attributes};
@@ -24,6 +24,8 @@ pub(super) struct Changes {
     /// Rows to delete.
     pub(super) doomed: Bitmap,
     pub(super) counts: PublishCounts,
+    /// Ids of buckets in which files are added, replaced or removed.
+    pub(super) changed: Bitmap,
     /// Losses of the buckets whose files are replaced.
     pub(super) losses: BTreeMap<u64, BucketLoss>,
 }
@@ -36,19 +38,22 @@ pub(super) fn compare(
     buckets: &[NamedBucket],
     memory: usize,
 ) -> Result<Changes, EngineError> {
-    let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.id).collect();
+    let end = above_ids(buckets);
+    let (mut named, mut replaced) = (Bitmap::new(end), Bitmap::new(end));
+    for bucket in buckets {
+        named.insert(bucket.id);
+        if bucket.mode(mode) == Mode::Replace {
+            replaced.insert(bucket.id);
+        }
+    }
     let first_row = view.summary.journal.open.as_ref().map_or(0, |open| open.first_row);
-    let replaced: HashSet<u64> = buckets
-        .iter()
-        .filter(|bucket| bucket.mode(mode) == Mode::Replace)
-        .map(|bucket| bucket.id)
-        .collect();
     let mut comparison = Comparison {
         view,
         first_row,
         replaced: &replaced,
         doomed: Bitmap::new(view.column.rows()),
         counts: PublishCounts::default(),
+        changed: Bitmap::new(end),
         losses: BTreeMap::new(),
     };
     let files: u64 = view.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
@@ -64,22 +69,17 @@ pub(super) fn compare(
             rest = after;
         }
     }
-    let Comparison { doomed, counts, losses, .. } = comparison;
-    Ok(Changes { doomed, counts, losses })
+    let Comparison { doomed, counts, changed, losses, .. } = comparison;
+    Ok(Changes { doomed, counts, changed, losses })
 }
 
 /// Returns files of the named buckets and of the run, filtered by fingerprint.
-fn entries(
-    view: &View,
-    run: u64,
-    named: &HashSet<u64>,
-    wanted: impl Fn(u64) -> bool,
-) -> Vec<Entry> {
+fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) -> Vec<Entry> {
     let mut entries = Vec::new();
     for segment in &view.segments {
         for document in segment.reader.doc_ids_alive() {
             let bucket = segment.buckets.get_val(document);
-            if segment.runs.get_val(document) != run && !named.contains(&bucket) {
+            if segment.runs.get_val(document) != run && !named.contains(bucket) {
                 continue;
             }
             let row = segment.ids.get_val(document) - 1;
@@ -103,9 +103,10 @@ struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
     /// Buckets whose files are replaced by those of the run.
-    replaced: &'a HashSet<u64>,
+    replaced: &'a Bitmap,
     doomed: Bitmap,
     counts: PublishCounts,
+    changed: Bitmap,
     losses: BTreeMap<u64, BucketLoss>,
 }
 
@@ -132,7 +133,7 @@ impl Comparison<'_> {
     /// run, then those of the run.
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
-        let is_replaced = self.replaced.contains(&bucket);
+        let is_replaced = self.replaced.contains(bucket);
         if is_replaced && !old.is_empty() {
             let loss = self.losses.entry(bucket).or_default();
             loss.before += old.len() as u64;
@@ -141,6 +142,7 @@ impl Comparison<'_> {
         let Some((last, repeated)) = new.split_last() else {
             if is_replaced {
                 self.counts.removed += old.len() as u64;
+                self.changed.insert(bucket);
                 self.doom(old);
             }
             return;
@@ -148,7 +150,10 @@ impl Comparison<'_> {
         self.counts.duplicates += repeated.len() as u64;
         self.doom(repeated);
         match old.split_last() {
-            None => self.counts.added += 1,
+            None => {
+                self.counts.added += 1;
+                self.changed.insert(bucket);
+            }
             Some((kept, older)) if kept.1 == last.1 => {
                 self.counts.unchanged += 1;
                 self.doom(older);
@@ -156,6 +161,7 @@ impl Comparison<'_> {
             }
             Some(_) => {
                 self.counts.replaced += 1;
+                self.changed.insert(bucket);
                 self.doom(old);
             }
         }
