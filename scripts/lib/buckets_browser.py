@@ -166,9 +166,29 @@ def odd(page):
     assert "Remove a filter." in page.text("#notices"), page.text("#notices")
 
 
+def advice(page):
+    """After a search without a result, the advice agrees with the notice about the expression."""
+    begin(page, 1280, 800, "light")
+    page.type("#key", key)
+    whole_name = "begin and end it with .*"
+    for expression, correction, open_ends in [
+        ("no-such-text", "added on both ends", True),
+        (".*no-such-text.*", "", True),
+        ("^no-such-text$", "are implied", False),
+        (".*no-such-text", "", False),
+    ]:
+        page.open(f"{base}/docs/")
+        page.open(f"{base}/#regexp=1&keywords={expression}")
+        await_that(lambda: page.text("#message").startswith("0 files"), "no result")
+        notices = page.text("#notices")
+        assert correction in notices, notices
+        assert (whole_name in notices) != open_ends, (expression, notices)
+
+
 with browser(*sys.argv[3:6]) as page:
     page.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
     for name, width, height, scheme in LOOKS:
         look(page, name, width, height, scheme)
         print(f"{name}: {width} x {height}, {scheme}: fine")
     odd(page)
+    advice(page)

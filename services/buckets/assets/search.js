@@ -156,13 +156,22 @@ function showFile(file) {
   cell(row, "Modified", date(file.lastModified), "date");
 }
 
-/** Returns what to try after a search without result. */
-function advice(parameters) {
+/** Returns true if an expression finds its text anywhere in a name, by itself or as corrected. */
+function isOpen(expression, correction) {
+  return correction.includes("added on both ends") || (expression.startsWith(".*") && expression.endsWith(".*"));
+}
+
+/** Returns what to try after a search without result, given the notice about a corrected expression. */
+function advice(parameters, correction = "") {
   const hints = [];
   const words = parameters.get("keywords");
   const isExpression = parameters.get("regexp") === "1";
   if ([...parameters.keys()].some((name) => !MODIFIERS.includes(name))) hints.push("Remove a filter.");
-  if (words && isExpression) hints.push("An expression must match the whole name: begin and end it with .*");
+  if (words && isExpression && !isOpen(words, correction)) {
+    hints.push("An expression must match the whole name: begin and end it with .*");
+  } else if (words && isExpression) {
+    hints.push("Try a shorter or less exact expression.");
+  }
   if (words && !isExpression) {
     hints.push("Only whole words match: try fewer or other words, or a part of a word as a regular expression.");
   }
@@ -174,7 +183,7 @@ function showPage(parameters, answer, took) {
   const { meta, files, query } = answer;
   const reach = Math.min(meta.results, depth);
   say(`${meta.results.toLocaleString("en")} ${meta.results === 1 ? "file" : "files"}, ${took} ms`);
-  const hints = meta.results === 0 ? advice(parameters) : [];
+  const hints = meta.results === 0 ? advice(parameters, meta.regexNotice) : [];
   field("notices").textContent = [meta.regexNotice, meta.notice, ...hints].filter(Boolean).join("\n");
   field("files").replaceChildren();
   files.forEach(showFile);
