@@ -199,6 +199,47 @@ fn tables_with_semicolons_and_utf_16_are_loaded() {
     }
 }
 
+#[rstest]
+#[case::excel("sep=;\r\nbucket;fullPath;size\r\ns3://box;a,1.txt;5\r\n")]
+#[case::quoted("\"sep=;\"\nbucket;fullPath;size\ns3://box;a,1.txt;5\n")]
+#[case::more_commas_in_the_header("SEP=;\nbucket;fullPath;size;a,b,c,d,e\ns3://box;a,1.txt;5;\n")]
+#[case::comma("sep=,\nbucket,fullPath,size\ns3://box,\"a,1.txt\",5\n")]
+#[case::tab("sep=\t\r\nbucket\tfullPath\tsize\r\ns3://box\ta,1.txt\t5\r\n")]
+#[case::bar("sep=|\nbucket|fullPath|size\ns3://box|a,1.txt|5\n")]
+fn line_that_declares_the_separator_precedes_the_header(#[case] text: &str) {
+    let utf_16 = |text: &str| -> Vec<u8> {
+        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+        units.flat_map(u16::to_le_bytes).collect()
+    };
+    for (name, content) in [
+        ("table.csv", text.as_bytes().to_vec()),
+        ("table", format!("\u{feff}{text}").into_bytes()),
+        ("table.txt", utf_16(text)),
+    ] {
+        let (report, lines) = loaded(name, content, None);
+        assert_eq!((report.tally.bad, report.counts.added), (0, 1), "{name}: {report}");
+        assert!(lines[0].contains(r#""fullPath":"a,1.txt","size":5"#), "{lines:?}");
+    }
+}
+
+#[test]
+fn line_of_the_separator_counts_in_positions() {
+    let fixture = Fixture::new();
+    let path = fixture
+        .folder
+        .write("a.csv", format!("sep=;\nbucket;fullPath;size\n{BOX};a;1\n{BOX};b;x\n"));
+    let reject = fixture.folder.join("bad.ndjson");
+    let options = LoadOptions {
+        reject: Some(reject.clone()),
+        max_errors: MaxErrors::Count(9),
+        ..Fixture::options(&[path])
+    };
+    fixture.run(&options).unwrap();
+    let reasons = std::fs::read_to_string(fixture.folder.join("bad.ndjson.reasons")).unwrap();
+    assert!(reasons.contains(":4"), "{reasons}");
+    assert!(!std::fs::read_to_string(reject).unwrap().contains("sep="));
+}
+
 #[test]
 fn dates_before_1970_are_kept() {
     let text = format!(

@@ -1,12 +1,13 @@
 //! Comma-separated and tab-separated values with a header line.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::defaults::Defaults;
 use super::entry::{Bad, Item, Sink, Skipped, Taken};
 use super::fields;
+use super::lines::separator;
 use super::record::Record;
 use super::unpack::Meter;
 use super::xml::percent_decoded;
@@ -121,12 +122,22 @@ impl Columns {
 /// NDJSON field names in addition to those of attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
-/// Returns the delimiter of a table, of which the header has more than of the other one.
+/// Returns the delimiter of a table: that of Excel's line `sep=;`, or of comma and semicolon the
+/// one that the header has more of.
 pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8> {
     let head = input.peek(4_096)?;
     let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if let Some(separator) = separator(header) {
+        return Ok(separator);
+    }
     let count = |wanted: u8| header.iter().filter(|&&byte| byte == wanted).count();
     Ok(if count(b';') > count(b',') { b';' } else { b',' })
+}
+
+/// Returns true if a record is a line `sep=;`, which may be split at its delimiter.
+fn declares_separator(record: &ByteRecord) -> bool {
+    let first = record.get(0).unwrap_or_default();
+    first.eq_ignore_ascii_case(b"sep=") || separator(first).is_some()
 }
 
 /// Reads all records.
@@ -145,7 +156,7 @@ pub(super) fn read<R: BufRead>(
     let mut record = ByteRecord::new();
     let columns = match &defaults.columns {
         Some(names) => Columns::of_inventory(names),
-        None => match reader.read_byte_record(&mut record) {
+        None => match read_header(&mut reader, &mut record) {
             Ok(true) => Columns::of(&record),
             Ok(false) => Err("the source has no header".to_owned()),
             Err(error) => Err(error.to_string()),
@@ -179,6 +190,12 @@ pub(super) fn read<R: BufRead>(
             sink.bad(Bad { position, reason, content })?;
         }
     }
+}
+
+/// Reads the header, also behind a line `sep=;`. Returns false at the end of the source.
+fn read_header<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord) -> csv::Result<bool> {
+    Ok(reader.read_byte_record(record)?
+        && (!declares_separator(record) || reader.read_byte_record(record)?))
 }
 
 /// Returns a record with its path decoded.
@@ -243,7 +260,7 @@ struct Bounded<R> {
     last: u8,
 }
 
-impl<R: BufRead> std::io::Read for Bounded<R> {
+impl<R: BufRead> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.left == 0 {
             self.left = LONGEST_RECORD * 2;

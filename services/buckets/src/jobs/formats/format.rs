@@ -3,6 +3,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use super::lines::separator;
 use super::ls_line::{self, Tool};
 use super::unpack::Meter;
 
@@ -103,6 +104,9 @@ pub(super) fn recognised<R: BufRead>(
         None => named_format(name).or(Some(Format::Ndjson)),
         Some(_) => {
             let header = text.lines().next().unwrap_or_default();
+            if separator(header.as_bytes()).is_some() {
+                return Ok(Some(Format::Csv));
+            }
             let is_table = header.contains([',', ';']);
             match (ls_line::recognised(header), header.contains('\t'), is_table) {
                 (Some(Tool::Aws), ..) => Some(Format::AwsLs),

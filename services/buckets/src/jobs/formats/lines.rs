@@ -1,4 +1,4 @@
-//! Reads lines of limited length.
+//! Reads lines of limited length, and the line that declares the delimiter of a table.
 
 use std::io::BufRead;
 
@@ -33,5 +33,19 @@ pub(super) fn read_line<R: BufRead>(
         if end.is_some() {
             return Ok(LineEnd::Feed);
         }
+    }
+}
+
+/// Returns the delimiter that a line `sep=;` declares. Spreadsheets read and write it before the
+/// header.
+pub(super) fn separator(line: &[u8]) -> Option<u8> {
+    // A tab may be the delimiter, so only the line break is trimmed.
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', separator] if *separator != b'"' => {
+            Some(*separator)
+        }
+        _ => None,
     }
 }
