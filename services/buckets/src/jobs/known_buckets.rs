@@ -25,8 +25,7 @@ const LONGEST_WRITTEN: usize = 512;
 
 /// Assigns addresses to buckets.
 pub struct KnownBuckets {
-    /// Buckets by the fingerprints of their addresses, because a million addresses take 100 MiB.
-    known: HashMap<(u64, u64), (u64, BucketType)>,
+    known: BucketTable,
     hashers: (RandomState, RandomState),
     written: HashMap<(String, String), Result<Target, String>>,
     next: u64,
@@ -39,10 +38,14 @@ impl KnownBuckets {
     pub fn read(pools: &Pools, largest: u64) -> Result<Self, DatabaseError> {
         let hashers = (RandomState::new(), RandomState::new());
         let (known, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-            let mut known = HashMap::new();
+            let (mut known, mut all) = (BucketTable::default(), Ok(()));
             buckets::each(db, |bucket| {
-                known.insert(fingerprint(&hashers, &bucket.address), (bucket.id, bucket.kind));
+                let fingerprint = fingerprint(&hashers, &bucket.address);
+                if all.is_ok() {
+                    all = known.insert(fingerprint, bucket.id, bucket.kind);
+                }
             })?;
+            all.map_err(DatabaseError::broken)?;
             Ok((known, buckets::largest_id(db)?))
         })?;
         let next = largest.max(in_sql) + 1;
@@ -74,19 +77,87 @@ impl KnownBuckets {
             Address::parse_typed(written, kind).map_err(|error| error.to_string())?;
         let address = address.as_str().to_owned();
         let fingerprint = fingerprint(&self.hashers, &address);
-        if let Some(&(id, kind)) = self.known.get(&fingerprint) {
+        if let Some((id, kind)) = self.known.get(fingerprint) {
             return Ok(Target { id, kind, address });
         }
         let id = self.next;
+        self.known.insert(fingerprint, id, kind)?;
         self.next += 1;
-        self.known.insert(fingerprint, (id, kind));
         self.new.push((id, address.clone(), kind));
         Ok(Target { id, kind, address })
     }
 }
 
-/// Returns 128 bits that practically identify an address. The hashers are random, so equal
-/// fingerprints cannot be constructed.
-fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> (u64, u64) {
-    (hashers.0.hash_one(address), hashers.1.hash_one(address))
+/// 96 bits that practically identify an address.
+type Fingerprint = [u32; 3];
+
+/// Returns the fingerprint of an address. The hashers are random, so equal fingerprints cannot be
+/// constructed.
+fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> Fingerprint {
+    let (first, second) = (hashers.0.hash_one(address), hashers.1.hash_one(address));
+    [first as u32, (first >> 32) as u32, second as u32]
+}
+
+/// Number of maps of a [`BucketTable`].
+const SHARDS: usize = 64;
+
+/// Buckets by the fingerprints of their addresses, because a million addresses take 100 MiB and
+/// their fingerprints less than half of it. A map that grows holds its entries twice for a moment,
+/// so there are many small maps.
+struct BucketTable {
+    shards: Vec<HashMap<Fingerprint, (u32, BucketType)>>,
+}
+
+impl Default for BucketTable {
+    fn default() -> Self {
+        Self { shards: vec![HashMap::new(); SHARDS] }
+    }
+}
+
+impl BucketTable {
+    fn get(&self, fingerprint: Fingerprint) -> Option<(u64, BucketType)> {
+        let &(id, kind) = self.shards[shard_of(fingerprint)].get(&fingerprint)?;
+        Some((u64::from(id), kind))
+    }
+
+    /// Adds a bucket.
+    ///
+    /// # Errors
+    /// The id is larger than those in an index can be.
+    fn insert(&mut self, key: Fingerprint, id: u64, kind: BucketType) -> Result<(), String> {
+        let id = u32::try_from(id).map_err(|_| "there are no more bucket ids".to_owned())?;
+        self.shards[shard_of(key)].insert(key, (id, kind));
+        Ok(())
+    }
+}
+
+fn shard_of(fingerprint: Fingerprint) -> usize {
+    fingerprint[0] as usize % SHARDS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_buckets_are_small() {
+        assert!(size_of::<(Fingerprint, (u32, BucketType))>() <= 20);
+    }
+
+    #[test]
+    fn buckets_are_found_by_fingerprint() {
+        let hashers = (RandomState::new(), RandomState::new());
+        let mut table = BucketTable::default();
+        for id in 0..5_000 {
+            let key = fingerprint(&hashers, &format!("b{id}.s3.amazonaws.com"));
+            table.insert(key, id, BucketType::Aws).unwrap();
+        }
+        for id in 0..5_000 {
+            let key = fingerprint(&hashers, &format!("b{id}.s3.amazonaws.com"));
+            assert_eq!(table.get(key), Some((id, BucketType::Aws)));
+        }
+        assert_eq!(table.get(fingerprint(&hashers, "c.s3.amazonaws.com")), None);
+        let key = fingerprint(&hashers, "d.s3.amazonaws.com");
+        assert!(table.insert(key, 1 << 32, BucketType::Aws).is_err());
+    }
 }
