@@ -13,6 +13,16 @@ pub enum Engine {
     Cluster,
 }
 
+impl Engine {
+    /// Returns the name in settings and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+            Self::Cluster => "cluster",
+        }
+    }
+}
+
 /// Settings of bucket search.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Buckets")]

@@ -2,8 +2,13 @@
 
 use std::sync::LazyLock;
 
-use prometheus::{Gauge, HistogramOpts, HistogramVec, IntGauge};
+use prometheus::{Gauge, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts};
 use shell::metrics::register;
+
+use crate::model::file_query::Matching;
+
+/// Values of the label `engine`.
+const ENGINES: [&str; 2] = ["embedded", "cluster"];
 
 /// Regular-expression searches that are running.
 pub static REGEXP_RUNNING: LazyLock<IntGauge> =
@@ -36,6 +41,15 @@ static RESULTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     register(HistogramVec::new(options.buckets(buckets), &["operation"]))
 });
 
+static SEARCHES: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Searches for files by engine and kind of condition";
+    register(IntCounterVec::new(Opts::new("buckets_searches_total", help), &["engine", "kind"]))
+});
+static KNOWN_TOTALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Searches for files whose total was cached or stored, so nothing was counted";
+    register(IntCounterVec::new(Opts::new("buckets_search_known_totals_total", help), &["engine"]))
+});
+
 fn gauge(name: &str, help: &str) -> IntGauge {
     register(IntGauge::new(name, help))
 }
@@ -43,6 +57,16 @@ fn gauge(name: &str, help: &str) -> IntGauge {
 /// Records the number of results of a search.
 pub fn searched(operation: &str, results: u64) {
     RESULTS.with_label_values(&[operation]).observe(results as f64);
+}
+
+/// Records that a search for files begins.
+pub fn began(engine: &str, matching: &Matching) {
+    SEARCHES.with_label_values(&[engine, matching.kind()]).inc();
+}
+
+/// Records that a search knew its total without counting.
+pub fn knew_total(engine: &str) {
+    KNOWN_TOTALS.with_label_values(&[engine]).inc();
 }
 
 /// Records the speed of the current load; 0 if there is none.
@@ -72,6 +96,12 @@ pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_RUNNING);
     LazyLock::force(&REGEXP_WAITING);
     LazyLock::force(&LOAD_RATE);
+    for engine in ENGINES {
+        KNOWN_TOTALS.with_label_values(&[engine]);
+        for kind in Matching::KINDS {
+            SEARCHES.with_label_values(&[engine, kind]);
+        }
+    }
     let set = |gauge: &IntGauge, value: u64| gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
     set(&GENERATION, figures.generation);
     set(&FILES, figures.files);

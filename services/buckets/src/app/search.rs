@@ -10,6 +10,7 @@ use database::off_worker;
 use super::expression_slots::acquire_slot;
 use crate::engine::{EngineError, Limits};
 use crate::error::Error;
+use crate::metrics;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
@@ -21,6 +22,8 @@ pub async fn search(
     account: &str,
     query: FileQuery,
 ) -> Result<(Found, Option<PagePermit>), Error> {
+    let engine = state.settings().engine.as_str();
+    metrics::began(engine, &query.matching);
     let slot = match query.matching {
         Matching::Expression(_) => Some(acquire_slot(state, account).await?),
         Matching::All | Matching::Words(_) => None,
@@ -34,6 +37,9 @@ pub async fn search(
         // Holds the slot until the search ends, which may be shortly after the client disconnects.
         let _slot = slot;
         let found = index.search(&query, &limits)?;
+        if limits.knew_total() {
+            metrics::knew_total(engine);
+        }
         Ok((found, limits.take_permit()))
     });
     searching.await.map_err(|error| Error::Internal(error.to_string()))?

@@ -40,6 +40,8 @@ pub struct Limits {
     /// Memory shared by all pages, if limited, and the permit for the page of this search.
     pages: Option<PagePermits>,
     permit: Arc<Mutex<Option<PagePermit>>>,
+    /// Whether the total was known without counting.
+    knew_total: Arc<AtomicBool>,
     /// Remaining checks until the search is stopped.
     #[cfg(test)]
     checks: Option<Arc<std::sync::atomic::AtomicUsize>>,
@@ -54,6 +56,7 @@ impl Limits {
             threads: threads.max(1),
             pages: None,
             permit: Arc::default(),
+            knew_total: Arc::default(),
             #[cfg(test)]
             checks: None,
         }
@@ -78,6 +81,16 @@ impl Limits {
     /// Takes the memory permit of the page, which must be held until the page is written.
     pub fn take_permit(&self) -> Option<PagePermit> {
         self.permit.lock().take()
+    }
+
+    /// Notes that the total was known without counting.
+    pub(super) fn note_known_total(&self) {
+        self.knew_total.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the search knew its total without counting.
+    pub fn knew_total(&self) -> bool {
+        self.knew_total.load(Ordering::Relaxed)
     }
 
     /// Returns a cancellation flag.

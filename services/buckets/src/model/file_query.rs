@@ -19,6 +19,25 @@ pub enum Matching {
     Expression(Arc<Expression>),
 }
 
+impl Matching {
+    /// All names of kinds.
+    pub const KINDS: [&str; 4] = ["all", "words", "phrase", "expression"];
+
+    /// Returns the name of the kind of condition.
+    pub fn kind(&self) -> &'static str {
+        let [all, words, phrase, expression] = Self::KINDS;
+        match self {
+            Self::All => all,
+            Self::Words(keywords) if keywords.is_empty() => all,
+            Self::Words(Keywords { include, exclude }) => {
+                let has_phrase = include.iter().chain(exclude).any(|terms| terms.len() > 1);
+                if has_phrase { phrase } else { words }
+            }
+            Self::Expression(_) => expression,
+        }
+    }
+}
+
 /// The sort order. Ties are sorted by ascending id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {

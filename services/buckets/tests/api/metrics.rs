@@ -8,6 +8,9 @@ use crate::program::Program;
 async fn all_metrics_are_exported() {
     let app = Fixture::with_samples().serve("premium").await;
     assert_eq!(app.get("/api/v2/files?keywords=backup").await.0, 200);
+    for query in ["", "keywords=a-b", "keywords=-a", "keywords=a&regexp=1", "keywords=_"] {
+        assert_eq!(app.get(&format!("/api/v2/files?{query}")).await.0, 200);
+    }
     assert_eq!(app.get("/api/v2/buckets").await.0, 200);
     app.refresh();
     let url = app.server.admin_url("/metrics");
@@ -27,6 +30,21 @@ async fn all_metrics_are_exported() {
     ] {
         assert!(text.lines().any(|line| line.starts_with(name)), "{name} in {text}");
     }
+    // Other tests count in the same process.
+    let at_least = |series: &str, least: u64| {
+        let value = text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok());
+        assert!(value.is_some_and(|value: u64| value >= least), "{series}: {value:?} in {text}");
+    };
+    let searches = |engine: &str, kind: &str, least: u64| {
+        at_least(&format!(r#"buckets_searches_total{{engine="{engine}",kind="{kind}"}}"#), least);
+    };
+    for (kind, least) in [("all", 2), ("words", 2), ("phrase", 1), ("expression", 1)] {
+        searches("embedded", kind, least);
+        searches("cluster", kind, 0);
+    }
+    // The second search for everything knows the total.
+    at_least(r#"buckets_search_known_totals_total{engine="embedded"}"#, 1);
+    at_least(r#"buckets_search_known_totals_total{engine="cluster"}"#, 0);
     for route in ["/api/v2/files", "/api/v2/buckets"] {
         let of_route = |line: &&str| line.contains(&format!("route=\"{route}\""));
         let lines: Vec<&str> = text.lines().filter(of_route).collect();

@@ -67,9 +67,11 @@ struct Slot {
 impl Search<'_> {
     fn total(&self, view: &View) -> Result<u64, ClusterError> {
         if filter::is_by_bucket(self.query) {
+            self.limits.note_known_total();
             return Ok(view.total_by_bucket(self.query));
         }
         if let Some(total) = view.known_total(&self.condition) {
+            self.limits.note_known_total();
             return Ok(total);
         }
         let answer = self.execute(&format!(

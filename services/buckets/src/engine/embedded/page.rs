@@ -32,6 +32,9 @@ pub(super) fn answer(
         return by_expression(view, query, expression, limits);
     }
     if is_everything(query) && query.order == Order::Index {
+        if view.knows_visible() {
+            limits.note_known_total();
+        }
         let (bitmap, count) = view.visible(limits)?;
         return page_of(view, query, limits, (bitmap, *count));
     }

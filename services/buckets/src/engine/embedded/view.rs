@@ -123,6 +123,11 @@ impl View {
         Ok(gathered?)
     }
 
+    /// Returns true if the visible files are already counted.
+    pub(super) fn knows_visible(&self) -> bool {
+        self.visible.get().is_some()
+    }
+
     /// Returns the rows of all visible files and their number.
     pub(super) fn visible(&self, limits: &Limits) -> Result<&(Bitmap, u64), EngineError> {
         if let Some(visible) = self.visible.get() {
