@@ -140,9 +140,16 @@ fn pending_of<'a, DB: Backend>(
             }
         }
     }
-    // A newer program knows additional migrations, but has applied all of these as well.
-    if !pending.is_empty() && known < applied.len() {
-        let text = "the database belongs to another service: each needs a DATABASE_URL of its own";
+    if known < applied.len() {
+        let text = match pending.is_empty() {
+            true => {
+                "a newer version of this program has migrated the database: run that version, or restore a \
+                 backup made before the upgrade; nothing was changed"
+            }
+            false => {
+                "the database belongs to another service: each needs a DATABASE_URL of its own"
+            }
+        };
         return Err(DatabaseError::Setup(text.into()));
     }
     Ok(pending)

@@ -139,6 +139,46 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
+    /// Describes the database for `serve --check`, without creating or migrating it.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let settings = database::DatabaseSettings::default();
+    /// assert!(settings.preview(folder.path(), "notes", &[])?.ends_with("`serve` creates it"));
+    /// assert!(!folder.path().join("notes.db").exists());
+    /// settings.open(folder.path(), "notes", &[])?;
+    /// assert!(settings.preview(folder.path(), "notes", &[])?.ends_with("its schema is current"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] if `serve` would refuse it.
+    pub fn preview(
+        &self,
+        data_dir: &Path,
+        name: &str,
+        migrations: &[&Migrations],
+    ) -> Result<String, DatabaseError> {
+        let connector = self.connector(data_dir, name)?;
+        let place = match &connector.target {
+            Target::Sqlite(path) => format!("the SQLite file {}", path.display()),
+            Target::Postgres(_) => "PostgreSQL".to_owned(),
+        };
+        if self.missing_file(data_dir, name)?.is_some() {
+            return Ok(format!("{place} does not exist; `serve` creates it"));
+        }
+        let mut db = connector.connect(Role::Job)?;
+        let migrates = connector.target.backend() == Backend::Sqlite || self.auto_migrate;
+        if !migrates {
+            refuse_pending(&mut db, name, migrations)?;
+        }
+        Ok(match pending(&mut db, migrations)?.len() {
+            0 => format!("{place}; its schema is current"),
+            1 => format!("{place}; `serve` applies 1 migration"),
+            number => format!("{place}; `serve` applies {number} migrations"),
+        })
+    }
+
     /// Migrates the database and returns the applied versions.
     ///
     /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also prints them.

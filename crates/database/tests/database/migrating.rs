@@ -16,7 +16,7 @@ fn two_sources_are_applied_once_and_in_order() {
 }
 
 #[test]
-fn database_of_another_service_is_refused_and_that_of_a_newer_version_is_accepted() {
+fn databases_of_another_service_and_of_a_newer_version_are_refused_unchanged() {
     let database = Database::new();
     let settings = DatabaseSettings { auto_migrate: true, ..database.settings() };
     let open = |sources: &[&Migrations]| settings.open(database.folder(), "notes", sources);
@@ -26,7 +26,40 @@ fn database_of_another_service_is_refused_and_that_of_a_newer_version_is_accepte
     let migrated = settings.migrate(database.folder(), "remarks", &[&REMARKS]);
     assert_eq!(migrated.unwrap_err().to_string(), text);
     open(&[&NOTES, &REMARKS]).unwrap();
-    open(&[&NOTES]).unwrap();
+    let newer = "a newer version of this program has migrated the database: run that version, or \
+                 restore a backup made before the upgrade; nothing was changed";
+    assert_eq!(open(&[&NOTES]).unwrap_err().to_string(), newer);
+    assert_eq!(
+        settings.open_unchanged(database.folder(), "notes", &[&NOTES]).unwrap_err().to_string(),
+        newer
+    );
+    open(&[&NOTES, &REMARKS]).unwrap();
+}
+
+#[test]
+fn a_preview_tells_what_a_start_would_do_and_changes_nothing() {
+    let database = Database::new();
+    let settings = database.settings();
+    let preview = |settings: &DatabaseSettings, sources: &[&Migrations]| {
+        settings.preview(database.folder(), "notes", sources)
+    };
+    let migrating = DatabaseSettings { auto_migrate: true, ..database.settings() };
+    let fresh = preview(&migrating, &[&NOTES, &REMARKS]).unwrap();
+    match database.file() {
+        Some(_) => assert!(fresh.ends_with("does not exist; `serve` creates it"), "{fresh}"),
+        None => {
+            assert_eq!(fresh, "PostgreSQL; `serve` applies 2 migrations");
+            let refused = preview(&settings, &[&NOTES]).unwrap_err().to_string();
+            assert!(refused.starts_with("the database lacks 1 migration:"), "{refused}");
+        }
+    }
+    migrating.open(database.folder(), "notes", &[&NOTES]).unwrap();
+    for _ in 0..2 {
+        let one = preview(&migrating, &[&NOTES, &REMARKS]).unwrap();
+        assert!(one.ends_with("`serve` applies 1 migration"), "{one}");
+    }
+    assert!(preview(&settings, &[&NOTES]).unwrap().ends_with("its schema is current"));
+    assert!(preview(&settings, &[&REMARKS]).is_err());
 }
 
 #[test]
