@@ -46,6 +46,19 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.open_unchanged(&self.shell.data_dir, info.name, migrations)
     }
 
+    /// Describes the database for `serve --check`.
+    ///
+    /// # Errors
+    ///
+    /// As [`DatabaseSettings::preview`].
+    pub fn preview(
+        &self,
+        info: &ServiceInfo,
+        migrations: &[&Migrations],
+    ) -> Result<String, DatabaseError> {
+        self.database.preview(&self.shell.data_dir, info.name, migrations)
+    }
+
     /// Runs the command `migrate`.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -13,34 +14,63 @@ use clap::builder::{OsStr, Resettable};
 use clap::error::{ContextKind, ContextValue};
 
 use crate::private_files::keep_private;
-use crate::{LogFormat, Service, ServiceInfo, ShellSettings, logs, openapi, settings, signals};
+use crate::{
+    LogFormat, Preview, Service, ServiceInfo, ShellSettings, logs, openapi, preview, reference,
+    settings, signals,
+};
 
 /// The subcommands of every binary.
-#[derive(Clone, Copy, Debug, clap::Subcommand)]
+#[derive(Clone, Debug, clap::Subcommand)]
 pub enum CommonCommand {
     /// Serve requests (the default)
-    Serve,
+    Serve {
+        /// Only check settings, certificate, database and files, and print what would run. Changes nothing;
+        /// exit code 2 if `serve` would fail
+        #[arg(long)]
+        check: bool,
+    },
     /// Print the OpenAPI document
     Openapi,
     /// Ask /readyz on ADMIN_BIND; exit code 0 when ready, else 1
     Healthcheck,
+    /// Print completions of this command line for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write a man page of each command into a folder
+    Man {
+        /// The folder, which exists
+        folder: PathBuf,
+    },
+    /// Print the notices and licences of the libraries in this program
+    Licenses,
+}
+
+impl Default for CommonCommand {
+    fn default() -> Self {
+        Self::Serve { check: false }
+    }
 }
 
 impl CommonCommand {
-    /// Runs the command. `serve` starts the service.
+    /// Runs the command of a command line. `serve` starts the service.
     ///
     /// # Errors
     ///
     /// Those of [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`].
-    pub fn run<S: Service>(
+    pub fn run<S: Service, C: Cli>(
         self,
-        settings: &ShellSettings,
-        serve: impl FnOnce() -> anyhow::Result<ExitCode>,
+        cli: C,
+        serve: impl FnOnce(C) -> anyhow::Result<ExitCode>,
     ) -> anyhow::Result<ExitCode> {
         match self {
-            Self::Serve => serve(),
+            Self::Serve { .. } => serve(cli),
             Self::Openapi => print_openapi::<S>(),
-            Self::Healthcheck => healthcheck(settings),
+            Self::Healthcheck => healthcheck(cli.shell()),
+            Self::Completions { shell } => reference::print_completions(command::<C>(), shell),
+            Self::Man { folder } => reference::write_manual(command::<C>(), &folder),
+            Self::Licenses => reference::print_licenses(),
         }
     }
 }
@@ -66,6 +96,10 @@ pub trait Cli: clap::Parser {
     /// Returns the shared settings.
     fn shell(&self) -> &ShellSettings;
 
+    /// Examines what `serve` uses in addition to the shared settings, such as its database, for `serve --check`.
+    /// Creates and changes nothing.
+    fn preview(&self, preview: &mut Preview);
+
     /// Runs the chosen command.
     ///
     /// # Errors
@@ -82,10 +116,11 @@ pub fn main<C: Cli>() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     let format = logs::format_of(&arguments, std::env::var_os("LOG_FORMAT").as_deref());
     let parsed = parse_command::<C>(arguments);
-    if !matches!(parsed, Ok((_, true))) {
+    let serves = matches!(&parsed, Ok(parsed) if parsed.serves);
+    if !serves {
         signals::release();
     }
-    let (cli, serves) = match parsed {
+    let Parsed { cli, checked, .. } = match parsed {
         Ok(parsed) => parsed,
         Err(error) if error.use_stderr() => {
             match format {
@@ -106,6 +141,10 @@ pub fn main<C: Cli>() -> ExitCode {
             logs::fail(format, "fatal", &format!("cannot start the thread for signals: {error}"));
             return ExitCode::FAILURE;
         }
+    }
+    if let Some(settings) = checked {
+        return preview::report(&C::INFO, cli.shell(), &settings, |own| cli.preview(own))
+            .unwrap_or(ExitCode::FAILURE);
     }
     keep_private(&C::INFO, &cli.shell().data_dir, &cli.shell().tls_folder());
     let code = cli.run().unwrap_or_else(|error| {
@@ -134,35 +173,54 @@ fn usage_fault(error: &clap::Error) -> String {
 pub fn parse<C: Cli>(
     arguments: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<C, clap::Error> {
-    parse_command(arguments.into_iter().collect()).map(|(cli, _)| cli)
+    parse_command(arguments.into_iter().collect()).map(|parsed| parsed.cli)
 }
 
-/// Parses a command line. Also returns whether it starts the server.
-fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<(C, bool), clap::Error> {
+/// A parsed command line.
+struct Parsed<C> {
+    cli: C,
+    /// Whether it starts the server.
+    serves: bool,
+    /// For `serve --check`, the settings and their values.
+    checked: Option<Vec<(String, String)>>,
+}
+
+/// Returns the command line of a service with its defaults.
+fn command<C: Cli>() -> clap::Command {
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
-    let command = settings::with_defaults(command, &info);
+    settings::with_defaults(command, &info)
+}
+
+/// Parses a command line.
+fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>, clap::Error> {
+    let command = command::<C>();
     // These commands open no database, so its URL does not matter.
     let mut lenient = without_empty_variables(command.clone(), &[]);
     if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
         && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
     {
         let cli = C::from_arg_matches_mut(&mut matches);
-        return Ok((cli.map_err(|error| error.format(&mut lenient))?, false));
+        let cli = cli.map_err(|error| error.format(&mut lenient))?;
+        return Ok(Parsed { cli, serves: false, checked: None });
     }
     let mut command = without_empty_variables(command, &[DATABASE_URL]);
     let parsed = command.try_get_matches_from_mut(&arguments);
     let mut matches = parsed.map_err(|error| with_plain_usage(error, &mut command, &arguments))?;
     let serves = matches.subcommand_name().is_none_or(|name| name == "serve");
+    let checks = matches.subcommand().is_some_and(|(name, options)| {
+        name == "serve" && matches!(options.try_get_one("check"), Ok(Some(true)))
+    });
+    let checked = checks.then(|| preview::values(&command, &matches));
     let cli = C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
-    Ok((cli, serves))
+    Ok(Parsed { cli, serves: serves && !checks, checked })
 }
 
 /// The setting of the database.
 const DATABASE_URL: &str = "database_url";
 
 /// Commands that open no database.
-const WITHOUT_DATABASE: [&str; 2] = ["healthcheck", "openapi"];
+const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "man", "openapi"];
 
 /// Ignores empty environment variables, which deployments use for settings without a value, except some. An
 /// empty database URL is kept and then refused: each replica would otherwise get a database of its own by

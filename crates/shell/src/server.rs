@@ -19,7 +19,9 @@ use crate::docs::Docs;
 use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::listen::{self, Listener};
-use crate::{Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, tls};
+use crate::{
+    Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, supervisor, tls,
+};
 
 /// How long queued connections are still accepted at the end.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
@@ -225,7 +227,7 @@ impl Running {
     /// Reads certificate and key again. If they cannot be used, the current ones stay in use.
     pub fn reload(&self) {
         let Some(tls) = &self.certificates else {
-            log::info!("SIGHUP: nothing to reload, TLS_MODE is not native");
+            log::info!("SIGHUP: there is no certificate to reload, TLS_MODE is not native");
             return;
         };
         match tls.reload() {
@@ -302,17 +304,22 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         let mut stop = std::pin::pin!(signals::stop());
         let mut running = Server::start_with(settings, service, certificates).await?;
         announce::<S>(settings, &running);
+        supervisor::ready();
+        actix_web::rt::spawn(supervisor::keep_alive());
         loop {
             tokio::select! {
                 name = &mut stop => log::info!("{name}: finishing requests"),
                 () = hangups.next() => {
+                    supervisor::reloading();
                     running.reload();
+                    supervisor::ready();
                     continue;
                 }
                 error = running.failed() => return Err(error),
             }
             break;
         }
+        supervisor::stopping();
         let limit = Duration::from_secs(settings.drain_seconds + settings.shutdown_timeout + 1);
         end_after(limit + Duration::from_secs(1));
         if tokio::time::timeout(limit, running.stop()).await.is_err() {
@@ -353,7 +360,7 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
 ///
 /// # Errors
 /// The limit is too low for the threads of the server and `more` files.
-fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
+pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         log::warn!("the limit of open files cannot be raised: {error}");
         1024

@@ -88,6 +88,24 @@ impl Tls {
     }
 }
 
+/// Describes the certificate for `serve --check`, without making one.
+///
+/// # Errors
+/// A message for the operator.
+pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
+    let ends = |end: i64| anyhow::Ok(jiff::Timestamp::from_second(end)?.strftime("%F").to_string());
+    if let (Some(cert), Some(key)) = (&settings.tls_cert, &settings.tls_key) {
+        let (_, end) = read_pair(cert, key)?;
+        return Ok(format!("{}, valid until {}", cert.display(), ends(end)?));
+    }
+    let folder = settings.tls_folder();
+    if let Some((_, end)) = usable_pair(&folder, &names(settings)) {
+        return Ok(format!("of the local CA in {}, valid until {}", folder.display(), ends(end)?));
+    }
+    refuse_foreign(&folder)?;
+    Ok(format!("`serve` makes one in {}, signed by a local CA", folder.display()))
+}
+
 /// Reads certificate and key and checks that clients can use them. Also returns the end of the certificate in
 /// Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {

@@ -28,7 +28,7 @@ use ::domain::SystemClock;
 use auth::ServiceSettings;
 use clap::Parser;
 use database::{DatabaseSettings, Pools};
-use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
 use crate::config::Settings;
 use crate::jobs::{self, JobContext};
@@ -127,15 +127,21 @@ impl shell::Cli for Cli {
         &self.settings.shell
     }
 
+    fn preview(&self, preview: &mut Preview) {
+        let shell = &self.settings.shell;
+        let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
+        let database = self.database();
+        let database = database.preview(&shell.data_dir, Breaches::INFO.name, &migrations);
+        preview.add("database", database.map_err(Into::into));
+        let external = external::external(shell, &self.settings.service);
+        preview.add("mail, DNS, webhooks", external.map(|_| "settings are valid".to_owned()));
+    }
+
     fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            None | Some(Command::Common(_)) => {
-                let common = match self.command {
-                    Some(Command::Common(command)) => command,
-                    _ => CommonCommand::Serve,
-                };
-                let shell = self.settings.shell.clone();
-                common.run::<Breaches>(&shell, || self.serve())
+            None => CommonCommand::default().run::<Breaches, _>(self, Self::serve),
+            Some(Command::Common(ref command)) => {
+                command.clone().run::<Breaches, _>(self, Self::serve)
             }
             Some(Command::Migrate(ref migrate)) => {
                 let data_dir = &self.settings.shell.data_dir;

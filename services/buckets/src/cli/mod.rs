@@ -18,7 +18,7 @@ use anyhow::Context;
 use auth::{KeysCommand, ServiceSettings};
 use database::{MigrateCommand, Pools};
 use domain::SystemClock;
-use shell::{CommonCommand, Service, ServiceInfo, SettingError, ShellSettings};
+use shell::{CommonCommand, Preview, Service, ServiceInfo, SettingError, ShellSettings};
 
 use crate::app::{self, SnapshotError};
 use crate::config::{Engine, Settings};
@@ -94,6 +94,12 @@ impl shell::Cli for Cli {
         &self.settings.shell
     }
 
+    fn preview(&self, preview: &mut Preview) {
+        let database = self.settings.preview(&Buckets::INFO, &ALL_MIGRATIONS);
+        preview.add("database", database.map_err(Into::into));
+        preview.add("index", self.preview_index());
+    }
+
     fn run(self) -> anyhow::Result<ExitCode> {
         let folder = self.index_folder();
         self.execute().map_err(|error| match folder {
@@ -107,12 +113,10 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn execute(mut self) -> anyhow::Result<ExitCode> {
-        let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
+        let command =
+            self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
         match command {
-            Command::Common(command) => {
-                let shell = self.settings.shell.clone();
-                command.run::<Buckets>(&shell, || self.serve())
-            }
+            Command::Common(command) => command.run::<Buckets, _>(self, Self::serve),
             Command::Migrate(command) => {
                 Ok(self.settings.migrate(command, &Buckets::INFO, &ALL_MIGRATIONS)?)
             }
@@ -175,6 +179,21 @@ impl Cli {
         let settings = &self.settings.service;
         let embedded = settings.engine == Engine::Embedded;
         embedded.then(|| settings.index_dir(&self.settings.shell.data_dir))
+    }
+
+    /// Describes the index that belongs to the database.
+    fn preview_index(&self) -> anyhow::Result<String> {
+        let generations = self.generations()?;
+        let place = match self.index_folder() {
+            Some(folder) => folder.display().to_string(),
+            None => "a cluster".to_owned(),
+        };
+        let Ok(pools) = self.settings.open_unchanged(&Buckets::INFO, &ALL_MIGRATIONS) else {
+            return Ok(format!("{place}; it is compared with the database once that is current"));
+        };
+        let (index, _) = app::open_index(&pools, &generations)?;
+        let files: u64 = index.summary().counts.values().sum();
+        Ok(format!("{place}; {files} files"))
     }
 
     /// Returns the generations of the file index.

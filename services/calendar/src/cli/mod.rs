@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand};
 use database::{MigrateCommand, Pools};
 use domain::{Clock, SystemClock};
 use outbound::WebhookSender;
-use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
 use self::import::ImportCommand;
 use self::keys::Logins;
@@ -70,12 +70,19 @@ impl shell::Cli for Cli {
         &self.settings.shell
     }
 
+    fn preview(&self, preview: &mut Preview) {
+        let settings = &self.settings;
+        let database = settings.preview(&Calendar::INFO, &ALL_MIGRATIONS);
+        preview.add("database", database.map_err(Into::into));
+        let folder = settings.service.media_dir(&settings.shell.data_dir);
+        let media = settings.service.check().map(|()| folder.display().to_string());
+        preview.add("media", media.map_err(Into::into));
+    }
+
     fn run(mut self) -> anyhow::Result<ExitCode> {
-        match self.command.take().unwrap_or(Command::Common(CommonCommand::Serve)) {
-            Command::Common(command) => {
-                let shell = self.settings.shell.clone();
-                command.run::<Calendar>(&shell, || self.serve())
-            }
+        let command = self.command.take();
+        match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
+            Command::Common(command) => command.run::<Calendar, _>(self, Self::serve),
             Command::Migrate(command) => {
                 Ok(self.settings.migrate(command, &Calendar::INFO, &ALL_MIGRATIONS)?)
             }

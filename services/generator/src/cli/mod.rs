@@ -19,7 +19,7 @@ use database::{MigrateCommand, Migrations, Pools};
 use domain::{Clock, SystemClock};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
 use self::make::MakeCommand;
 use crate::config::Settings;
@@ -64,13 +64,16 @@ impl shell::Cli for Cli {
         &self.settings.shell
     }
 
+    fn preview(&self, preview: &mut Preview) {
+        let database = self.settings.preview(&Generator::INFO, &MIGRATIONS);
+        preview.add("database", database.map_err(Into::into));
+    }
+
     fn run(mut self) -> anyhow::Result<ExitCode> {
-        let command = self.command.take().unwrap_or(Command::Common(CommonCommand::Serve));
+        let command =
+            self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
         match command {
-            Command::Common(command) => {
-                let shell = self.settings.shell.clone();
-                command.run::<Generator>(&shell, || self.serve())
-            }
+            Command::Common(command) => command.run::<Generator, _>(self, Self::serve),
             Command::Make(command) => command.run_to(today(), &mut BufWriter::new(stdout().lock())),
             Command::Check(command) => {
                 batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;

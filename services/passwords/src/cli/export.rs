@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use batch::{Output, until_closed};
+use shell::SettingError;
 
 use crate::jobs::{self, Changes};
 use crate::store::Corpus;
@@ -45,7 +46,7 @@ impl Export {
 
     fn write(&self) -> anyhow::Result<()> {
         if self.compress && self.format != ExportFormat::Folder {
-            bail!("--compress needs --format folder");
+            return Err(SettingError("--compress needs --format folder".to_owned()).into());
         }
         let corpus = Corpus::open(&self.file, 0)?;
         let exported = match (self.format, &self.output) {

@@ -15,9 +15,10 @@ mod verify;
 use std::process::ExitCode;
 
 use domain::SystemClock;
-use shell::{CommonCommand, Service, ServiceInfo, ShellSettings};
+use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
 use crate::config::Settings;
+use crate::jobs;
 use crate::service::Passwords;
 
 /// The command line.
@@ -62,11 +63,16 @@ impl shell::Cli for Cli {
         &self.shell
     }
 
-    fn run(self) -> anyhow::Result<ExitCode> {
-        let data_dir = &self.shell.data_dir;
-        match self.command.unwrap_or(Command::Common(CommonCommand::Serve)) {
-            Command::Common(command) => command.run::<Passwords>(&self.shell, || {
-                shell::serve(&self.shell, Passwords::open(&self.settings, data_dir))
+    fn preview(&self, preview: &mut Preview) {
+        jobs::preview(&self.settings, &self.shell.data_dir, preview);
+    }
+
+    fn run(mut self) -> anyhow::Result<ExitCode> {
+        let data_dir = &self.shell.data_dir.clone();
+        let command = self.command.take();
+        match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
+            Command::Common(command) => command.run::<Passwords, _>(self, |cli| {
+                shell::serve(&cli.shell, Passwords::open(&cli.settings, &cli.shell.data_dir))
             }),
             Command::Build(build) => done(build.run(data_dir, &SystemClock)),
             Command::Merge(merge) => done(merge.run(data_dir, &SystemClock)),

@@ -34,7 +34,7 @@ pub use merge::Merge;
 pub use mirror::{Mirror, Mirrored, Politeness, Upstream};
 pub use prune::prune;
 pub use reading::InputFormat;
-pub use reload::{Reloader, watch};
+pub use reload::{Reloader, preview, watch};
 pub use report::{Built, Changes};
 pub use source::{Lists, default_tmp};
 pub use verify::{Findings, verify};

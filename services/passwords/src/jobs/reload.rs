@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use shell::Hangups;
+use shell::{Hangups, Preview};
 
+use crate::config::Settings;
 use crate::metrics;
 use crate::state::State;
 use crate::store::{BucketProblem, Corpus, CorpusError, KindFolder, Signature};
@@ -53,7 +54,7 @@ impl Reloader {
             }
             *seen = Seen { signature: Some(signature), unreadable: false };
             let kind = folder.kind();
-            let result = match self.load(folder) {
+            let result = match load(folder, self.memory_limit) {
                 Ok(Some(corpus)) => {
                     announce(&corpus);
                     self.state.replace(corpus);
@@ -77,15 +78,34 @@ impl Reloader {
             metrics::count_load(kind, result);
         }
     }
+}
 
-    fn load(&self, folder: &KindFolder) -> anyhow::Result<Option<Corpus>> {
-        let Some(path) = folder.current()? else { return Ok(None) };
-        let corpus = Corpus::open(&path, self.memory_limit)?;
-        if corpus.kind() != folder.kind() {
-            return Err(CorpusError::Kind { path, found: corpus.kind() }.into());
-        }
-        corpus.spot_check()?;
-        Ok(Some(corpus))
+/// Opens the active corpus of a folder.
+fn load(folder: &KindFolder, memory_limit: u64) -> anyhow::Result<Option<Corpus>> {
+    let Some(path) = folder.current()? else { return Ok(None) };
+    let corpus = Corpus::open(&path, memory_limit)?;
+    if corpus.kind() != folder.kind() {
+        return Err(CorpusError::Kind { path, found: corpus.kind() }.into());
+    }
+    corpus.spot_check()?;
+    Ok(Some(corpus))
+}
+
+/// Describes the active corpus of each kind for `serve --check`. Nothing is read into memory.
+pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
+    for kind in &settings.kinds {
+        let folder = KindFolder::new(data_dir, *kind);
+        let found = load(&folder, 0).map(|corpus| match corpus {
+            Some(corpus) => {
+                let entries = corpus.header().entries;
+                format!("{entries} digests in {}", corpus.path().display())
+            }
+            None => format!(
+                "no corpus in {}; its ranges are answered with 503",
+                folder.path().display()
+            ),
+        });
+        preview.add(kind.name(), found);
     }
 }
 

@@ -176,14 +176,62 @@ fn an_export_reports_what_it_wrote() {
     assert_eq!((&report["entries"], &report["prefixes"]), (&5.into(), &2.into()));
     assert_eq!(std::fs::read_to_string(&target).unwrap().lines().count(), 5);
     // The lists themselves are printed to standard output.
-    let output = data.run(&["export", "--format", "hashes", "--json", file]);
-    assert_eq!(output.code, Some(2));
+    for wrong in ["--json", "--compress"] {
+        let output = data.run(&["export", "--format", "hashes", wrong, file]);
+        assert_eq!(output.code, Some(2), "{wrong}");
+    }
 }
 
 #[test]
 fn healthcheck_fails_without_a_server() {
     let output = Data::new().run(&["healthcheck", "--admin-bind", "127.0.0.1:1"]);
     assert_eq!(output.code, Some(1));
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn serve_check_describes_the_start_and_exits_2_if_it_would_fail() {
+    let data = Data::new();
+    let file = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 9)]));
+    let before = names(data.path());
+    let usable = data.run(&["serve", "--check", "--tls-mode", "native"]);
+    assert_eq!(usable.code, Some(0), "{}", usable.out);
+    assert!(usable.out.contains(&format!("sha1: 9 digests in {}\n", file.display())));
+    assert!(usable.out.contains("  TLS_MODE=native\n"), "{}", usable.out);
+    assert!(usable.out.contains("certificate: `serve` makes one in "), "{}", usable.out);
+    assert!(usable.out.ends_with("`serve` can start\n"), "{}", usable.out);
+    let name = ["serve", "--check", "--bind", "name.invalid:1"];
+    let unusable = data.run(&name);
+    assert_eq!(unusable.code, Some(2));
+    assert!(unusable.out.contains("requests: error: "), "{}", unusable.out);
+    assert!(unusable.out.ends_with("`serve` would fail\n"), "{}", unusable.out);
+    assert_eq!(names(data.path()), before, "a check changes nothing");
+    std::fs::write(&file, b"not a corpus").unwrap();
+    assert_eq!(data.run(&["serve", "--check"]).code, Some(2));
+}
+
+#[test]
+fn packages_get_man_pages_completions_and_licences_from_the_program() {
+    let data = Data::new();
+    let folder = data.path().join("man");
+    std::fs::create_dir(&folder).unwrap();
+    data.done(&["man", folder.to_str().unwrap()]);
+    let page = std::fs::read_to_string(folder.join("passwords-mirror.1")).unwrap();
+    assert!(page.contains(".SH SYNOPSIS") && page.contains("interval"), "{page}");
+    for shell in ["bash", "fish", "zsh"] {
+        assert!(data.done(&["completions", shell]).contains("mirror"), "{shell}");
+    }
+    let licences = data.done(&["licenses"]);
+    for library in ["actix-web 4", "rustls 0.23", "PostgreSQL Global Development Group"] {
+        assert!(licences.contains(library), "{library}");
+    }
 }
 
 #[test]

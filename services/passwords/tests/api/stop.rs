@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::Command;
 
 use passwords::model::Kind;
@@ -20,6 +20,29 @@ fn data() -> Data {
 #[test]
 fn stop_finishes_running_requests() {
     stop_under_load(data().program(), "/range/5BAA6", &[]);
+}
+
+#[test]
+fn systemd_is_told_of_start_life_and_stop() {
+    let data = data();
+    let path = data.path().join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    let next = || {
+        let mut message = [0; 200];
+        let length = manager.recv(&mut message).unwrap();
+        String::from_utf8_lossy(&message[..length]).into_owned()
+    };
+    let mut command = data.program().serving(&[]);
+    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "60000000");
+    let mut process = Process::spawn(&mut command);
+    assert_eq!(next(), "READY=1\n");
+    assert_eq!(next(), "WATCHDOG=1\n");
+    process.signal("HUP");
+    assert!(next().starts_with("RELOADING=1\nMONOTONIC_USEC="));
+    assert_eq!(next(), "READY=1\n");
+    process.signal("TERM");
+    assert_eq!(next(), "STOPPING=1\n");
+    assert_eq!(process.wait(), Some(0));
 }
 
 #[test]

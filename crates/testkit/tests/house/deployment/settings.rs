@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use shell::{Cli, ServiceInfo, ShellSettings};
+use shell::{Cli, Preview, ServiceInfo, ShellSettings};
 
 use super::{files, has_database, root};
 
@@ -70,6 +70,8 @@ impl Cli for Shared {
     fn shell(&self) -> &ShellSettings {
         &self.shell
     }
+
+    fn preview(&self, _: &mut Preview) {}
 
     fn run(self) -> anyhow::Result<ExitCode> {
         Ok(ExitCode::SUCCESS)

@@ -1,0 +1,122 @@
+//! `serve --check`: what a server would use, without serving or changing anything.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+
+use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
+
+/// The parts that a start would use, each with a description or a failure, in the order of the report.
+///
+/// ```
+/// let mut preview = shell::Preview::default();
+/// preview.add("corpus", Ok("850 million digests".to_owned()));
+/// assert!(!preview.has_faults());
+/// preview.add("mail", Err(anyhow::anyhow!("MAIL_FROM is not an address")));
+/// assert!(preview.has_faults());
+/// ```
+#[derive(Debug, Default)]
+pub struct Preview(Vec<(&'static str, anyhow::Result<String>)>);
+
+impl Preview {
+    /// Adds what was found about a part, such as `database`. The text must not contain secrets.
+    pub fn add(&mut self, part: &'static str, found: anyhow::Result<String>) {
+        self.0.push((part, found));
+    }
+
+    /// Returns whether `serve` would fail.
+    pub fn has_faults(&self) -> bool {
+        self.0.iter().any(|(_, found)| found.is_err())
+    }
+}
+
+/// Returns the name and the value of each setting of a command line, in the order of names. Values of secrets are hidden.
+pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(String, String)> {
+    let shown = |arg: &clap::Arg| {
+        let name = arg.get_env()?.to_str()?.to_owned();
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        let value = match arg.is_hide_env_values_set() && !values.is_empty() {
+            true => "(hidden)".to_owned(),
+            false => values.join(","),
+        };
+        Some((name, value))
+    };
+    let mut values: Vec<_> = command.get_arguments().filter_map(shown).collect();
+    values.sort();
+    values
+}
+
+/// Prints the settings and what was found; `own` adds the parts of the service. The exit code is 2 if `serve` would fail.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub(crate) fn report(
+    info: &ServiceInfo,
+    shell: &ShellSettings,
+    settings: &[(String, String)],
+    own: impl FnOnce(&mut Preview),
+) -> anyhow::Result<ExitCode> {
+    let mut preview = examine(info, shell);
+    own(&mut preview);
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{} {}", info.name, info.version)?;
+    for (name, value) in settings {
+        writeln!(stdout, "  {name}={value}")?;
+    }
+    for (part, found) in &preview.0 {
+        match found {
+            Ok(text) => writeln!(stdout, "{part}: {text}")?,
+            Err(error) => writeln!(stdout, "{part}: error: {error:#}")?,
+        }
+    }
+    let faulty = preview.has_faults();
+    writeln!(stdout, "{}", if faulty { "`serve` would fail" } else { "`serve` can start" })?;
+    stdout.flush()?;
+    Ok(ExitCode::from(if faulty { 2 } else { 0 }))
+}
+
+/// Examines what every service uses.
+fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
+    let mut preview = Preview::default();
+    preview.add("requests", resolved(&settings.bind));
+    if settings.tls_mode == TlsMode::Native {
+        preview.add("HTTPS", resolved(&settings.tls_bind));
+        preview.add("certificate", tls::preview(settings));
+    }
+    preview.add("health and metrics", resolved(&settings.admin_bind));
+    preview.add("open files", open_files(settings));
+    preview.add("data folder", data_folder(settings, info));
+    preview
+}
+
+/// Resolves listen addresses. They are not bound, because the running server may have them.
+fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
+    let mut all = Vec::new();
+    for address in addresses {
+        match address {
+            ListenAddress::Unix(path) => all.push(format!("unix:{}", path.display())),
+            _ => all.extend(address.resolve()?.iter().map(ToString::to_string)),
+        }
+    }
+    Ok(all.join(", "))
+}
+
+fn open_files(settings: &ShellSettings) -> anyhow::Result<String> {
+    let limit = server::open_files(settings.worker_count(), 0)?;
+    Ok(format!("at most {limit}, for {} workers", settings.worker_count()))
+}
+
+fn data_folder(settings: &ShellSettings, info: &ServiceInfo) -> anyhow::Result<String> {
+    let folder = &settings.data_dir;
+    let shown = folder.display();
+    match folder.metadata() {
+        Ok(about) if about.is_dir() => Ok(shown.to_string()),
+        Ok(_) => anyhow::bail!("{shown} is not a folder"),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(format!("{shown} does not exist; {} creates it when needed", info.name))
+        }
+        Err(error) => Err(anyhow::Error::new(error).context(shown.to_string())),
+    }
+}

@@ -1,0 +1,57 @@
+//! Man pages, completions and the licences of the libraries, for packages.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+/// The licences of the libraries, written by `scripts/licenses`.
+const LICENSES: &str = include_str!("../../../THIRD-PARTY.txt");
+
+/// Prints the completions of a command line for a shell.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub(crate) fn print_completions(
+    mut command: clap::Command,
+    shell: clap_complete::Shell,
+) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, program_name(), &mut script);
+    print(&script)
+}
+
+/// Writes `NAME.1`, and `NAME-COMMAND.1` for each command, into an existing folder.
+///
+/// # Errors
+/// A file cannot be written.
+pub(crate) fn write_manual(command: clap::Command, folder: &Path) -> anyhow::Result<ExitCode> {
+    clap_mangen::generate_to(command.name(program_name()), folder)
+        .with_context(|| format!("cannot write man pages into {}", folder.display()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the notices and licences that must accompany the program.
+///
+/// # Errors
+/// Stdout cannot be written.
+pub(crate) fn print_licenses() -> anyhow::Result<ExitCode> {
+    print(LICENSES.as_bytes())
+}
+
+/// Returns the name under which the program was started. Packages install it under another name.
+fn program_name() -> String {
+    let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn print(text: &[u8]) -> anyhow::Result<ExitCode> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+        // A pager was left.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        written => written?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
