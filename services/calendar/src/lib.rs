@@ -36,6 +36,7 @@ pub use model::geo::{Point, Unit};
 pub use model::included::Included;
 pub use model::linked::Kind;
 pub use model::list::{EventFilter, EventOrder, Geo, Paging, Scope, Slice, Unpublished};
+pub use model::month::MonthEntry;
 pub use model::role::{Role, User};
 pub use model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 pub use model::search::{Words, fold};
@@ -58,6 +59,10 @@ pub use store::included::{EventSelector, of_events as events_with_included};
 pub use store::linked_posts::by_ids as linked_by_ids;
 pub use store::links::of_event as links_of_event;
 pub use store::media::Media;
+pub use store::months::{
+    first_of_days, first_statements as first_of_days_statements, overnight as count_overnight,
+    overnight_statement,
+};
 pub use store::read_transactions::read_transaction;
 pub use store::remote_images::{ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};
 pub use store::sql::{Sql, one_writer};

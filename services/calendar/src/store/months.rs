@@ -44,6 +44,11 @@ struct DayRow {
     n: i64,
 }
 
+/// The condition of the index `events_overnight`: the event is shorter than a day and ends after the
+/// midnight that follows its start.
+const OVERNIGHT: &str = "e.pub = 1 and e.end_local - e.start_local < 86400 and \
+     (e.start_local % 86400 + 86400) % 86400 + e.end_local - e.start_local > 86400";
+
 /// Reads the first events of each of these days that last less than a day, in list order. A day is
 /// given by its local midnight.
 pub fn first_of_days(
@@ -51,39 +56,70 @@ pub fn first_of_days(
     midnights: &[i64],
     most: usize,
 ) -> Result<Vec<MonthEntry>, DatabaseError> {
-    let of_day = |midnight: &str| {
+    let mut all = Vec::new();
+    for statement in first_statements(db, midnights, most) {
+        all.extend(entries(db, statement)?);
+    }
+    // An event that continues after midnight can be among the first of two days.
+    let mut known = HashSet::new();
+    all.retain(|entry| known.insert(entry.id));
+    // Both statements have list order, which differs from this one only between equal starts.
+    all.sort_by_key(|entry| entry.start_local);
+    Ok(all)
+}
+
+/// Returns the statements of [`first_of_days`]: events that begin on the days, and events that
+/// began on the day before. Each reads the rows of a day in the order of an index and stops early.
+pub fn first_statements(db: &Db, midnights: &[i64], most: usize) -> [Sql; 2] {
+    let starting = |midnight: &str| {
         format!(
-            "({COLUMNS}e.start_local > {midnight} - {DAY} and e.start_local < {midnight} + {DAY} \
-             and (e.start_local >= {midnight} or e.end_local > {midnight}) and \
+            "({COLUMNS}e.start_local >= {midnight} and e.start_local < {midnight} + {DAY} and \
              e.end_local - e.start_local < {DAY} \
              order by e.start_local, e.published_utc, e.id limit {most})"
         )
     };
-    let text = of_each_day(db, midnights, of_day);
-    let mut all = entries(db, Sql::new(db, &text))?;
-    // An event that continues after midnight is among the first of two days.
-    let mut known = HashSet::new();
-    all.retain(|entry| known.insert(entry.id));
-    Ok(all)
+    let columns = overnight_source(db, COLUMNS);
+    let continued = |midnight: &str| {
+        format!(
+            "({columns}{OVERNIGHT} and e.start_local > {midnight} - {DAY} and \
+             e.start_local < {midnight} \
+             order by e.start_local, e.published_utc, e.id limit {most})"
+        )
+    };
+    [of_each_day(db, midnights, starting), of_each_day(db, midnights, continued)]
 }
 
 /// Counts the events that begin on the day before each of these days, last less than a day, and end
 /// after midnight.
 pub fn overnight(db: &mut Db, midnights: &[i64]) -> Result<Vec<i64>, DatabaseError> {
+    let statement = overnight_statement(db, midnights);
+    counts_of_days(db, midnights, statement)
+}
+
+/// Returns the statement of [`overnight`], which reads only the events that it counts.
+pub fn overnight_statement(db: &Db, midnights: &[i64]) -> Sql {
+    let source = overnight_source(db, "from events e where ");
     let of_day = |midnight: &str| {
         format!(
-            "(select {midnight} as midnight, count(*) as n from events e where e.pub = 1 and \
-             e.start_local > {midnight} - {DAY} and e.start_local < {midnight} and \
-             e.end_local > {midnight} and e.end_local - e.start_local < {DAY})"
+            "(select {midnight} as midnight, count(*) as n {source}{OVERNIGHT} and \
+             e.start_local > {midnight} - {DAY} and e.start_local < {midnight})"
         )
     };
-    counts_of_days(db, midnights, of_day)
+    of_each_day(db, midnights, of_day)
+}
+
+/// Names the index of overnight events for SQLite, which does not know that they are few.
+fn overnight_source(db: &Db, text: &str) -> String {
+    match db.backend() {
+        Backend::Sqlite => text.replace("events e", "events e indexed by events_overnight"),
+        Backend::Postgres => text.to_owned(),
+    }
 }
 
 /// Combines a query for each day into one statement.
-fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> String {
+fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> Sql {
     let days: Vec<String> = midnights.iter().map(i64::to_string).collect();
-    match db.backend() {
+    let text = match db.backend() {
         // One part for all days: PostgreSQL would plan each part of a union.
         Backend::Postgres => format!(
             "select x.* from unnest(array[{}]::bigint[]) as d (midnight) \
@@ -95,7 +131,8 @@ fn of_each_day(db: &Db, midnights: &[i64], of_day: impl Fn(&str) -> String) -> S
             let parts = days.iter().map(|day| format!("select x.* from {} x", of_day(day)));
             parts.collect::<Vec<_>>().join(" union all ")
         }
-    }
+    };
+    Sql::new(db, &text)
 }
 
 /// Reads events that last at least a day and take place between two local times, in the order of
@@ -143,16 +180,16 @@ pub fn starts(db: &mut Db, index: &EventIndex, midnights: &[i64]) -> Result<Vec<
              e.start_local >= {midnight} and e.start_local < {midnight} + {DAY})"
         )
     };
-    Ok(counts_of_days(db, midnights, of_day)?)
+    let statement = of_each_day(db, midnights, of_day);
+    Ok(counts_of_days(db, midnights, statement)?)
 }
 
 fn counts_of_days(
     db: &mut Db,
     midnights: &[i64],
-    of_day: impl Fn(&str) -> String,
+    statement: Sql,
 ) -> Result<Vec<i64>, DatabaseError> {
-    let text = of_each_day(db, midnights, of_day);
-    let rows: Vec<DayRow> = Sql::new(db, &text).load(db)?;
+    let rows: Vec<DayRow> = statement.load(db)?;
     let count = |day: &i64| rows.iter().find(|row| row.midnight == *day).map_or(0, |row| row.n);
     Ok(midnights.iter().map(count).collect())
 }

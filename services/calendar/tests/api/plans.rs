@@ -3,13 +3,16 @@
 use std::ops::RangeInclusive;
 
 use calendar::{
-    EventFilter, Limits, Paging, Scope, Slice, Sql, Unpublished, Window, list_statement,
+    EventFilter, Limits, MonthEntry, Paging, Scope, Slice, Sql, Unpublished, Window,
+    count_overnight, first_of_days, first_of_days_statements, list_statement, overnight_statement,
 };
 use database::{DatabaseError, Db};
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use diesel::{QueryableByName, RunQueryDsl};
 
 use crate::app::App;
+
+const DAY: i64 = 86_400;
 
 #[derive(QueryableByName)]
 struct SqlitePlan {
@@ -134,6 +137,98 @@ async fn deep_pages_match_the_same_slice_of_a_long_page() {
             let all = pieces(filter, 10_800, 1..=2);
             let from = usize::try_from(10 * (middle - 1)).unwrap();
             assert_eq!(around, all[from..from + 20]);
+        }
+    }
+}
+
+/// Lets most events of [`fill`] last three hours, so those that begin at 22:00 end at 1:00.
+fn lengthen(db: &mut Db) -> Result<usize, DatabaseError> {
+    Sql::new(db, "update events set end_local = end_local + 7200 where id % 5 > 0").execute(db)
+}
+
+/// Moves all events by whole days.
+fn move_by(db: &mut Db, days: i64) -> Result<usize, DatabaseError> {
+    let mut sql = Sql::new(db, "update events set start_local = start_local + ");
+    sql.value(days * DAY).push(", end_local = end_local + ").value(days * DAY);
+    sql.execute(db)
+}
+
+#[derive(QueryableByName)]
+struct EventTimes {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    start_local: i64,
+    #[diesel(sql_type = BigInt)]
+    end_local: i64,
+}
+
+#[actix_web::test]
+async fn month_statements_stop_after_the_rows_of_a_day_that_they_need() {
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    app.state.pools.write_blocking(lengthen).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    if let Db::Pg(conn) = &mut db {
+        diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    }
+    let first = 1_800_000_000 / DAY + 30;
+    let midnights: Vec<i64> = (first..first + 31).map(|day| day * DAY).collect();
+    let [starting, continued] = first_of_days_statements(&db, &midnights, 4);
+    let counted = overnight_statement(&db, &midnights);
+    for (name, statement, index) in [
+        ("starting", starting, ["events_list", "events_order"]),
+        ("continued", continued, ["events_overnight"; 2]),
+        ("counted", counted, ["events_overnight"; 2]),
+    ] {
+        let plan = plan(&mut db, statement).unwrap();
+        let reads: Vec<&str> = plan
+            .lines()
+            .filter(|line| {
+                line.contains("SCAN e") || line.contains("SEARCH e") || line.contains(" on events")
+            })
+            .collect();
+        assert!(!reads.is_empty(), "{name}:\n{plan}");
+        for read in reads {
+            let is_bounded = !read.contains("SCAN e") && !read.contains("Seq Scan");
+            let is_range = index.iter().any(|index| read.contains(index));
+            assert!(is_bounded && is_range, "{name}: {read}\n{plan}");
+        }
+        let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
+        assert!(!sorts, "{name} sorts:\n{plan}");
+    }
+}
+
+#[actix_web::test]
+async fn month_statements_find_what_a_comparison_of_all_events_finds() {
+    const DAYS_TO_1917: i64 = -40_000;
+    let app = App::new().await;
+    app.state.pools.write_blocking(fill).unwrap();
+    app.state.pools.write_blocking(lengthen).unwrap();
+    let first = 1_800_000_000 / DAY + 30;
+    for moved in [0, DAYS_TO_1917] {
+        app.state.pools.write_blocking(|db| move_by(db, moved)).unwrap();
+        let days = first + moved..first + moved + 31;
+        let midnights: Vec<i64> = days.map(|day| day * DAY).collect();
+        let mut db = app.state.pools.connect().unwrap();
+        let all = Sql::new(&db, "select id, start_local, end_local from events where pub = 1");
+        let mut all: Vec<EventTimes> = all.load(&mut db).unwrap();
+        all.sort_by_key(|event| event.start_local);
+        let counts = count_overnight(&mut db, &midnights).unwrap();
+        assert!(counts.contains(&0) && counts.contains(&1));
+        let shown = first_of_days(&mut db, &midnights, 4).unwrap();
+        for (midnight, counted) in midnights.iter().zip(counts) {
+            let on_day = |start: i64, end: i64| {
+                start < midnight + DAY && (start >= *midnight || end > *midnight)
+            };
+            let of_day = all.iter().filter(|event| on_day(event.start_local, event.end_local));
+            let ids: Vec<i64> = of_day.clone().map(|event| event.id).take(4).collect();
+            let entry = |entry: &&MonthEntry| on_day(entry.start_local, entry.end_local);
+            let found: Vec<i64> =
+                shown.iter().filter(entry).map(|entry| entry.id).take(4).collect();
+            assert_eq!(found, ids);
+            let overnight = of_day.filter(|event| event.start_local < *midnight).count();
+            assert_eq!(counted, i64::try_from(overnight).unwrap());
         }
     }
 }
