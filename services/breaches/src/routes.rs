@@ -15,7 +15,7 @@ use crate::model::plan::Operation;
 use crate::pages::SITE;
 use crate::policy::Access::{self, Keyed, Keyless};
 
-/// Replaces an error with its page if a page was requested.
+/// Replaces an error with its page if a page was requested, or if a browser asked for an unknown path.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     pages::explain(response)
 }

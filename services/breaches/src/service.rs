@@ -121,7 +121,7 @@ impl shell::Service for Breaches {
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, actix_web::Error>> {
         let access = routes::access(request.path());
         if let Err(error) = self.check(&request, access) {
-            let mut response = request.into_response(error.error_response());
+            let mut response = routes::explain(request.into_response(error.error_response()));
             if access == Access::Keyless {
                 let any = HeaderValue::from_static("*");
                 response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any);

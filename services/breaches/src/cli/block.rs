@@ -24,7 +24,7 @@ pub enum BlockCommand {
         /// Substring of the user agent, any case
         #[arg(long, value_name = "TEXT")]
         user_agent: Option<String>,
-        /// When it ends
+        /// Last day (UTC) of the entry, or when it ends: YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
         #[arg(long, value_name = "DATE", value_parser = until)]
         until: Option<i64>,
         #[command(flatten)]

@@ -20,7 +20,7 @@ pub enum SubscriptionCommand {
         /// Code of the plan
         #[arg(long, value_name = "CODE")]
         plan: String,
-        /// When it ends, in the future: a date (its first second, UTC) or YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
+        /// Last day (UTC) of the subscription, or when it ends: YYYY-MM-DDTHH:MM:SS, in UTC or with an offset
         #[arg(long, value_name = "DATE", value_parser = until)]
         until: i64,
         #[command(flatten)]

@@ -11,7 +11,8 @@ use super::external::may_call;
 use super::output::{Output, record};
 use crate::app;
 use crate::jobs::JobContext;
-use crate::store::webhooks;
+use crate::model::instant;
+use crate::store::webhooks::{self, Webhook};
 
 /// The subcommand `webhook`.
 #[derive(clap::Subcommand)]
@@ -25,7 +26,7 @@ pub enum WebhookCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// List the webhooks of a subscriber
+    /// List the webhooks of a subscriber: id, URL, enabled or disabled, and when it was added
     List {
         /// Address of the subscriber
         email: String,
@@ -41,6 +42,22 @@ pub enum WebhookCommand {
         #[command(flatten)]
         output: Output,
     },
+}
+
+/// A webhook without its secret.
+#[derive(serde::Serialize)]
+struct Row {
+    id: i64,
+    url: String,
+    enabled: bool,
+    created: String,
+}
+
+impl From<Webhook> for Row {
+    fn from(webhook: Webhook) -> Self {
+        let Webhook { id, url, enabled, created_at, .. } = webhook;
+        Self { id, url, enabled, created: instant::without_zone(created_at) }
+    }
 }
 
 impl WebhookCommand {
@@ -71,8 +88,11 @@ impl WebhookCommand {
                     let id = app::subscriber_id(db, &email)?;
                     Ok(webhooks::of_subscriber(db, id)?)
                 })?;
-                let urls: Vec<String> = rows.into_iter().map(|row| row.url).collect();
-                output.print_list(&urls, Clone::clone)
+                let rows: Vec<Row> = rows.into_iter().map(Row::from).collect();
+                output.print_list(&rows, |row| {
+                    let state = if row.enabled { "enabled" } else { "disabled" };
+                    format!("{}\t{}\t{state}\t{}", row.id, row.url, row.created)
+                })
             }
             Self::Remove { email, url, output } => {
                 let email = EmailAddress::parse(&email)?;

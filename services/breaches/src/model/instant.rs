@@ -68,13 +68,16 @@ fn has_valid_offset(text: &str) -> bool {
     hours.is_some_and(|hours| hours < 24)
 }
 
-/// Parses a date, or a date with a time, as an end. A date means its first second.
+/// Parses a date, or a date with a time, as an end. A date means the end of that day in UTC: the first
+/// second of the next one, as with keys.
 pub fn parse_until(text: &str) -> Option<i64> {
     if let Some(seconds) = parse(text) {
         return Some(seconds);
     }
     let date = is_date(text).then(|| text.parse::<Date>().ok()).flatten()?;
-    Some(unix(date.at(0, 0, 0, 0)))
+    // The last day of the calendar has no next one.
+    let next = date.tomorrow().map(|next| unix(next.at(0, 0, 0, 0)));
+    Some(next.unwrap_or_else(|_| unix(date.at(23, 59, 59, 0))))
 }
 
 /// Returns whether the text is `YYYY-MM-DD`.
@@ -92,7 +95,7 @@ mod tests {
         assert_eq!(parse("2013-12-04T00:00Z"), Some(seconds));
         assert_eq!(with_zone(seconds), "2013-12-04T00:00:00Z");
         assert_eq!(without_zone(seconds), "2013-12-04T00:00:00");
-        assert_eq!(parse_until("2013-12-04"), Some(seconds));
+        assert_eq!(parse_until("2013-12-03"), Some(seconds));
         assert_eq!(parse("2013-12-04"), None);
         assert_eq!(parse("yesterday"), None);
         assert!(!is_date("2013-13-04"));
@@ -131,9 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn last_day_of_the_calendar_is_a_valid_end() {
+    fn date_ends_with_its_day_also_on_the_last_day_of_the_calendar() {
         let last = parse_until("9999-12-31").unwrap();
-        assert_eq!(without_zone(last), "9999-12-31T00:00:00");
+        assert_eq!(without_zone(last), "9999-12-31T23:59:59");
         for text in ["9999-12-31T23:59:59", "9999-12-31T23:59:59Z"] {
             assert_eq!(parse_until(text).map(with_zone).unwrap(), "9999-12-31T23:59:59Z", "{text}");
         }

@@ -272,7 +272,7 @@ fn subscription_may_last_until_the_end_of_the_calendar() {
     operator.run(&["subscriber", "add", "owner@example.org"]);
     let set = ["subscription", "set", "owner@example.org", "--plan", "pro1", "--until"];
     let set = operator.json(&[&set[..], &["9999-12-31"]].concat());
-    assert_eq!(set["until"], "9999-12-31T00:00:00");
+    assert_eq!(set["until"], "9999-12-31T23:59:59");
 }
 
 #[test]
@@ -321,8 +321,15 @@ fn webhook_is_added_listed_and_removed_and_its_secret_shown_once() {
     }
     let mut local = operator.command(&["webhook", "add", owner, "http://127.0.0.1:9/"]);
     assert!(local.env("VERIFY_ALLOW_PRIVATE", "true").status().unwrap().success());
-    let listed = json!([url, "http://hooks.example.org/y", "http://127.0.0.1:9/"]);
-    assert_eq!(operator.json(&["webhook", "list", owner]), listed);
+    let listed = operator.json(&["webhook", "list", owner]);
+    let urls = [url, "http://hooks.example.org/y", "http://127.0.0.1:9/"];
+    for (row, url) in listed.as_array().unwrap().iter().zip(urls) {
+        assert_eq!((&row["url"], &row["enabled"]), (&json!(url), &json!(true)), "{listed}");
+        assert!(row["id"].as_i64() > Some(0) && row.get("secret").is_none(), "{listed}");
+        let line = format!("{}\t{url}\tenabled\t", row["id"]);
+        assert!(operator.run(&["webhook", "list", owner]).contains(&line), "{line}");
+    }
+    assert_eq!(listed.as_array().unwrap().len(), urls.len());
     operator.run(&["webhook", "remove", owner, url]);
     let gone = refusal(&operator, &["webhook", "remove", owner, url]);
     assert!(gone.contains("has no webhook"), "{gone}");

@@ -85,6 +85,42 @@ async fn unknown_route_is_404_with_an_empty_body() {
 }
 
 #[actix_web::test]
+async fn browser_gets_a_page_for_an_unknown_path_outside_the_api() {
+    let app = App::start().await;
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for path in ["/nowhere", "/breaches/a/b", "/search", "/account/nothing", "/apis"] {
+        let asked = || app.request(path).header("accept", html);
+        let response = asked().send().await.unwrap();
+        assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8", "{path}");
+        let (status, body) = answer(response).await;
+        assert_eq!(status, 404, "{path}");
+        assert!(body.contains("<h1>Not found</h1>") && body.contains("</html>"), "{path}: {body}");
+        let response = app.request(path).header("accept", "*/*").send().await.unwrap();
+        assert_eq!(answer(response).await, (404, String::new()), "{path}");
+    }
+    for path in ["/api", "/api/v3/nothing", "/API/v3/breach/Unknown"] {
+        let response = app.request(path).header("accept", html).send().await.unwrap();
+        assert_eq!(answer(response).await, (404, String::new()), "{path}");
+    }
+}
+
+#[actix_web::test]
+async fn body_of_a_rejected_request_has_the_status_of_its_status_line() {
+    let app = App::start().await;
+    let long = "a".repeat(200_000);
+    let fields: String = (0..300).map(|number| format!("x{number}: a\r\n")).collect();
+    for (request, status) in [
+        (format!("GET /{long} HTTP/1.1\r\nhost: x\r\n\r\n"), 414),
+        (format!("GET / HTTP/1.1\r\nhost: x\r\n{fields}\r\n"), 431),
+        ("GET / HTTP/9.9\r\n\r\n".to_owned(), 400),
+    ] {
+        let response = app.server.raw(request).await;
+        let body: serde_json::Value = serde_json::from_str(response.text()).unwrap();
+        assert_eq!((response.status, body["statusCode"].as_u64()), (status, Some(status.into())));
+    }
+}
+
+#[actix_web::test]
 async fn other_method_is_405_with_an_allow_header() {
     let app = App::start().await;
     for path in [ACCOUNT, "/api/v3/breaches", "/API/V3/subscription/STATUS"] {

@@ -93,7 +93,9 @@ fn load_succeeds_if_another_process_finishes_its_job() {
     assert_eq!(code, Some(0), "{output}");
     let counts = format!("{all} read, {all} accepted, 0 skipped, {batch} added");
     assert!(output.contains(&counts), "{output}");
-    assert_eq!(newest(&pools).unwrap().state, "done");
+    let job = newest(&pools).unwrap();
+    let all = i64::from(all);
+    assert_eq!((job.state.as_str(), job.read, job.accepted), ("done", all, all));
 }
 
 #[test]

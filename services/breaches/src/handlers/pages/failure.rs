@@ -59,13 +59,29 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// Replaces an error with its page.
+/// Replaces an error with its page. Browsers also get a page for paths and methods that do not exist.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
+    let request = response.request();
     let failure = response.response().error().and_then(|error| error.as_error::<PageError>());
-    let Some(answer) = failure.map(|failure| failure.answer(response.request())) else {
-        return response;
+    let answer = match failure {
+        Some(failure) => failure.answer(request),
+        None if response.status() == StatusCode::NOT_FOUND && is_browser(request) => {
+            PageError::Api(Error::NotFound).answer(request)
+        }
+        None => return response,
     };
     response.into_response(answer)
+}
+
+/// Returns whether the client accepts HTML and asked for something outside the API, whose 404 has an
+/// empty body.
+fn is_browser(request: &HttpRequest) -> bool {
+    let first = request.path().split('/').find(|segment| !segment.is_empty());
+    let accepts = || request.headers().get_all(header::ACCEPT);
+    !first.is_some_and(|first| first.eq_ignore_ascii_case("api"))
+        && accepts().any(|value| {
+            value.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("text/html"))
+        })
 }
 
 impl PageError {

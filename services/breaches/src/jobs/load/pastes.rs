@@ -377,9 +377,10 @@ fn finish(
     tally: Tally,
 ) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
+    // A transaction of its own, so that the counts stay if another process has finished the job.
+    context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     let added = context.write(|db| {
         versions::lock_accounts(db)?;
-        jobs::set_input(db, id, counts, &skips)?;
         let jobs::Job { added, state, .. } = jobs::get(db, id)?;
         job::expect_open(db, id, matches!(state.as_str(), "running" | "failed"))?;
         jobs::finish(db, id, now)?;
