@@ -10,7 +10,7 @@ const LABELS = {
   "excluded-buckets": "without bucket", "types": "type", "size-from": "larger than",
   "size-to": "smaller than", "last-modified-from": "after", "last-modified-to": "before",
 };
-const MOST_FILES = 100000;
+const TYPES = { csv: "text/csv", ndjson: "application/x-ndjson" };
 const DEEPEST = 1000000;
 const MODIFIERS = ["full-path", "regexp", "noautocorrect", "order", "direction", "limit", "start", "keywords"];
 // The results that the package of the key can reach.
@@ -58,13 +58,14 @@ function toForm(parameters) {
   if (!field("limit").value) field("limit").value = "50";
 }
 
-async function ask(path, signal) {
-  const response = await fetch(path, { headers: { authorization: `Bearer ${key()}` }, signal });
+const ask = async (path, signal) => parsed(await (await respond(path, signal, "application/json")).text());
+
+async function respond(path, signal, accept) {
+  const response = await fetch(path, { headers: { authorization: `Bearer ${key()}`, accept }, signal });
+  if (response.ok) return response;
   const body = parsed(await response.text());
-  if (response.ok) return body;
   const error = new Error(body.error || `status ${response.status}`);
   error.code = body.code;
-  error.wait = Number(response.headers.get("retry-after")) || 1;
   throw error;
 }
 
@@ -253,46 +254,37 @@ async function showAccount() {
   }
 }
 
-/** Collects a result page by page, as fast as the rate of the key allows. */
-async function gather(parameters, line, signal) {
+/** Returns the parts of a body, and shows how much of it has arrived. */
+async function received(response) {
   const parts = [];
-  parameters.set("limit", "1000");
-  for (let start = 0; start < MOST_FILES;) {
-    parameters.set("start", String(start));
-    let answer;
-    try {
-      answer = await ask(request(parameters), signal);
-    } catch (error) {
-      if (error.code !== "rate_limited" || signal.aborted) throw error;
-      field("download-text").textContent = `The rate limit of the key was reached: continuing in ${error.wait} s.`;
-      await new Promise((done) => setTimeout(done, error.wait * 1000));
-      continue;
-    }
-    parts.push(answer.files.map(line).join(""));
-    start += answer.files.length;
-    const results = answer.meta.results;
-    field("download-text").textContent = `${start.toLocaleString("en")} of ${results.toLocaleString("en")} files`;
-    if (answer.files.length < 1000 || start >= results) return { parts, count: start, results };
-    if (start >= MOST_FILES) return { parts, count: start, results };
+  let size = 0;
+  for (const reader = response.body.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return parts;
+    parts.push(value);
+    size += value.length;
+    field("download-text").textContent = `${roughSize(size)} received`;
   }
-  return { parts, count: 0, results: 0 };
 }
 
 async function download(name) {
-  const format = FORMATS[name];
   if (downloading) downloading.abort();
   const mine = downloading = new AbortController();
   show("download", true);
   show("download-stop", true);
   field("download-text").textContent = "Collecting files …";
   try {
-    const { parts, count, results } = await gather(asked(), format.line, mine.signal);
-    save([format.head, ...parts], `files.${name}`, format.type);
-    const all = count >= results;
-    field("download-text").textContent = all
-      ? `All ${count.toLocaleString("en")} files are in files.${name}.`
-      : `The first ${count.toLocaleString("en")} of ${results.toLocaleString("en")} files are in files.${name}: ` +
-        "narrow the search, or ask the API, for the others.";
+    const parameters = asked();
+    // A download has all files, not a page.
+    for (const part of ["limit", "start"]) parameters.delete(part);
+    const response = await respond(request(parameters), mine.signal, TYPES[name]);
+    const count = (header) => Number(response.headers.get(header));
+    const [files, results] = [count("x-files"), count("x-results")];
+    save(await received(response), `files.${name}`, TYPES[name]);
+    field("download-text").textContent = files >= results
+      ? `All ${files.toLocaleString("en")} files are in files.${name}.`
+      : `The first ${files.toLocaleString("en")} of ${results.toLocaleString("en")} files are in files.${name}: ` +
+        "your package allows no more in a download, so narrow the search for the others.";
   } catch (error) {
     if (downloading !== mine) return;
     field("download-text").textContent = error.name === "AbortError" ? "Stopped." : error.message;

@@ -1,5 +1,5 @@
 "use strict";
-// Formats sizes and dates, copies text, and builds the two download formats.
+// Formats sizes and dates, copies text, and saves downloads.
 const field = (id) => document.getElementById(id);
 const UNITS = ["", "K", "M", "G", "T"];
 
@@ -30,11 +30,6 @@ function roughSize(count) {
 function parsed(text) {
   // Quotes within texts are escaped, so this is always a member.
   return JSON.parse(text.replace(/"size":(\d{16,})/g, '"size":"$1"'));
-}
-
-/** Returns a line of NDJSON, with the exact size. */
-function ndjsonLine(file) {
-  return `${JSON.stringify(file).replace(/"size":"(\d+)"/, '"size":$1')}\n`;
 }
 
 /** Makes characters visible that are invisible or change the direction of the text after them. */
@@ -75,29 +70,6 @@ async function copy(text, button) {
   button.textContent = "Copied";
   button.disabled = true;
   setTimeout(() => { button.textContent = label; button.disabled = false; }, 1200);
-}
-
-const FORMATS = {
-  ndjson: {
-    type: "application/x-ndjson",
-    head: "",
-    line: ndjsonLine,
-  },
-  csv: {
-    type: "text/csv;charset=utf-8",
-    head: "bucket,type,fullPath,size,lastModified,url\r\n",
-    line: (file) => {
-      const columns = [file.bucket, file.type, file.fullPath, file.size, time(file.lastModified), file.url];
-      return `${columns.map(cellText).join(",")}\r\n`;
-    },
-  },
-};
-
-/** Formats a CSV cell. Text that a spreadsheet would interpret as a formula is escaped. */
-function cellText(value) {
-  let text = String(value);
-  if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function save(parts, name, type) {

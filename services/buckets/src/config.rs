@@ -48,6 +48,9 @@ pub struct Settings {
     /// Regular-expression searches that wait, 0 to 10000
     #[arg(long, env, global = true, default_value_t = 16, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(..=10_000))]
     pub regexp_waiting: usize,
+    /// Downloads that run at once, 1 to 1024
+    #[arg(long, env, global = true, default_value_t = 8, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub downloads_running: usize,
     /// Files between two checkpoints of a load, 1 to 1000000000
     #[arg(long, env, global = true, default_value_t = 1_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub checkpoint_files: u64,

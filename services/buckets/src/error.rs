@@ -88,6 +88,9 @@ pub enum Error {
     /// Too many regular-expression searches at once.
     #[error("too many regular-expression searches at once: try again")]
     Busy,
+    /// Too many downloads at once.
+    #[error("too many downloads at once: try again")]
+    ManyDownloads,
     /// There is no index yet.
     #[error("the index is not ready")]
     NotReady,
@@ -114,7 +117,7 @@ impl Error {
             Self::Package { .. } => (StatusCode::FORBIDDEN, "package_required"),
             Self::TargetTooLong => TOO_LONG,
             Self::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "search_timeout"),
-            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "search_busy"),
+            Self::Busy | Self::ManyDownloads => (StatusCode::SERVICE_UNAVAILABLE, "search_busy"),
             Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
             Self::Fault(fault) => of_fault(fault),
             Self::Internal(_) => INTERNAL,
@@ -148,7 +151,7 @@ impl Error {
     /// Returns the seconds to wait before a retry.
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::Busy | Self::NotReady => Some(1),
+            Self::Busy | Self::ManyDownloads | Self::NotReady => Some(1),
             Self::Fault(
                 Fault::TooManyRequests { retry_after } | Fault::Unavailable { retry_after },
             ) => Some((*retry_after).max(1)),

@@ -34,6 +34,8 @@ struct Inner {
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
+    /// Running downloads of each account that has any.
+    downloads: Mutex<HashMap<String, usize>>,
     pages: PagePermits,
     /// The reason the index is unusable.
     fault: Mutex<Option<String>>,
@@ -78,6 +80,7 @@ impl State {
             settings,
             snapshot,
             slots,
+            downloads: Mutex::default(),
             pages,
             fault: Mutex::default(),
             looking: Mutex::default(),
@@ -139,6 +142,11 @@ impl State {
     /// Returns the memory for pages that are found and not yet written.
     pub fn pages(&self) -> &PagePermits {
         &self.inner.pages
+    }
+
+    /// Returns the number of running downloads by account.
+    pub fn downloads(&self) -> &Mutex<HashMap<String, usize>> {
+        &self.inner.downloads
     }
 
     /// Returns the expression slots.

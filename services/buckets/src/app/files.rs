@@ -1,5 +1,7 @@
 //! The search for files.
 
+use std::sync::Arc;
+
 use batch::PagePermit;
 
 use super::search::search;
@@ -7,7 +9,7 @@ use super::snapshot::newest;
 use crate::error::Error;
 use crate::metrics;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
-use crate::model::package::Package;
+use crate::model::package::{Capability, Package};
 use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
@@ -19,25 +21,55 @@ pub async fn search_files(
     (owner, plan): (&str, Option<&str>),
     request: FileSearch,
 ) -> Result<(FilesAnswer, Option<PagePermit>), Error> {
+    let page = Extent::Page;
+    let run = async |snapshot: &Snapshot, query| search(state, snapshot, owner, query).await;
+    let (prepared, (found, permit)) =
+        run_prepared(state, (owner, plan), &request, page, run).await?;
+    metrics::searched("searchFiles", found.total);
+    Ok((answer(request, &prepared, found), permit))
+}
+
+/// The part of a result that is requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// One page.
+    Page,
+    /// Everything that the package allows in a download.
+    Download,
+}
+
+/// The inputs of a search that are not in its request.
+pub(super) struct Prepared {
+    pub(super) snapshot: Arc<Snapshot>,
+    package: Package,
+    binding: ScrollBinding,
+    now: i64,
+}
+
+/// Runs a search within the limits of the caller's package, on the newest snapshot.
+pub(super) async fn run_prepared<T>(
+    state: &State,
+    (owner, plan): (&str, Option<&str>),
+    request: &FileSearch,
+    extent: Extent,
+    run: impl AsyncFn(&Snapshot, FileQuery) -> Result<T, Error>,
+) -> Result<(Prepared, T), Error> {
     let mut snapshot = state.snapshot();
     let mut again = true;
     loop {
         let package = snapshot.package(plan);
-        permit(&request, &package, &snapshot)?;
+        permit(request, &package, &snapshot, extent)?;
         let fingerprint = request.fingerprint(owner);
         let binding = ScrollBinding { generation: snapshot.generation, fingerprint };
         let now = state.clock().unix();
-        let query = query(&request, &package, &snapshot, &binding, now)?;
-        let (found, permit) = match search(state, &snapshot, owner, query).await {
+        let query = query(request, &package, &snapshot, &binding, now, extent)?;
+        match run(&snapshot, query).await {
             // A rebuild dropped this generation before the server saw the new one.
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
-                continue;
             }
-            searched => searched?,
-        };
-        metrics::searched("searchFiles", found.total);
-        return Ok((answer(request, &package, &snapshot, &binding, now, found), permit));
+            done => return Ok((Prepared { snapshot, package, binding, now }, done?)),
+        }
     }
 }
 
@@ -48,8 +80,15 @@ struct ScrollBinding {
 }
 
 /// Rejects parameters that the package does not allow.
-fn permit(search: &FileSearch, package: &Package, snapshot: &Snapshot) -> Result<(), Error> {
-    let lacking = search.needs.iter().find(|(_, need)| !package.allows(*need));
+fn permit(
+    search: &FileSearch,
+    package: &Package,
+    snapshot: &Snapshot,
+    extent: Extent,
+) -> Result<(), Error> {
+    let download = (extent == Extent::Download).then_some(&("Accept", Capability::Downloads));
+    let mut needs = download.into_iter().chain(&search.needs);
+    let lacking = needs.find(|(_, need)| !package.allows(*need));
     let Some((name, need)) = lacking else { return Ok(()) };
     let cheapest = snapshot.cheapest_with(*need).map_or("enterprise", |found| found.code.as_str());
     Err(Error::Package { name, package: cheapest.to_owned() })
@@ -62,6 +101,7 @@ fn query(
     snapshot: &Snapshot,
     binding: &ScrollBinding,
     now: i64,
+    extent: Extent,
 ) -> Result<FileQuery, Error> {
     let mut query = search.query.clone();
     if !search.echo.buckets.is_empty() {
@@ -82,8 +122,14 @@ fn query(
         }
         return Ok(query);
     }
-    let reachable = package.reach().saturating_sub(search.echo.start);
-    query.limit = query.limit.min(usize::try_from(reachable).unwrap_or(usize::MAX));
+    let (start, limit) = (search.echo.start, search.echo.limit);
+    let limit = match extent {
+        Extent::Page => limit.min(package.reach().saturating_sub(start)),
+        Extent::Download => {
+            package.download_reach(start).min(search.given_limit.unwrap_or(u64::MAX))
+        }
+    };
+    query.limit = usize::try_from(limit).unwrap_or(usize::MAX);
     if query.limit == 0 {
         query.position = Position::Offset(0);
     }
@@ -105,19 +151,10 @@ fn scroll_key(scroll: &Scroll, binding: &ScrollBinding) -> Result<SortKey, Error
     Ok(scroll.last)
 }
 
-fn answer(
-    search: FileSearch,
-    package: &Package,
-    snapshot: &Snapshot,
-    binding: &ScrollBinding,
-    now: i64,
-    found: Found,
-) -> FilesAnswer {
+fn answer(search: FileSearch, prepared: &Prepared, found: Found) -> FilesAnswer {
+    let Prepared { snapshot, package, binding, now } = prepared;
     let results = search.scroll.map_or(found.total, |scroll| scroll.total);
-    let record = |row: FileRow| {
-        let bucket = snapshot.bucket(row.bucket)?;
-        Some(FileRecord::new(row, &bucket.address, bucket.kind))
-    };
+    let record = |row: FileRow| record(snapshot, row);
     let next = found.next.filter(|_| search.scrolling).map(|last| {
         let ScrollBinding { generation, fingerprint } = *binding;
         Scroll { generation, fingerprint, total: results, last }.encode()
@@ -125,11 +162,17 @@ fn answer(
     FilesAnswer {
         meta: FileMeta {
             results,
-            notice: package.notice(now, results, search.scrolling),
+            notice: package.notice(*now, results, search.scrolling),
             regex_notice: search.regex_notice,
             next_scroll_id: next,
         },
         query: search.echo,
         files: found.rows.into_iter().filter_map(record).collect(),
     }
+}
+
+/// Returns the record of a file, unless its bucket is unknown.
+pub(super) fn record(snapshot: &Snapshot, row: FileRow) -> Option<FileRecord> {
+    let bucket = snapshot.bucket(row.bucket)?;
+    Some(FileRecord::new(row, &bucket.address, bucket.kind))
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod buckets;
+mod downloads;
 mod error;
 mod expression_slots;
 mod files;
@@ -15,6 +16,7 @@ mod takedowns;
 
 pub use accounts::get_account;
 pub use buckets::list_buckets;
+pub use downloads::{Download, download_files};
 pub use error::SnapshotError;
 pub use expression_slots::acquire_slot;
 pub use files::search_files;

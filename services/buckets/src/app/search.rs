@@ -8,44 +8,77 @@ use batch::PagePermit;
 use database::off_worker;
 
 use super::expression_slots::acquire_slot;
-use crate::engine::{EngineError, Limits};
+use crate::engine::{EngineError, FileIndex, FileList, Limits};
 use crate::error::Error;
 use crate::metrics;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
-/// Runs a search off the worker threads. The search stops at its time limit or when the client
-/// disconnects. The permit holds the memory of the page until it is dropped.
+/// Runs a search. The permit holds the memory of the page until it is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
     account: &str,
     query: FileQuery,
 ) -> Result<(Found, Option<PagePermit>), Error> {
+    let find = |index: &dyn FileIndex, query: &FileQuery, limits: &Limits| {
+        let found = index.search(query, limits)?;
+        Ok((found, limits.take_permit()))
+    };
+    run(state, snapshot, account, query, find).await
+}
+
+/// Finds the files of a search, to read them in parts.
+pub async fn list(
+    state: &State,
+    snapshot: &Snapshot,
+    account: &str,
+    query: FileQuery,
+) -> Result<Box<dyn FileList>, Error> {
+    let find =
+        |index: &dyn FileIndex, query: &FileQuery, limits: &Limits| index.list(query, limits);
+    run(state, snapshot, account, query, find).await
+}
+
+/// Runs a search off the worker threads. It stops at its time limit or when the client disconnects.
+async fn run<T: Send + 'static>(
+    state: &State,
+    snapshot: &Snapshot,
+    account: &str,
+    query: FileQuery,
+    find: impl FnOnce(&dyn FileIndex, &FileQuery, &Limits) -> Result<T, EngineError> + Send + 'static,
+) -> Result<T, Error> {
     let engine = state.settings().engine.as_str();
     metrics::began(engine, &query.matching);
     let slot = match query.matching {
         Matching::Expression(_) => Some(acquire_slot(state, account).await?),
         Matching::All | Matching::Words(_) => None,
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let timeout = Duration::from_secs(state.settings().search_timeout);
-    let limits = Limits::until(Instant::now() + timeout, threads).with_pages(state.pages().clone());
-    let _guard = CancelOnDrop(limits.cancel_handle());
+    let (limits, _guard) = limits(state);
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
         // Holds the slot until the search ends, which may be shortly after the client disconnects.
         let _slot = slot;
-        let found = index.search(&query, &limits)?;
+        let found = find(&*index, &query, &limits)?;
         if limits.knew_total() {
             metrics::knew_total(engine);
         }
-        Ok((found, limits.take_permit()))
+        Ok(found)
     });
     searching.await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-struct CancelOnDrop(Arc<AtomicBool>);
+/// Returns the limits of a search that begins now, and a guard that cancels it when dropped.
+pub(super) fn limits(state: &State) -> (Limits, CancelOnDrop) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let timeout = Duration::from_secs(state.settings().search_timeout);
+    let limits = Limits::until(Instant::now() + timeout, threads).with_pages(state.pages().clone());
+    let guard = CancelOnDrop(limits.cancel_handle());
+    (limits, guard)
+}
+
+/// Cancels a search when it is dropped.
+pub(super) struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {

@@ -28,6 +28,9 @@ pub struct PackageFlags {
     /// Days before a bucket becomes searchable
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=36_500))]
     delay_days: Option<i64>,
+    /// Files of a download as CSV or NDJSON, at most 1000000; 0 for no downloads
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    download_files: Option<u64>,
 }
 
 /// Reads and writes the packages of plans.
@@ -43,6 +46,7 @@ impl PlanColumns<PackageFlags> for Packages {
             regexp: flags.regexp.unwrap_or(old.regexp),
             filters: flags.filters.unwrap_or(old.filters),
             delay_days: flags.delay_days.unwrap_or(old.delay_days),
+            download_files: flags.download_files.unwrap_or(old.download_files),
             code: old.code,
         };
         packages::put(db, &new)?;
@@ -58,6 +62,7 @@ impl PlanColumns<PackageFlags> for Packages {
             ("regexp", json!(package.regexp)),
             ("filters", json!(package.filters)),
             ("delay_days", json!(package.delay_days)),
+            ("download_files", json!(package.download_files)),
         ])
     }
 }

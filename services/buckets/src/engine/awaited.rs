@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::error::EngineError;
 use super::generations::Generations;
-use super::index::{FileIndex, FileWriter};
+use super::index::{FileIndex, FileList, FileWriter, NoFiles};
 use super::journal::IndexSummary;
 use super::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
@@ -37,6 +37,14 @@ impl FileIndex for AwaitedIndex {
             (_, Some(fault)) => Err(EngineError::Missing(fault.clone())),
             (Some(made), None) => made.search(query, limits),
             (None, None) => Ok(Found::default()),
+        }
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        match (self.made.get(), &self.fault) {
+            (_, Some(fault)) => Err(EngineError::Missing(fault.clone())),
+            (Some(made), None) => made.list(query, limits),
+            (None, None) => Ok(Box::new(NoFiles)),
         }
     }
 

@@ -37,6 +37,9 @@ pub trait FileIndex: Send + Sync {
     /// Answers a search from one published state.
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError>;
 
+    /// Finds the files of a search once, to read them in parts from the same published state.
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError>;
+
     /// Returns the state that searches use.
     fn summary(&self) -> Arc<IndexSummary>;
 
@@ -48,6 +51,39 @@ pub trait FileIndex: Send + Sync {
 
     /// Opens the index for writing. There can be only one writer.
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError>;
+}
+
+/// The files of one search, in order, as of one published state.
+pub trait FileList: Send {
+    /// Returns the exact number of matching files, including those outside of the list.
+    fn total(&self) -> u64;
+
+    /// Returns the number of files in the list.
+    fn files(&self) -> u64;
+
+    /// Reads the next files, at most `count`; `None` at the end. Rows that were erased since the
+    /// search are omitted, so a part can be empty.
+    ///
+    /// # Errors
+    /// [`EngineError::Stopped`] if the state is no longer complete.
+    fn next(&mut self, count: usize, limits: &Limits) -> Result<Option<Vec<FileRow>>, EngineError>;
+}
+
+/// A list without files.
+pub(super) struct NoFiles;
+
+impl FileList for NoFiles {
+    fn total(&self) -> u64 {
+        0
+    }
+
+    fn files(&self) -> u64 {
+        0
+    }
+
+    fn next(&mut self, _: usize, _: &Limits) -> Result<Option<Vec<FileRow>>, EngineError> {
+        Ok(None)
+    }
 }
 
 /// A writable index.

@@ -22,7 +22,7 @@ pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
 pub use error::EngineError;
 pub use generations::{Folders, Generations, generation_folder};
-pub use index::{FileIndex, FileWriter, NewFile, each_row};
+pub use index::{FileIndex, FileList, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
 pub use removal_limit::{BucketLoss, RemovalLimit};

@@ -1,25 +1,48 @@
 //! `GET /api/v2/files`.
 
-use actix_web::web::Data;
+use actix_web::http::header::{Accept, CONTENT_DISPOSITION, Header, HeaderValue, Quality, VARY};
+use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
+use futures_util::{Stream, TryStreamExt};
 
 use super::input::{parameters, plan_of};
 use super::reply::json;
-use crate::app;
+use crate::app::{self, Download};
 use crate::error::{Error, Failures};
 use crate::state::State;
+use crate::wire::download::DownloadFormat;
 use crate::wire::files::{FileParameters, FileSearch, FilesAnswer};
 
 /// Search files
 ///
 /// Files whose names hold all words, or match the expression, and pass all filters; in the order
 /// of their ids unless `order` says otherwise.
+///
+/// With `Accept: text/csv` or `application/x-ndjson`, all results are streamed in the same order, up
+/// to the limit of the package: `X-Results` is the exact total, and `X-Files` the number of files in
+/// the answer. CSV is for spreadsheets: an apostrophe precedes text that they would take for a
+/// formula. NDJSON has the records of JSON. An answer without its last chunk is incomplete.
 #[utoipa::path(
     operation_id = "searchFiles",
     tag = "search",
     params(FileParameters),
-    responses((status = 200, description = "The files", body = FilesAnswer), Failures),
+    responses(
+        (
+            status = 200,
+            description = "The files",
+            content(
+                (FilesAnswer = "application/json"),
+                (String = "text/csv"),
+                (String = "application/x-ndjson")
+            ),
+            headers(
+                ("X-Results" = u64, description = "Matching files, exactly; only for CSV and NDJSON"),
+                ("X-Files" = u64, description = "Files in the answer; only for CSV and NDJSON")
+            )
+        ),
+        Failures
+    ),
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/files")]
@@ -30,10 +53,81 @@ pub async fn search_files(
 ) -> Result<HttpResponse, Error> {
     let search = FileSearch::try_from(parameters::<FileParameters>(&request)?)?;
     let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
-    let (answer, permit) = app::search_files(&state, (owner, plan_of(&caller)), search).await?;
+    let caller = (owner, plan_of(&caller));
+    if let Some(format) = download_format(&request) {
+        return download(app::download_files(&state, caller, &search, format).await?, format);
+    }
+    let (answer, permit) = app::search_files(&state, caller, search).await?;
     let mut response = json(&answer)?;
+    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
     // The permit is dropped with the response head, once the body is compressed and counted by its
     // connection.
     response.extensions_mut().insert(permit);
     Ok(response)
+}
+
+/// Returns the format of a download that the client prefers to JSON.
+fn download_format(request: &HttpRequest) -> Option<DownloadFormat> {
+    let accept = Accept::parse(request).ok()?;
+    let format = |range: &str| match range {
+        "text/csv" | "text/*" => Some(Some(DownloadFormat::Csv)),
+        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
+            Some(Some(DownloadFormat::Ndjson))
+        }
+        "application/json" | "application/*" | "*/*" => Some(None),
+        _ => None,
+    };
+    let mut ranges = accept.0.iter().filter(|range| range.quality > Quality::ZERO);
+    // Of equal weights, the first one counts.
+    let weight = ranges.clone().filter(|range| format(range.item.essence_str()).is_some());
+    let best = weight.map(|range| range.quality).max()?;
+    ranges.find_map(|range| format(range.item.essence_str()).filter(|_| range.quality == best))?
+}
+
+/// Streams a download.
+fn download<S>(download: Download<S>, format: DownloadFormat) -> Result<HttpResponse, Error>
+where
+    S: Stream<Item = Result<Vec<u8>, Error>> + 'static,
+{
+    let parts = download.parts.map_ok(Bytes::from).inspect_err(|error| {
+        // The head is sent, so the connection is closed without the last chunk.
+        log::warn!("a download was cut off: {error}");
+    });
+    let file = format!("attachment; filename=\"{}\"", format.file_name());
+    Ok(HttpResponse::Ok()
+        .content_type(format.content_type())
+        .insert_header((CONTENT_DISPOSITION, file))
+        .insert_header((VARY, "Accept"))
+        .insert_header(("x-results", download.results))
+        .insert_header(("x-files", download.files))
+        .streaming(parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("", None)]
+    #[case("*/*", None)]
+    #[case("application/json", None)]
+    #[case("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", None)]
+    #[case("text/csv", Some(DownloadFormat::Csv))]
+    #[case("TEXT/CSV; header=present, */*;q=0.1", Some(DownloadFormat::Csv))]
+    #[case("application/x-ndjson", Some(DownloadFormat::Ndjson))]
+    #[case("text/csv;q=0.5, application/x-ndjson", Some(DownloadFormat::Ndjson))]
+    #[case("text/csv;q=0.5, application/json", None)]
+    #[case("application/json;q=0.5, text/csv;q=0", None)]
+    #[case("image/png", None)]
+    #[case("nonsense", None)]
+    fn format_follows_accept(
+        #[case] accept: &'static str,
+        #[case] expected: Option<DownloadFormat>,
+    ) {
+        let request = TestRequest::default().insert_header(("accept", accept)).to_http_request();
+        assert_eq!(download_format(&request), expected);
+    }
 }

@@ -6,6 +6,9 @@ use jiff::tz::TimeZone;
 /// Results reachable by offset paging in any package.
 pub const OFFSET_REACH: u64 = 1_000_000;
 
+/// Maximum number of files of a download in the packages of a new database.
+const DOWNLOAD_FILES: u64 = 100_000;
+
 /// Seconds per day.
 const DAY: i64 = 86_400;
 
@@ -26,6 +29,8 @@ pub struct Package {
     pub filters: bool,
     /// Days before a bucket becomes searchable.
     pub delay_days: i64,
+    /// Files of a download; 0: none are allowed.
+    pub download_files: u64,
 }
 
 /// A capability that some packages lack.
@@ -39,6 +44,8 @@ pub enum Capability {
     Regexp,
     /// Excluded buckets, sizes and dates.
     Filters,
+    /// Downloads as CSV and NDJSON.
+    Downloads,
 }
 
 impl Package {
@@ -52,6 +59,7 @@ impl Package {
             regexp: paid,
             filters: paid,
             delay_days: 0,
+            download_files: DOWNLOAD_FILES,
         };
         [
             package("free", 2_000, false, false),
@@ -67,12 +75,18 @@ impl Package {
             Capability::Sorting => self.sorting,
             Capability::Regexp => self.regexp,
             Capability::Filters => self.filters,
+            Capability::Downloads => self.download_files > 0,
         }
     }
 
     /// Returns the number of results that an account can reach by offset.
     pub fn reach(&self) -> u64 {
         self.depth.min(OFFSET_REACH)
+    }
+
+    /// Returns the number of files that a download of the results from `start` on has at most.
+    pub fn download_reach(&self, start: u64) -> u64 {
+        self.download_files.min(self.reach().saturating_sub(start))
     }
 
     /// Returns the time after which newly indexed buckets are hidden; `None` if there is no delay.
@@ -136,6 +150,15 @@ mod tests {
             "Offset paging reaches the first 1000000 of 3200456 results; narrow the query or use \
              scrolling (enterprise)."
         );
+    }
+
+    #[test]
+    fn downloads_end_at_the_depth_of_the_package() {
+        let [free, premium, _] = Package::seeds();
+        let reaches =
+            |package: &Package| [0, 1_500, 950_000].map(|start| package.download_reach(start));
+        assert_eq!(reaches(&free), [2_000, 500, 0]);
+        assert_eq!(reaches(&premium), [100_000, 100_000, 50_000]);
     }
 
     #[test]

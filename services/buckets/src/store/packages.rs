@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use super::schema::package;
 use crate::model::package::Package;
 
-type Row = (String, i64, bool, bool, bool, bool, i64);
+type Row = (String, i64, bool, bool, bool, bool, i64, i64);
 
 /// Returns the packages of all plans in order. A plan without a package row has the limits of
 /// `free`.
@@ -30,6 +30,7 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
     let values = (
         package::code.eq(&new.code),
         package::depth.eq(i64::try_from(new.depth).unwrap_or(i64::MAX)),
+        package::download_files.eq(i64::try_from(new.download_files).unwrap_or(i64::MAX)),
         package::scrolling.eq(new.scrolling),
         package::sorting.eq(new.sorting),
         package::regexp.eq(new.regexp),
@@ -45,9 +46,11 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-fn from_row((code, depth, scrolling, sorting, regexp, filters, delay_days): Row) -> Package {
+fn from_row(row: Row) -> Package {
+    let (code, depth, scrolling, sorting, regexp, filters, delay_days, download_files) = row;
     let depth = u64::try_from(depth).unwrap_or(0);
-    Package { code, depth, scrolling, sorting, regexp, filters, delay_days }
+    let download_files = u64::try_from(download_files).unwrap_or(0);
+    Package { code, depth, scrolling, sorting, regexp, filters, delay_days, download_files }
 }
 
 fn default_for(code: &str) -> Package {

@@ -9,6 +9,7 @@ diesel::table! {
         regexp -> Bool,
         filters -> Bool,
         delay_days -> BigInt,
+        download_files -> BigInt,
     }
 }
 

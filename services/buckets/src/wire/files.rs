@@ -77,7 +77,7 @@ pub struct FileParameters {
     /// Bytes: smaller files. Premium
     #[param(value_type = Option<i64>, minimum = 0)]
     size_to: Option<u64>,
-    /// Files per answer
+    /// Files per answer; absent from a download: as many as the package allows
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
     #[validate(range(min = 1, max = 1000, message = "must be between 1 and 1000"))]
     limit: Option<u64>,
@@ -110,6 +110,8 @@ pub struct FileSearch {
     pub scrolling: bool,
     /// Position of the scroll.
     pub scroll: Option<Scroll>,
+    /// `limit`, unless it is absent.
+    pub given_limit: Option<u64>,
     /// Restricted features in use: parameter and capability.
     pub needs: Vec<(&'static str, Capability)>,
     /// Notice about a corrected expression.
@@ -148,7 +150,8 @@ impl TryFrom<FileParameters> for FileSearch {
         };
         let query = query(&echo, matching, given.order, &given.types);
         let needs = needs(&echo, scrolling);
-        Ok(Self { echo, query, types: given.types, scrolling, scroll, needs, regex_notice })
+        let (types, given_limit) = (given.types, given.limit);
+        Ok(Self { echo, query, types, scrolling, scroll, given_limit, needs, regex_notice })
     }
 }
 

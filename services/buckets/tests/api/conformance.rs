@@ -9,8 +9,8 @@ use buckets::engine::{
     RemovalLimit,
 };
 use buckets::model::{
-    Attribute, Attributes, Between, Expression, FileQuery, HiddenPaths, Keywords, Matching, Order,
-    Position, SortKey,
+    Attribute, Attributes, Between, Expression, FileQuery, Found, HiddenPaths, Keywords, Matching,
+    Order, Position, SortKey,
 };
 use proptest::prelude::*;
 
@@ -400,6 +400,18 @@ impl Pair {
     fn compare(&self, query: &FileQuery) {
         let found = self.index.search(query, &limits()).unwrap();
         assert_eq!(found, self.model.search(query), "{query:?}");
+        self.compare_list(query, &found);
+    }
+
+    /// A list that is read in parts has the files of the page.
+    fn compare_list(&self, query: &FileQuery, page: &Found) {
+        let mut list = self.index.list(query, &limits()).unwrap();
+        assert_eq!((list.total(), list.files()), (page.total, page.rows.len() as u64), "{query:?}");
+        let mut rows = Vec::new();
+        while let Some(part) = list.next(3, &limits()).unwrap() {
+            rows.extend(part);
+        }
+        assert_eq!(rows, page.rows, "{query:?}");
     }
 
     /// Pages by offset and by key are equal.

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use buckets::Settings;
 use buckets::engine::{
-    EmbeddedIndex, EngineError, FileIndex, FileWriter, Generations, HeldLock, IndexSummary, Limits,
-    Mode, NamedBucket, NewFile, WriteLock,
+    EmbeddedIndex, EngineError, FileIndex, FileList, FileWriter, Generations, HeldLock,
+    IndexSummary, Limits, Mode, NamedBucket, NewFile, WriteLock,
 };
 use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
 use buckets::store::load_runs;
@@ -28,6 +28,12 @@ struct Fake(Box<Search>);
 impl FileIndex for Fake {
     fn search(&self, _: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         (self.0)(limits)
+    }
+
+    fn list(&self, _: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        let found = (self.0)(limits)?;
+        assert_eq!(found.total, 0, "this engine has no list");
+        Err(EngineError::Broken("a test".to_owned()))
     }
 
     fn summary(&self) -> Arc<IndexSummary> {
@@ -133,6 +139,10 @@ impl FileIndex for Uncountable {
         self.inner.search(query, limits)
     }
 
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        self.inner.list(query, limits)
+    }
+
     fn summary(&self) -> Arc<IndexSummary> {
         self.inner.summary()
     }
@@ -202,6 +212,10 @@ struct HeldUp {
 impl FileIndex for HeldUp {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         self.inner.search(query, limits)
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        self.inner.list(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {
@@ -274,6 +288,10 @@ struct Ahead(EmbeddedIndex);
 impl FileIndex for Ahead {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         self.0.search(query, limits)
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        self.0.list(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -9,6 +9,7 @@ mod caching;
 mod cluster;
 mod conformance;
 mod crash;
+mod downloads;
 mod errors;
 mod expressions;
 mod failures;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use buckets::Settings;
 use buckets::engine::{
-    EmbeddedIndex, EngineError, FileIndex, FileWriter, IndexSummary, Limits, Mode, NamedBucket,
-    NewFile, each_row,
+    EmbeddedIndex, EngineError, FileIndex, FileList, FileWriter, IndexSummary, Limits, Mode,
+    NamedBucket, NewFile, each_row,
 };
 use buckets::jobs;
 use buckets::model::{Attributes, FileQuery, Found};
@@ -23,6 +23,10 @@ struct Short<'a>(&'a dyn FileIndex);
 impl FileIndex for Short<'_> {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         self.0.search(&FileQuery { limit: 10, ..query.clone() }, limits)
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        self.0.list(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use buckets::Settings;
 use buckets::engine::{
-    EngineError, FileIndex, FileWriter, Folders, Generations, HeldLock, IndexSummary, Limits, Mode,
-    WriteLock,
+    EngineError, FileIndex, FileList, FileWriter, Folders, Generations, HeldLock, IndexSummary,
+    Limits, Mode, WriteLock,
 };
 use buckets::jobs::{
     self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report, Session, export, load,
@@ -228,6 +228,10 @@ impl Generations for Unsound {
 impl FileIndex for UnsoundIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         self.0.search(query, limits)
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        self.0.list(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -6,10 +6,11 @@ use parking_lot::RwLock;
 
 use super::error::ClusterError;
 use super::generation::Generation;
+use super::list::ClusterList;
 use super::view::View;
 use super::{journal, search, verify, writer};
 use crate::engine::error::EngineError;
-use crate::engine::index::{FileIndex, FileWriter};
+use crate::engine::index::{FileIndex, FileList, FileWriter};
 use crate::engine::journal::IndexSummary;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
@@ -19,14 +20,14 @@ const ATTEMPTS: usize = 5;
 
 /// One generation of the index in a cluster.
 pub struct ClusterIndex {
-    generation: Generation,
+    generation: Arc<Generation>,
     view: RwLock<Arc<View>>,
 }
 
 impl ClusterIndex {
     /// Creates the index with its current state.
     pub(super) fn new(generation: Generation, view: View) -> Self {
-        Self { generation, view: RwLock::new(Arc::new(view)) }
+        Self { generation: Arc::new(generation), view: RwLock::new(Arc::new(view)) }
     }
 
     fn view(&self) -> Arc<View> {
@@ -35,7 +36,7 @@ impl ClusterIndex {
 
     /// Reads the newest state. Returns false if it is already known.
     fn reload(&self) -> Result<bool, ClusterError> {
-        let Generation { client, servers, tables, .. } = &self.generation;
+        let Generation { client, servers, tables, .. } = &*self.generation;
         let seen = self.view();
         let missing = || ClusterError::Invalid("the tables are gone".to_owned());
         if journal::mark(client, tables, None)?.0 == seen.record.version {
@@ -46,16 +47,19 @@ impl ClusterIndex {
         *self.view.write() = Arc::new(view);
         Ok(changed)
     }
-}
 
-impl FileIndex for ClusterIndex {
-    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
-        let Generation { client, tables, .. } = &self.generation;
+    /// Answers from one state. `answer` also gets whether no other state can have begun.
+    fn of_one_state<T>(
+        &self,
+        limits: &Limits,
+        answer: impl Fn(&View, bool) -> Result<T, EngineError>,
+    ) -> Result<(T, Arc<View>), EngineError> {
+        let Generation { client, tables, .. } = &*self.generation;
         let mut newest = true;
         for _ in 0..ATTEMPTS {
             limits.check()?;
             let view = self.view();
-            let found = search::answer(&self.generation, &view, query, limits, newest)?;
+            let found = answer(&view, newest)?;
             let (version, purges) = journal::mark(client, tables, Some(limits))?;
             if purges != view.record.purges {
                 self.reload()?;
@@ -64,10 +68,27 @@ impl FileIndex for ClusterIndex {
                 // The result may include rows of a run that has begun since.
                 newest = false;
             } else {
-                return Ok(found);
+                return Ok((found, view));
             }
         }
         Err(EngineError::Broken("files are deleted too frequently to complete a search".to_owned()))
+    }
+}
+
+impl FileIndex for ClusterIndex {
+    fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
+        let answer =
+            |view: &View, newest| search::answer(&self.generation, view, query, limits, newest);
+        self.of_one_state(limits, answer).map(|(found, _)| found)
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        let answer =
+            |view: &View, newest| search::keys(&self.generation, view, query, limits, newest);
+        let ((total, keys), view) = self.of_one_state(limits, answer)?;
+        let generation = Arc::clone(&self.generation);
+        let purges = view.record.purges;
+        Ok(Box::new(ClusterList { generation, purges, total, keys, read: 0 }))
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -19,6 +19,7 @@ mod index;
 mod journal;
 mod layout;
 mod lease;
+mod list;
 mod pattern;
 mod rows;
 mod schema;

@@ -25,22 +25,10 @@ pub(super) fn answer(
     limits: &Limits,
     newest: bool,
 ) -> Result<Found, EngineError> {
-    if query.buckets.as_ref().is_some_and(Vec::is_empty) {
+    let Some((search, total)) = Search::begin(index, view, query, limits, newest)? else {
         return Ok(Found::default());
-    }
-    let mut conditions = match newest {
-        true => view.record.visible_while_newest(&index.tables),
-        false => vec![view.record.visible(&index.tables)],
     };
-    conditions.extend(filter::conditions(query, index.layout)?);
-    if conditions.is_empty() {
-        conditions.push("1".to_owned());
-    }
-    let condition = conditions.join(" AND ");
-    let search = Search { index, query, limits, condition };
-    let total = search.total(view)?;
-    let beyond = matches!(query.position, Position::Offset(start) if start >= total);
-    if total == 0 || beyond {
+    if search.is_beyond(total) {
         return Ok(Found { total, ..Found::default() });
     }
     let mut slots = if query.limit <= SHORT { search.by_ids()? } else { search.long_page(view)? };
@@ -48,6 +36,60 @@ pub(super) fn answer(
     slots.truncate(query.limit);
     let next = slots.last().filter(|_| more).map(|slot| slot.key);
     Ok(Found { total, rows: slots.into_iter().filter_map(|slot| slot.row).collect(), next })
+}
+
+/// The id and the bucket of a file.
+pub(super) type Key = (u64, u64);
+
+/// Returns the total of a search, and the ids and buckets of its page, from one state.
+pub(super) fn keys(
+    index: &Generation,
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+    newest: bool,
+) -> Result<(u64, Vec<Key>), EngineError> {
+    let Some((search, total)) = Search::begin(index, view, query, limits, newest)? else {
+        return Ok((0, Vec::new()));
+    };
+    if search.is_beyond(total) {
+        return Ok((total, Vec::new()));
+    }
+    let places = search.places()?;
+    let keys = places.into_iter().take(query.limit).map(|(key, bucket)| (key.id, bucket));
+    Ok((total, keys.collect()))
+}
+
+/// Reads rows by their ids and buckets, in the same order. Rows that were deleted are missing.
+pub(super) fn rows_of(
+    index: &Generation,
+    keys: &[Key],
+    limits: &Limits,
+) -> Result<Vec<FileRow>, ClusterError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let room = limits.wait_for_memory(keys.len(), keys.len() * LONGEST_USUAL_PATH);
+    room.map_err(|_| ClusterError::Stopped)?;
+    let (ids, mut buckets): (Vec<u64>, Vec<u64>) = keys.iter().copied().unzip();
+    buckets.sort_unstable();
+    buckets.dedup();
+    let statement = format!(
+        "SELECT {} FROM {} WHERE bucket IN {} AND id IN {}",
+        row_columns(),
+        index.tables.all_files,
+        sql::numbers(&buckets),
+        sql::numbers(&ids)
+    );
+    let answer = execute(index, &statement, limits)?;
+    let mut found: HashMap<u64, FileRow> = HashMap::new();
+    found.extend(read(&answer)?.into_iter().map(|row| (row.id, row)));
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+fn execute(index: &Generation, statement: &str, limits: &Limits) -> Result<Vec<u8>, ClusterError> {
+    let base = &index.client.target.base;
+    index.client.execute_within(base, &format!("{statement} FORMAT RowBinary"), limits)
 }
 
 struct Search<'a> {
@@ -64,7 +106,38 @@ struct Slot {
     row: Option<FileRow>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Counts the files of a search. Returns `None` if it names no bucket.
+    fn begin(
+        index: &'a Generation,
+        view: &View,
+        query: &'a FileQuery,
+        limits: &'a Limits,
+        newest: bool,
+    ) -> Result<Option<(Self, u64)>, EngineError> {
+        if query.buckets.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(None);
+        }
+        let mut conditions = match newest {
+            true => view.record.visible_while_newest(&index.tables),
+            false => vec![view.record.visible(&index.tables)],
+        };
+        conditions.extend(filter::conditions(query, index.layout)?);
+        if conditions.is_empty() {
+            conditions.push("1".to_owned());
+        }
+        let condition = conditions.join(" AND ");
+        let search = Self { index, query, limits, condition };
+        let total = search.total(view)?;
+        Ok(Some((search, total)))
+    }
+
+    /// Returns true if the page has no file.
+    fn is_beyond(&self, total: u64) -> bool {
+        let is_behind = matches!(self.query.position, Position::Offset(start) if start >= total);
+        total == 0 || is_behind
+    }
+
     fn total(&self, view: &View) -> Result<u64, ClusterError> {
         if filter::is_by_bucket(self.query) {
             self.limits.note_known_total();
@@ -85,39 +158,30 @@ impl Search<'_> {
 
     /// Finds ids first, then reads their rows.
     fn by_ids(&self) -> Result<Vec<Slot>, ClusterError> {
+        let places = self.places()?;
+        let keys: Vec<Key> = places.iter().map(|(key, bucket)| (key.id, *bucket)).collect();
+        let rows = rows_of(self.index, &keys, self.limits)?;
+        let mut rows = rows.into_iter().peekable();
+        let slot =
+            |(key, _): (SortKey, u64)| Slot { key, row: rows.next_if(|row| row.id == key.id) };
+        Ok(places.into_iter().map(slot).collect())
+    }
+
+    /// Returns the places of the page and one more, with their buckets.
+    fn places(&self) -> Result<Vec<(SortKey, u64)>, ClusterError> {
         let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
         let answer = self.page(&format!("id, bucket, {value}"), "")?;
         let mut rows = Rows::of(&answer);
-        let (mut keys, mut buckets) = (Vec::new(), Vec::new());
+        let mut places = Vec::new();
         while !rows.is_at_end() {
-            let id = rows.u64()?;
-            buckets.push(rows.u64()?);
-            keys.push(SortKey { value: rows.i64()?, id });
+            let (id, bucket) = (rows.u64()?, rows.u64()?);
+            places.push((SortKey { value: rows.i64()?, id }, bucket));
         }
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let paths = keys.len() * LONGEST_USUAL_PATH;
-        let room = self.limits.wait_for_memory(keys.len(), paths);
-        room.map_err(|_| ClusterError::Stopped)?;
-        buckets.sort_unstable();
-        buckets.dedup();
-        let ids: Vec<u64> = keys.iter().map(|key| key.id).collect();
-        let answer = self.execute(&format!(
-            "SELECT {} FROM {} WHERE bucket IN {} AND id IN {}",
-            row_columns(),
-            self.index.tables.all_files,
-            sql::numbers(&buckets),
-            sql::numbers(&ids)
-        ))?;
-        let mut found: HashMap<u64, FileRow> = HashMap::new();
-        found.extend(read(&answer)?.into_iter().map(|row| (row.id, row)));
-        Ok(keys.into_iter().map(|key| Slot { row: found.remove(&key.id), key }).collect())
+        Ok(places)
     }
 
     /// Reads all columns at once. In index order, the next files are mostly within a narrow range
     /// of ids, which touches few partitions.
-    /// narrow range of ids touches few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();
         if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {
@@ -153,12 +217,7 @@ impl Search<'_> {
     }
 
     fn execute(&self, statement: &str) -> Result<Vec<u8>, ClusterError> {
-        let client = &self.index.client;
-        client.execute_within(
-            &client.target.base,
-            &format!("{statement} FORMAT RowBinary"),
-            self.limits,
-        )
+        execute(self.index, statement, self.limits)
     }
 }
 

@@ -9,13 +9,14 @@ use tantivy::{Executor, Index, IndexReader, ReloadPolicy};
 
 use super::column::ColumnWriter;
 use super::index_directory::IndexDirectory;
+use super::list::EmbeddedList;
 use super::lock::FolderLock;
 use super::schema::{self, COLUMN, Fields, NAME_TRIGRAMS, TOKENIZER, WORDS, WordTokenizer};
 use super::trigrams::TrigramTokenizer;
 use super::view::{self, Reach, View};
 use super::{page, verify, writer};
 use crate::engine::error::EngineError;
-use crate::engine::index::{FileIndex, FileWriter};
+use crate::engine::index::{FileIndex, FileList, FileWriter};
 use crate::engine::journal::IndexSummary;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Found};
@@ -89,6 +90,11 @@ impl FileIndex for EmbeddedIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
         limits.check()?;
         page::answer(&self.view(), query, limits)
+    }
+
+    fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        limits.check()?;
+        Ok(Box::new(EmbeddedList::of(self.view(), query, limits)?))
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

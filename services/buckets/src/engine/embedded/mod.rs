@@ -10,6 +10,7 @@ mod hits;
 mod index;
 mod index_directory;
 mod judge;
+mod list;
 mod lock;
 mod page;
 mod page_collector;

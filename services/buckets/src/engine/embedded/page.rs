@@ -19,14 +19,32 @@ use crate::engine::limits::Limits;
 use crate::model::expression::Expression;
 use crate::model::file_query::{FileQuery, Found, Matching, Order, Position, SortKey};
 
+/// The total of a search and the ids of its page.
+#[derive(Default)]
+pub(super) struct FoundIds {
+    pub(super) total: u64,
+    pub(super) ids: Vec<u64>,
+    next: Option<SortKey>,
+}
+
 /// Returns the total and the page of a search.
 pub(super) fn answer(
     view: &View,
     query: &FileQuery,
     limits: &Limits,
 ) -> Result<Found, EngineError> {
+    let FoundIds { total, ids, next } = find(view, query, limits)?;
+    Ok(Found { total, rows: view.rows(&ids, limits)?, next })
+}
+
+/// Returns the total and the ids of the page of a search.
+pub(super) fn find(
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+) -> Result<FoundIds, EngineError> {
     if query.buckets.as_ref().is_some_and(Vec::is_empty) {
-        return Ok(Found::default());
+        return Ok(FoundIds::default());
     }
     if let Matching::Expression(expression) = &query.matching {
         return by_expression(view, query, expression, limits);
@@ -36,7 +54,7 @@ pub(super) fn answer(
             limits.note_known_total();
         }
         let (bitmap, count) = view.visible(limits)?;
-        return page_of(view, query, limits, (bitmap, *count));
+        return Ok(page_of(query, (bitmap, *count)));
     }
     collected(view, query, limits, &*query::compile(view, query, None, limits), Only::All)
 }
@@ -47,10 +65,10 @@ fn by_expression(
     query: &FileQuery,
     expression: &Arc<Expression>,
     limits: &Limits,
-) -> Result<Found, EngineError> {
+) -> Result<FoundIds, EngineError> {
     let hir = of_rows(expression.hir());
     if is_impossible(&hir) {
-        return Ok(Found::default());
+        return Ok(FoundIds::default());
     }
     let judge = Arc::new(Judge::new(expression, &hir, query.full_path, &view.column));
     let narrowed = if query.full_path { None } else { trigrams::narrowed(view, &hir)? };
@@ -68,7 +86,7 @@ fn by_expression(
     }
     let hits = scan::matching_rows(&judge, &allowed, limits)?;
     match query.order {
-        Order::Index => page_of(view, query, limits, (&hits, hits.count())),
+        Order::Index => Ok(page_of(query, (&hits, hits.count()))),
         _ => collected(view, query, limits, &*view.visible_query(), Only::Rows(Arc::new(hits))),
     }
 }
@@ -91,12 +109,7 @@ fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, En
     view.gather(&*query::compile(view, query, None, limits), &collector, limits)
 }
 
-fn page_of(
-    view: &View,
-    query: &FileQuery,
-    limits: &Limits,
-    (rows, total): (&Bitmap, u64),
-) -> Result<Found, EngineError> {
+fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     let (from, skip) = match query.position {
         Position::Offset(start) => (0, start),
         // Row numbers are ids minus one, so the id is the next row.
@@ -107,7 +120,7 @@ fn page_of(
     ids.truncate(query.limit);
     ids.iter_mut().for_each(|row| *row += 1);
     let next = ids.last().filter(|_| more).map(|&id| SortKey { value: 0, id });
-    Ok(Found { total, rows: view.rows(&ids, limits)?, next })
+    FoundIds { total, ids, next }
 }
 
 fn collected(
@@ -116,7 +129,7 @@ fn collected(
     limits: &Limits,
     compiled: &dyn Query,
     only: Only,
-) -> Result<Found, EngineError> {
+) -> Result<FoundIds, EngineError> {
     let skip = match query.position {
         Position::Offset(start) => usize::try_from(start).unwrap_or(usize::MAX),
         Position::After(_) => 0,
@@ -142,6 +155,6 @@ fn collected(
     let more = places.len() > query.limit;
     places.truncate(query.limit);
     let next = places.last().filter(|_| more).map(|&place| unranked(place, query.descending));
-    let ids: Vec<u64> = places.into_iter().map(|(_, id)| id).collect();
-    Ok(Found { total, rows: view.rows(&ids, limits)?, next })
+    let ids = places.into_iter().map(|(_, id)| id).collect();
+    Ok(FoundIds { total, ids, next })
 }

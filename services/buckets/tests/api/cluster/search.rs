@@ -108,3 +108,16 @@ fn generations_are_listed_and_dropped() {
     let gone = table.index.search(&words("a"), &seconds(30));
     assert!(matches!(gone, Err(EngineError::Missing(_))), "{gone:?}");
 }
+
+#[test]
+fn list_ends_once_its_rows_may_be_deleted() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(1, "a"), (1, "b"), (1, "c")]);
+    let mut list = table.index.list(&FileQuery::default(), &seconds(30)).unwrap();
+    assert_eq!((list.total(), list.files()), (3, 3));
+    assert_eq!(list.next(1, &seconds(30)).unwrap().unwrap()[0].path, "a");
+    table.publish(2, Mode::Append, &[(2, "d")]);
+    assert_eq!(list.next(1, &seconds(30)).unwrap().unwrap()[0].path, "b", "only rows were added");
+    table.publish(3, Mode::Replace, &[(1, "e")]);
+    assert!(matches!(list.next(1, &seconds(30)), Err(EngineError::Stopped)));
+}
