@@ -41,8 +41,13 @@ pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedCon
     text_line(out, "SUMMARY", &html::plain(&event.title));
     // Subscribers of an event in the trash remove it.
     let is_trashed = event.status.is_trashed();
-    if is_trashed || included.occurring(event.id) == Occurring::Cancelled {
-        line(out, "STATUS", "CANCELLED");
+    match included.occurring(event.id) {
+        _ if is_trashed => line(out, "STATUS", "CANCELLED"),
+        Occurring::Cancelled => line(out, "STATUS", "CANCELLED"),
+        // The closest status of iCalendar. The announced date is still shown, but is uncertain.
+        Occurring::Postponed => line(out, "STATUS", "TENTATIVE"),
+        // Subscribers take the new date because SEQUENCE is higher.
+        Occurring::Rescheduled | Occurring::Scheduled => {}
     }
     if is_trashed {
         line(out, "END", "VEVENT");

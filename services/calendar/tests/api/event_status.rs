@@ -91,6 +91,39 @@ async fn subscribers_see_cancelled_events_and_those_in_the_trash() {
 }
 
 #[actix_web::test]
+async fn subscribers_see_postponed_events_as_tentative_and_rescheduled_ones_as_revised() {
+    let app = App::new().await;
+    let id = event(&app, "scheduled").await;
+    let path = format!("/events/{id}");
+    let feed = async || app.get("/ical?start_date=2027-04-01").await.expect(200).text;
+    app.patch(&path, &json!({"event_status": "postponed"})).await.expect(200);
+    let postponed = feed().await;
+    assert!(postponed.contains("STATUS:TENTATIVE\r\n"), "{postponed}");
+    assert!(postponed.contains("SEQUENCE:1\r\n"), "{postponed}");
+    assert_eq!(counts(&app, &postponed).await, [0, 0, 1, 0, 0]);
+    let new = json!({
+        "event_status": "rescheduled", "start_date": "2027-04-08 10:00",
+        "end_date": "2027-04-08 11:00",
+    });
+    app.patch(&path, &new).await.expect(200);
+    let rescheduled = feed().await;
+    assert!(!rescheduled.contains("STATUS:"), "{rescheduled}");
+    assert!(rescheduled.contains("SEQUENCE:2\r\n"), "{rescheduled}");
+    assert!(rescheduled.contains("DTSTART:20270408T100000Z\r\n"), "{rescheduled}");
+    assert_eq!(counts(&app, &rescheduled).await, [0, 0, 1, 0, 0]);
+    // A change of the status alone raises it too.
+    app.patch(&path, &json!({"event_status": "scheduled"})).await.expect(200);
+    app.patch(&path, &json!({"event_status": "rescheduled"})).await.expect(200);
+    assert!(feed().await.contains("SEQUENCE:4\r\n"));
+    // The trash cancels a postponed event too.
+    app.patch(&path, &json!({"event_status": "postponed"})).await.expect(200);
+    app.delete(&path).await.expect(200);
+    let trashed = feed().await;
+    assert!(trashed.contains("STATUS:CANCELLED\r\n"), "{trashed}");
+    assert!(!trashed.contains("TENTATIVE"), "{trashed}");
+}
+
+#[actix_web::test]
 async fn hidden_events_are_not_announced_as_cancelled() {
     let app = App::new().await;
     for fields in [
