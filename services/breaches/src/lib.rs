@@ -12,6 +12,7 @@ mod error;
 mod external;
 mod handlers;
 pub mod jobs;
+mod metrics;
 pub mod model;
 mod openapi;
 mod pages;

@@ -13,6 +13,7 @@ use shell::{CorsRule, ErrorFormat, Next, Routes, ServiceInfo, Shell, TlsMode};
 
 use crate::error::{Error, ErrorBodies};
 use crate::jobs;
+use crate::metrics;
 use crate::openapi;
 use crate::policy::{self, Access, Agent};
 use crate::routes;
@@ -150,6 +151,7 @@ impl shell::Service for Breaches {
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
+        metrics::show();
         let state = || self.state.clone();
         let mut work: Vec<LocalBoxFuture<'static, ()>> = vec![Box::pin(keep_fresh(state()))];
         if self.state.layout().is_distributed() {
@@ -157,6 +159,7 @@ impl shell::Service for Breaches {
         }
         if self.state.settings().maintenance.is_on() {
             work.push(Box::pin(jobs::maintain(state())));
+            work.push(Box::pin(jobs::measure_regularly(state())));
             work.push(Box::pin(jobs::deliver_mails(state())));
             work.push(Box::pin(jobs::deliver_webhooks(state())));
         }
@@ -169,6 +172,8 @@ async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;
     loop {
+        let (version, catalogue) = (state.snapshot_version(), state.snapshot());
+        metrics::describe_catalogue(version, catalogue.answers.catalogue.states());
         tokio::time::sleep(pause).await;
         match state.reload().await {
             Ok(()) => failing = false,

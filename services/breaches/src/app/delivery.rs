@@ -11,7 +11,9 @@ use super::mail_links::{Purpose, store_unsubscribe};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use crate::external::Mail;
+use crate::metrics;
 use crate::model::notice::{FoundPaste, Notice};
+use crate::model::waiting::Channel;
 use crate::model::{Breach, instant};
 use crate::state::State;
 use crate::store::messages::{self, Claim, Posted};
@@ -152,8 +154,14 @@ impl Outbox for Delivery {
 
     async fn mark_failed(&self, message: &Posted, failure: Failure) -> Result<(), OutboxError> {
         let (id, owner, now) = (message.id, self.owner, self.now());
+        let is_final = failure.retry.is_none() && failure.counts;
+        let channel = message.recipient.webhook.map_or(Channel::Mail, |_| Channel::Webhook);
         let record = move |db: &mut Db| messages::failed(db, id, owner, &failure, now);
-        Ok(self.state.pools().write(record).await?)
+        self.state.pools().write(record).await?;
+        if is_final {
+            metrics::count_failed_message(channel);
+        }
+        Ok(())
     }
 }
 

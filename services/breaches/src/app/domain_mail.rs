@@ -8,6 +8,7 @@ use super::mail_limits::{self, MailLimit};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use crate::error::Error;
+use crate::metrics;
 use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::state::State;
 use crate::store::mail_tokens::{self, DOMAIN_LINK, MailToken, NewMailToken};
@@ -96,6 +97,19 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
 /// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom), and errors of the
 /// database.
 pub async fn approve(state: &State, token: &str) -> Result<Approval, Error> {
+    let approved = approve_once(state, token).await;
+    match &approved {
+        Ok(approval) => {
+            let is_verified = matches!(approval, Approval::Open { .. });
+            metrics::count_proof(VerificationMethod::Email, is_verified);
+        }
+        Err(Error::Verification(_)) => metrics::count_proof(VerificationMethod::Email, false),
+        Err(_) => {}
+    }
+    approved
+}
+
+async fn approve_once(state: &State, token: &str) -> Result<Approval, Error> {
     let open = approval(state, token).await?;
     let Approval::Open { domain, .. } = &open else { return Ok(open) };
     let (name, digest, now) = (domain.clone(), digest(token), state.clock().unix());

@@ -9,6 +9,7 @@ use super::domain_count::DomainCount;
 use super::keyed_request::KeyedRequest;
 use super::{domain_evidence, domain_mail, subscriber_plan};
 use crate::error::{Error, VerificationError};
+use crate::metrics;
 use crate::model::verification::{EmailAlias, Proof, VerificationMethod};
 use crate::state::State;
 use crate::store::{domain_controls, domain_inheritance};
@@ -84,9 +85,14 @@ pub async fn verify(
     loop {
         let proof = domain_control::proof(state, subscriber, domain).await?;
         let facts = gather(state, subscriber, domain, &proof, method).await?;
-        let Some((method, count)) = decide(facts, method)? else { return Ok(()) };
+        let decided = decide(facts, method);
+        if let Err(Error::Verification(_)) = &decided {
+            metrics::count_proof(method, false);
+        }
+        let Some((method, count)) = decided? else { return Ok(()) };
         let code = (method != VerificationMethod::Parent).then_some(proof.code);
         if write(state, subscriber, domain, (method, code), count).await? {
+            metrics::count_proof(method, true);
             return Ok(());
         }
         // The domain or its parent was revoked meanwhile.

@@ -10,6 +10,7 @@ use super::mails;
 use super::notices::breach_key;
 use super::operator_error::OperatorError;
 use crate::error::Error;
+use crate::metrics;
 use crate::model::{OptOut, id_list};
 use crate::state::State;
 use crate::store::{
@@ -149,5 +150,9 @@ pub async fn choose_opt_out(
         }
         Ok(Some(address.to_string()))
     };
-    state.pools().write(choose).await
+    let address = state.pools().write(choose).await?;
+    if address.is_some() {
+        metrics::count_opt_out(choice);
+    }
+    Ok(address)
 }

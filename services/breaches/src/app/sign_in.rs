@@ -9,6 +9,7 @@ use super::mail_links::{self, Purpose};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use crate::error::Error;
+use crate::metrics;
 use crate::state::State;
 use crate::store::sessions::{self, SignedIn};
 use crate::store::subscribers;
@@ -54,6 +55,7 @@ pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error
         Ok(true)
     };
     let begun = state.pools().write(begin).await?;
+    metrics::count_sign_in(begun);
     Ok(begun.then_some(Session { token, lifetime: LIFETIME }))
 }
 

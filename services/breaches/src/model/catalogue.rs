@@ -35,6 +35,16 @@ impl Catalogue {
         Self { version, changed_at, breaches, by_id, by_name, data_classes }
     }
 
+    /// The numbers of active, inactive and retired breaches.
+    pub fn states(&self) -> [i64; 3] {
+        let mut states = [0; 3];
+        for breach in &self.breaches {
+            let place = if breach.flags.retired { 2 } else { usize::from(!breach.active) };
+            states[place] += 1;
+        }
+        states
+    }
+
     /// All breaches, including inactive ones, by title.
     pub fn all(&self) -> &[Breach] {
         &self.breaches

@@ -21,6 +21,7 @@ pub(crate) mod paste;
 pub(crate) mod plan;
 pub(crate) mod test_data;
 pub(crate) mod verification;
+pub(crate) mod waiting;
 pub(crate) mod webhook_url;
 pub(crate) mod website;
 

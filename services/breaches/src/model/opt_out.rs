@@ -16,6 +16,18 @@ pub enum OptOut {
 }
 
 impl OptOut {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::Public, Self::Breaches, Self::Delete];
+
+    /// The name of the choice.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Breaches => "breaches",
+            Self::Delete => "delete",
+        }
+    }
+
     /// The number in the database. `Delete` leaves no row.
     pub fn kind(self) -> i16 {
         match self {

@@ -24,6 +24,10 @@ pub enum VerificationMethod {
 }
 
 impl VerificationMethod {
+    /// The methods that clients and pages use. Operators use a command.
+    pub const ATTEMPTED: [Self; 5] =
+        [Self::Dns, Self::Email, Self::File, Self::MetaTag, Self::Parent];
+
     /// The name in the database.
     pub fn word(self) -> &'static str {
         match self {

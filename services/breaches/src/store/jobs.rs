@@ -1,5 +1,7 @@
 //! Long jobs: their progress and results, so they can resume after a crash.
 
+use std::collections::HashMap;
+
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
@@ -224,6 +226,23 @@ pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
 /// A job.
 pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {
     Ok(job::table.find(id).first(db)?)
+}
+
+/// The number of jobs of each state, as shown at a second, with the seconds since the oldest one began.
+pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, DatabaseError> {
+    let mut figures = HashMap::new();
+    for state in ["done", "cancelled"] {
+        let jobs = job::table.filter(job::state.eq(state)).count().get_result(db)?;
+        figures.insert(state.to_owned(), (jobs, 0));
+    }
+    let open = job::table.filter(job::state.eq_any(["running", "failed"]));
+    for job in open.load::<Job>(db)? {
+        let job = job.seen_at(now);
+        let (jobs, oldest) = figures.entry(job.state).or_default();
+        *jobs += 1;
+        *oldest = (*oldest).max(now - job.started_at);
+    }
+    Ok(figures)
 }
 
 /// All jobs, newest first.

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use database::{DatabaseError, Db, on_backend};
-use diesel::dsl::exists;
+use diesel::dsl::{exists, min};
 use diesel::prelude::*;
 use outbound::{Failure, PUT_OFF};
 
 use super::schema::{outbox, subscriber, webhook};
 use crate::model::notice::{Notice, Recipient};
+use crate::model::waiting::{Channel, Waiting};
 
 /// The stored error of a message that this version cannot decode.
 const UNREADABLE: &str = "this version cannot read the message";
@@ -103,6 +104,26 @@ pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
         .filter(outbox::next_try.le(now));
     let webhooks = webhook::table.filter(webhook::enabled.eq(true)).filter(exists(due));
     Ok(webhooks.order(webhook::id).select(webhook::id).load(db)?)
+}
+
+/// The messages that wait for delivery at a second. Those of a disabled webhook do not.
+pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, DatabaseError> {
+    let open = || {
+        let all = outbox::table.filter(outbox::sent_at.is_null()).into_boxed();
+        let all = all.filter(outbox::failed_at.is_null());
+        match channel {
+            Channel::Mail => all.filter(outbox::webhook_id.is_null()),
+            Channel::Webhook => {
+                let enabled = webhook::table.filter(webhook::enabled.eq(true));
+                all.filter(outbox::webhook_id.eq_any(enabled.select(webhook::id.nullable())))
+            }
+        }
+    };
+    let oldest: Option<i64> = open().select(min(outbox::created_at)).first(db)?;
+    let due: Option<i64> = open().select(min(outbox::next_try)).first(db)?;
+    let since = |at: Option<i64>| at.map_or(0, |at| (now - at).max(0));
+    let messages = open().count().get_result(db)?;
+    Ok(Waiting { messages, oldest: since(oldest), overdue: since(due) })
 }
 
 type Row = (i64, String, i64, Option<i64>, String, i64, i32, Option<String>);

@@ -34,6 +34,7 @@ mod long_reads;
 mod mail;
 mod maintenance;
 mod manifest;
+mod metrics;
 mod notices;
 mod numbers;
 mod pages;

@@ -6,6 +6,7 @@ mod cluster_watch;
 pub(super) mod compaction;
 mod doctor;
 mod domain_counts;
+mod measurements;
 mod purge;
 mod removal_check;
 
@@ -14,5 +15,6 @@ pub use clean::{Cleaned, clean};
 pub use cluster_watch::watch_cluster;
 pub use doctor::{Findings, examine};
 pub use domain_counts::recount_domains;
+pub use measurements::{measure_accounts, measure_queues, measure_regularly};
 pub use purge::{resume_purge, retire};
 pub use removal_check::{Remains, find_remains};

@@ -24,6 +24,6 @@ pub use new_account::NewAccount;
 pub use pages::{Pages, sample};
 pub use read::*;
 pub use routed::{one_key, one_page, one_range, routed_range, routed_with_key};
-pub use runs::{AccountFilters, AccountView, faults, with_view};
+pub use runs::{AccountFilters, AccountView, faults, figures as run_figures, with_view};
 pub use strip::{StripStatements, prepare_strip, strip_between};
 pub use writer::AccountWriter;

@@ -44,6 +44,15 @@ pub fn any(conn: &mut SqliteConnection) -> Result<bool, DatabaseError> {
     Ok(account_run::table.select(account_run::id).first::<i64>(conn).optional()?.is_some())
 }
 
+/// The number of runs, and the bytes of their accounts; 0 on PostgreSQL.
+pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
+    let Db::Sqlite(conn) = db else { return Ok((0, 0)) };
+    let size: Size =
+        diesel::sql_query("SELECT coalesce(sum(length(data)), 0) AS bytes FROM account_block")
+            .get_result(conn)?;
+    Ok((account_run::table.count().get_result(conn)?, size.bytes))
+}
+
 /// A run with links to a breach; `None` on PostgreSQL.
 pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };

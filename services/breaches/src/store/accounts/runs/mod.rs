@@ -30,7 +30,7 @@ mod write;
 pub use by_domain::at_domain;
 pub use check::{count_outside, faults};
 pub use cursor::Merged;
-pub use list::{Weights, any, first_with, weights};
+pub use list::{Weights, any, figures, first_with, weights};
 pub use merge::merge_two;
 pub use read::{between, from};
 pub use run_account::RunAccount;

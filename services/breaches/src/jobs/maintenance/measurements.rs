@@ -1,0 +1,81 @@
+//! Measures what the metrics show, so that neither look-ups nor scrapes query the database for it.
+
+use std::time::Duration;
+
+use database::{DatabaseError, Db};
+
+use crate::metrics;
+use crate::model::waiting::{Channel, Waiting};
+use crate::state::State;
+use crate::store::{accounts, jobs, messages, versions};
+
+/// Time between two measurements of jobs and messages.
+const EVERY: Duration = Duration::from_secs(15);
+/// Seconds between two counts of accounts, which read their whole index.
+const COUNT_SECONDS: i64 = 900;
+
+/// Runs forever. Accounts are counted at most every 15 minutes, after a change of the data.
+pub async fn measure_regularly(state: State) {
+    let mut counted: Option<(i64, [Option<i64>; 3])> = None;
+    loop {
+        if let Err(error) = measure_queues(&state).await {
+            log::debug!("jobs and messages were not measured: {error}");
+        }
+        let now = state.clock().unix();
+        if counted.is_none_or(|(at, _)| now >= at + COUNT_SECONDS) {
+            match changes(&state).await {
+                Ok(found) if counted.is_some_and(|(_, last)| last == found) => {}
+                Ok(found) => match measure_accounts(&state).await {
+                    Ok(()) => counted = Some((now, found)),
+                    Err(error) => log::debug!("the accounts were not counted: {error}"),
+                },
+                Err(error) => log::debug!("the versions were not read: {error}"),
+            }
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// The versions that change with the accounts.
+async fn changes(state: &State) -> Result<[Option<i64>; 3], DatabaseError> {
+    let read = |db: &mut Db| {
+        Ok::<_, DatabaseError>([
+            versions::get(db, versions::CATALOGUE_VERSION)?,
+            versions::get(db, versions::PASTES_VERSION)?,
+            versions::get(db, versions::OPTOUT_VERSION)?,
+        ])
+    };
+    state.pools().read(read).await
+}
+
+/// Measures jobs and messages.
+///
+/// # Errors
+/// Returns errors of the database.
+pub async fn measure_queues(state: &State) -> Result<(), DatabaseError> {
+    let now = state.clock().unix();
+    let read = move |db: &mut Db| {
+        let jobs = jobs::figures(db, now)?;
+        let mails = messages::waiting(db, Channel::Mail, now)?;
+        let webhooks = messages::waiting(db, Channel::Webhook, now)?;
+        Ok::<_, DatabaseError>((jobs, [mails, webhooks]))
+    };
+    let (jobs, waiting): (_, [Waiting; 2]) = state.pools().read(read).await?;
+    metrics::describe_jobs(|name| jobs.get(name).copied().unwrap_or_default());
+    for (channel, waiting) in Channel::ALL.into_iter().zip(waiting) {
+        metrics::describe_waiting(channel, waiting);
+    }
+    Ok(())
+}
+
+/// Counts accounts and runs.
+///
+/// # Errors
+/// Returns errors of the database.
+pub async fn measure_accounts(state: &State) -> Result<(), DatabaseError> {
+    let count =
+        |db: &mut Db| Ok::<_, DatabaseError>((accounts::count(db)?, accounts::run_figures(db)?));
+    let (accounts, (runs, bytes)) = state.pools().read_long(count).await?;
+    metrics::describe_accounts(accounts, runs, bytes);
+    Ok(())
+}

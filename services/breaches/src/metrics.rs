@@ -1,0 +1,144 @@
+//! Metrics of this service in addition to those of the shell. The metrics of a cluster are in
+//! `jobs/maintenance/cluster_watch.rs`.
+
+use std::sync::LazyLock;
+
+use prometheus::{IntCounterVec, IntGauge, IntGaugeVec, Opts};
+use shell::metrics::register;
+
+use crate::model::OptOut;
+use crate::model::verification::VerificationMethod;
+use crate::model::waiting::{Channel, Waiting};
+
+static CATALOGUE_VERSION: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Version of the catalogue that this replica serves";
+    register(IntGauge::new("breaches_catalogue_version", help))
+});
+static BREACHES: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    gauges("breaches_breaches", "Breaches of the catalogue that this replica serves", "state")
+});
+static ACCOUNTS: LazyLock<IntGauge> =
+    LazyLock::new(|| register(IntGauge::new("breaches_accounts", "Stored accounts")));
+static RUNS: LazyLock<IntGauge> = LazyLock::new(|| {
+    register(IntGauge::new("breaches_runs", "Sorted runs of accounts next to the table"))
+});
+static RUN_BYTES: LazyLock<IntGauge> =
+    LazyLock::new(|| register(IntGauge::new("breaches_run_bytes", "Bytes of accounts in runs")));
+static JOBS: LazyLock<IntGaugeVec> =
+    LazyLock::new(|| gauges("breaches_jobs", "Loads and purges", "state"));
+static JOB_AGE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "Seconds since the start of the oldest unfinished job; 0 without one";
+    gauges("breaches_job_oldest_seconds", help, "state")
+});
+static WAITING: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    gauges("breaches_messages_waiting", "Mails and webhook calls to deliver", "channel")
+});
+static OLDEST: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "Age of the oldest message to deliver, in seconds; 0 without one";
+    gauges("breaches_message_oldest_seconds", help, "channel")
+});
+static OVERDUE: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "Seconds since the next attempt of a message was due; 0 if none is overdue";
+    gauges("breaches_message_overdue_seconds", help, "channel")
+});
+static FAILED: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    counters("breaches_messages_failed_total", "Messages that failed for good", &["channel"])
+});
+static SIGN_INS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    counters("breaches_sign_ins_total", "Confirmed sign-in links by outcome", &["outcome"])
+});
+static PROOFS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Attempts to verify a domain by method and outcome";
+    counters("breaches_domain_proofs_total", help, &["method", "outcome"])
+});
+static OPT_OUTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    counters("breaches_opt_outs_total", "Opt-outs on the pages by kind", &["kind"])
+});
+
+/// Values of the label `state` of jobs. The first three are unfinished.
+const JOB_STATES: [&str; 5] = ["running", "interrupted", "failed", "done", "cancelled"];
+/// Values of the label `outcome` of proofs.
+const PROOF_OUTCOMES: [&str; 2] = ["verified", "refused"];
+/// Values of the label `outcome` of sign-ins.
+const SIGN_IN_OUTCOMES: [&str; 2] = ["signed_in", "refused"];
+
+fn gauges(name: &str, help: &str, label: &str) -> IntGaugeVec {
+    register(IntGaugeVec::new(Opts::new(name, help), &[label]))
+}
+
+fn counters(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
+    register(IntCounterVec::new(Opts::new(name, help), labels))
+}
+
+/// Shows the counters with 0 from the start: an alert on their increase would miss the first event.
+pub fn show() {
+    for channel in Channel::ALL {
+        FAILED.with_label_values(&[channel.label()]);
+    }
+    for outcome in SIGN_IN_OUTCOMES {
+        SIGN_INS.with_label_values(&[outcome]);
+    }
+    for method in VerificationMethod::ATTEMPTED {
+        for outcome in PROOF_OUTCOMES {
+            PROOFS.with_label_values(&[method.word(), outcome]);
+        }
+    }
+    for choice in OptOut::ALL {
+        OPT_OUTS.with_label_values(&[choice.word()]);
+    }
+}
+
+/// Counts a message that failed for good.
+pub fn count_failed_message(channel: Channel) {
+    FAILED.with_label_values(&[channel.label()]).inc();
+}
+
+/// Counts the use of a sign-in link.
+pub fn count_sign_in(is_signed_in: bool) {
+    SIGN_INS.with_label_values(&[SIGN_IN_OUTCOMES[usize::from(!is_signed_in)]]).inc();
+}
+
+/// Counts an attempt to verify a domain.
+pub fn count_proof(method: VerificationMethod, is_verified: bool) {
+    PROOFS.with_label_values(&[method.word(), PROOF_OUTCOMES[usize::from(!is_verified)]]).inc();
+}
+
+/// Counts an opt-out.
+pub fn count_opt_out(choice: OptOut) {
+    OPT_OUTS.with_label_values(&[choice.word()]).inc();
+}
+
+/// Publishes the catalogue that is in use from now on: its version, and the numbers of active, inactive
+/// and retired breaches.
+pub fn describe_catalogue(version: i64, [active, inactive, retired]: [i64; 3]) {
+    CATALOGUE_VERSION.set(version);
+    for (state, breaches) in [("active", active), ("inactive", inactive), ("retired", retired)] {
+        BREACHES.with_label_values(&[state]).set(breaches);
+    }
+}
+
+/// Publishes the size of the stored accounts.
+pub fn describe_accounts(accounts: i64, runs: i64, run_bytes: i64) {
+    ACCOUNTS.set(accounts);
+    RUNS.set(runs);
+    RUN_BYTES.set(run_bytes);
+}
+
+/// Publishes the number of jobs of each state, and the age of the oldest one that is unfinished.
+pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
+    for (place, state) in JOB_STATES.into_iter().enumerate() {
+        let (jobs, oldest) = figures(state);
+        JOBS.with_label_values(&[state]).set(jobs);
+        if place < 3 {
+            JOB_AGE.with_label_values(&[state]).set(oldest);
+        }
+    }
+}
+
+/// Publishes the messages of a channel that wait for delivery.
+pub fn describe_waiting(channel: Channel, waiting: Waiting) {
+    let label = &[channel.label()];
+    WAITING.with_label_values(label).set(waiting.messages);
+    OLDEST.with_label_values(label).set(waiting.oldest);
+    OVERDUE.with_label_values(label).set(waiting.overdue);
+}
