@@ -8,6 +8,7 @@ mod cli;
 mod config;
 mod error;
 mod handlers;
+mod metrics;
 pub mod model;
 mod openapi;
 mod policy;

@@ -20,7 +20,7 @@ use crate::config::Settings;
 use crate::error::ErrorBodies;
 use crate::policy::{self, CREDENTIALS, KeyPolicy};
 use crate::state::State;
-use crate::{openapi, routes};
+use crate::{metrics, openapi, routes};
 
 /// The generator, ready to serve.
 #[derive(Clone)]
@@ -57,6 +57,7 @@ impl Generator {
         clock: SharedClock,
         settings: &Settings,
     ) -> Result<Self, DatabaseError> {
+        metrics::show();
         policy::seed_plans(&pools)?;
         let keys = KeyStore::new(pools.clone(), clock.clone());
         let quotas = Quotas::new(clock.clone());

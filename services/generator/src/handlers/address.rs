@@ -7,6 +7,7 @@ use super::input::Input;
 use super::name;
 use super::reply::Unchanged;
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::Random;
 use crate::wire::{AddressAnswer, AddressParameters, AddressRequest, AddressRow, CultureAnswer};
 
@@ -50,5 +51,5 @@ pub async fn generate_addresses(
     let make = move |_, random: &mut Random| {
         AddressRow(AddressAnswer::new(culture.address(random), culture))
     };
-    input.records(&seed, random, make).await
+    input.records(Kind::Address, &seed, random, make).await
 }

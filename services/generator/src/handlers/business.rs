@@ -5,6 +5,7 @@ use auth::After;
 
 use super::input::Input;
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::{Random, brand, suggestion};
 use crate::wire::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
@@ -31,7 +32,7 @@ pub async fn suggest_business_names(
     let seed = input.seed()?;
     let mut random = seed.random("suggestBusinessNames", "");
     let names = suggestion::suggest(&input.words, &mut random);
-    Ok(input.made_texts(&seed, "name", names))
+    Ok(input.made_texts(Kind::Business, &seed, "name", names))
 }
 
 /// Generate business names
@@ -55,7 +56,7 @@ pub async fn generate_business_names(
     let culture = input.culture;
     let random = seed.random("generateBusinessNames", culture.code);
     let make = move |random: &mut Random, out: &mut String| culture.write_company(random, out);
-    input.texts(&seed, random, "name", make).await
+    input.texts(Kind::Business, &seed, random, "name", make).await
 }
 
 /// Generate brand names
@@ -78,5 +79,5 @@ pub async fn generate_brand_names(
     let seed = input.seed()?;
     let mut random = seed.random("generateBrandNames", "");
     let names = brand::make(&input.words, &mut random);
-    Ok(input.made_texts(&seed, "name", names))
+    Ok(input.made_texts(Kind::Brand, &seed, "name", names))
 }

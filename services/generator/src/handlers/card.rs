@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::card::{self, CARD_TYPES, Card};
 use crate::model::{Random, SEEDED_DAY};
 use crate::state::State;
@@ -46,7 +47,7 @@ pub async fn generate_card(
     let (brand, spelling) = (input.card_type, input.spelling);
     let make =
         move |_, random: &mut Random| CardAnswer::new(Card::generate(random, brand, day), spelling);
-    let response = input.record_or_records(&seed, random, make).await?;
+    let response = input.record_or_records(Kind::Card, &seed, random, make).await?;
     Ok(reply::with_reference_day(response, day))
 }
 

@@ -43,6 +43,11 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         }
     }
 
+    /// Returns true if the last chunk was generated.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     fn chunk(&mut self) -> Bytes {
         let mut chunk = Vec::with_capacity(CHUNK + (CHUNK >> 4));
         while !self.ended && chunk.len() < CHUNK {

@@ -10,6 +10,7 @@ use super::countries;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::crypto::{self, COINS};
 use crate::model::{Random, iban};
 use crate::state::State;
@@ -65,7 +66,7 @@ pub async fn generate_crypto_address(
         coin.write(random, &mut address);
         CryptoAnswer { kind: coin.name, address }
     };
-    input.record_or_records(&seed, random, make).await
+    input.record_or_records(Kind::CryptoAddress, &seed, random, make).await
 }
 
 /// Check a crypto address
@@ -125,7 +126,7 @@ pub async fn generate_iban(After(input): After<Input<IbanRequest>>) -> Result<Ht
         country.write(random, &mut number);
         out.push_str(&spelling.apply(number, iban::grouped));
     };
-    input.text_or_texts(&seed, random, "iban", make).await
+    input.text_or_texts(Kind::Iban, &seed, random, "iban", make).await
 }
 
 /// List the countries with IBANs

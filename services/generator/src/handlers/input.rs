@@ -18,6 +18,7 @@ use shell::{Fault, media, read_body};
 use super::list::{self, Made, Sent, Span};
 use super::{reply, stream};
 use crate::error::Error;
+use crate::metrics::{self, Kind};
 use crate::model::{Random, Seed};
 use crate::state::State;
 use crate::wire::{BodyRequest, Extent, Form, Record, Request, Seeded, Series, read_for_json};
@@ -58,13 +59,14 @@ impl<R: Seeded> Input<R> {
     /// Returns a list of existing texts.
     pub fn made_texts(
         &self,
+        kind: Kind,
         seed: &Seed,
         column: &'static str,
         texts: Vec<String>,
     ) -> HttpResponse {
         let (count, mut texts) = (texts.len(), texts.into_iter());
         let make = move |_, out: &mut String| out.extend(texts.next());
-        let made = list::texts(Span::of(&self.http, count, Extent::default()), column, make);
+        let made = list::texts(Span::of(&self.http, kind, count, Extent::default()), column, make);
         reply::listed(seed, made.whole())
     }
 }
@@ -73,12 +75,13 @@ impl<R: Series> Input<R> {
     /// Returns a list of texts, each appended by `make`.
     pub async fn texts(
         &self,
+        kind: Kind,
         seed: &Seed,
         mut random: Random,
         column: &'static str,
         mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
-        let made = list::texts(self.span(), column, move |index, out| {
+        let made = list::texts(self.span(kind), column, move |index, out| {
             random.seek(index);
             make(&mut random, out);
         });
@@ -88,28 +91,31 @@ impl<R: Series> Input<R> {
     /// Returns one text, or a list if a quantity was requested.
     pub async fn text_or_texts(
         &self,
+        kind: Kind,
         seed: &Seed,
         mut random: Random,
         column: &'static str,
         mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
         if self.read.quantity().is_some() {
-            return self.texts(seed, random, column, make).await;
+            return self.texts(kind, seed, random, column, make).await;
         }
         let mut text = String::new();
         random.seek(self.read.extent().offset);
         make(&mut random, &mut text);
+        metrics::made(kind, 1);
         Ok(reply::generated(seed, reply::json(&text)))
     }
 
     /// Returns a list of values. `make` gets the index of each.
     pub async fn records<T: Record + Serialize>(
         &self,
+        kind: Kind,
         seed: &Seed,
         mut random: Random,
         mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
-        let made = list::records(self.span(), move |index| {
+        let made = list::records(self.span(kind), move |index| {
             random.seek(index);
             make(index, &mut random)
         });
@@ -119,20 +125,22 @@ impl<R: Series> Input<R> {
     /// Returns one value, or a list if a quantity was requested.
     pub async fn record_or_records<T: Record + Serialize>(
         &self,
+        kind: Kind,
         seed: &Seed,
         mut random: Random,
         mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
         if self.read.quantity().is_some() {
-            return self.records(seed, random, make).await;
+            return self.records(kind, seed, random, make).await;
         }
         let index = self.read.extent().offset;
         random.seek(index);
+        metrics::made(kind, 1);
         Ok(reply::generated(seed, reply::json(&make(index, &mut random))))
     }
 
-    fn span(&self) -> Span {
-        Span::of(&self.http, self.read.quantity().unwrap_or(1), self.read.extent())
+    fn span(&self, kind: Kind) -> Span {
+        Span::of(&self.http, kind, self.read.quantity().unwrap_or(1), self.read.extent())
     }
 
     /// Sends a list. One that is longer than JSON lists may be uses one of the caller's slots.

@@ -7,11 +7,13 @@ use serde::Serialize;
 use shell::is_head;
 
 use super::chunks::{self, Chunks};
+use crate::metrics::{Kind, Tally};
 use crate::wire::{Extent, Form, Record, push_row};
 
-/// The part of a list that is wanted, and its form.
+/// The part of a list that is wanted, its form, and the kind of its values.
 #[derive(Clone, Copy)]
 pub struct Span {
+    kind: Kind,
     form: Form,
     /// False for `HEAD`.
     is_sent: bool,
@@ -21,8 +23,8 @@ pub struct Span {
 
 impl Span {
     /// A part of `count` values, as the request accepts it.
-    pub fn of(request: &HttpRequest, count: usize, extent: Extent) -> Self {
-        Self { form: form(request), is_sent: !is_head(request), count, extent }
+    pub fn of(request: &HttpRequest, kind: Kind, count: usize, extent: Extent) -> Self {
+        Self { kind, form: form(request), is_sent: !is_head(request), count, extent }
     }
 }
 
@@ -86,6 +88,7 @@ fn made(
     mut push: impl FnMut(u64, Form, &mut Vec<u8>) + Unpin + 'static,
 ) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
     let form = span.form;
+    let mut tally = Tally::new(span.kind);
     let mut made = 0;
     let next = move |out: &mut Vec<u8>| {
         if made == 0 {
@@ -105,6 +108,7 @@ fn made(
                 out.push(b',');
             }
             push(span.extent.offset + made as u64, form, out);
+            tally.count();
             if form == Form::Ndjson {
                 out.push(b'\n');
             }

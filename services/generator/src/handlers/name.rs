@@ -8,6 +8,7 @@ use auth::{After, Caller};
 use super::input::Input;
 use super::reply::{List, Unchanged};
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::{Random, names};
 use crate::wire::{CultureAnswer, NameParameters, NameRequest};
 
@@ -30,7 +31,7 @@ pub async fn generate_names(
     let random = seed.random("generateNames", input.culture.code);
     let (culture, part) = (input.culture, input.part);
     let make = move |random: &mut Random, out: &mut String| culture.write(random, part, out);
-    input.texts(&seed, random, "name", make).await
+    input.texts(Kind::Name, &seed, random, "name", make).await
 }
 
 /// List the cultures of names

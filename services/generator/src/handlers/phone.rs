@@ -9,6 +9,7 @@ use super::countries;
 use super::input::Input;
 use super::reply::{self, List, Unchanged};
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::{Random, imei, phone};
 use crate::wire::{
     CountryAnswer, ImeiParameters, ImeiRequest, PhoneAnswer, PhoneParameters, PhoneRequest,
@@ -47,7 +48,7 @@ pub async fn generate_phone_numbers(
             numbers.write(random, format, out);
         }
     };
-    input.texts(&seed, random, "phoneNumber", make).await
+    input.texts(Kind::Phone, &seed, random, "phoneNumber", make).await
 }
 
 /// Generate device identifiers
@@ -69,7 +70,7 @@ pub async fn generate_imeis(
 ) -> Result<HttpResponse, Error> {
     let seed = input.seed()?;
     let random = seed.random("generateImeis", "");
-    input.texts(&seed, random, "imei", imei::write).await
+    input.texts(Kind::Imei, &seed, random, "imei", imei::write).await
 }
 
 /// Check a telephone number

@@ -5,6 +5,7 @@ use auth::After;
 
 use super::input::Input;
 use crate::error::Failures;
+use crate::metrics::Kind;
 use crate::model::{Random, review};
 use crate::wire::{ReviewParameters, ReviewRequest};
 
@@ -30,5 +31,5 @@ pub async fn generate_reviews(
     let random = seed.random("generateReviews", "");
     let product = input.product.clone();
     let make = move |random: &mut Random, out: &mut String| review::write(&product, random, out);
-    input.texts(&seed, random, "review", make).await
+    input.texts(Kind::Review, &seed, random, "review", make).await
 }

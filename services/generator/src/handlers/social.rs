@@ -8,6 +8,7 @@ use shell::Fault;
 use super::input::{BodyInput, Input};
 use super::reply;
 use crate::error::{BodyFailures, Failures};
+use crate::metrics::Kind;
 use crate::model::Random;
 use crate::state::State;
 use crate::wire::{
@@ -44,7 +45,7 @@ pub async fn generate_social_number(
         // Every scheme can generate numbers, which a test ensures.
         out.push_str(&schemes.make(random, wanted).unwrap_or_default());
     };
-    input.text_or_texts(&seed, random, "number", make).await
+    input.text_or_texts(Kind::SocialNumber, &seed, random, "number", make).await
 }
 
 /// Check a tax or identity number

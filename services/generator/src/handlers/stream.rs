@@ -15,6 +15,7 @@ use shell::{Fault, client_ip, is_head};
 
 use super::chunks::{self, Begun, Chunks};
 use super::reply;
+use crate::metrics::{self, OpenStream};
 use crate::model::{Holder, Slot};
 use crate::state::State;
 
@@ -60,7 +61,10 @@ pub fn body(
                 None => (Holder::of_address(client_ip(request)), state.streams().of_address),
             };
             let slot = state.slots().take(holder, limit);
-            let slot = slot.ok_or(Fault::TooManyRequests { retry_after: RETRY_AFTER })?;
+            let slot = slot.ok_or_else(|| {
+                metrics::refused();
+                Fault::TooManyRequests { retry_after: RETRY_AFTER }
+            })?;
             BoxBody::new(Stream::new(chunks, slot, state.streams().longest))
         }
     })
@@ -70,13 +74,14 @@ pub fn body(
 struct Stream<F> {
     chunks: Chunks<F>,
     _slot: Slot,
+    open: OpenStream,
     ends: Option<Instant>,
 }
 
 impl<F> Stream<F> {
     fn new(chunks: Chunks<F>, slot: Slot, longest: Option<Duration>) -> Self {
         let ends = longest.and_then(|longest| Instant::now().checked_add(longest));
-        Self { chunks, _slot: slot, ends }
+        Self { chunks, _slot: slot, open: OpenStream::begin(), ends }
     }
 }
 
@@ -95,8 +100,13 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Stream<F>
     ) -> Poll<Option<Result<Bytes, io::Error>>> {
         let this = self.get_mut();
         if this.ends.is_some_and(|ends| Instant::now() >= ends) {
+            this.open.time_out();
             return Poll::Ready(Some(Err(io::ErrorKind::TimedOut.into())));
         }
-        Pin::new(&mut this.chunks).poll_next(context).map_err(|never| match never {})
+        let chunk = Pin::new(&mut this.chunks).poll_next(context);
+        if this.chunks.has_ended() {
+            this.open.complete();
+        }
+        chunk.map_err(|never| match never {})
     }
 }

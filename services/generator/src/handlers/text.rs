@@ -3,10 +3,12 @@
 use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, get, post};
 use auth::{After, Caller};
+use shell::is_head;
 
 use super::input::{BodyInput, Input};
 use super::{reply, stream};
 use crate::error::{BodyFailures, Failures};
+use crate::metrics::{self, Kind};
 use crate::model::text::{Lorem, Replacing, change_case, humanize, password};
 use crate::state::State;
 use crate::wire::{
@@ -41,7 +43,11 @@ pub async fn generate_lorem_ipsum(
     // The text needs no escaping.
     let next = quoted(move |out| lorem.push(out));
     let answer = stream::answer(&request, &caller, &state, next);
-    answer.map(|answer| reply::marked(&seed, answer)).map_err(|fault| input.error(fault))
+    let answer = answer.map_err(|fault| input.error(fault))?;
+    if !is_head(&request) {
+        metrics::made(Kind::Text, 1);
+    }
+    Ok(reply::marked(&seed, answer))
 }
 
 /// Generate a password
@@ -63,6 +69,7 @@ pub async fn generate_password(
     After(input): After<Input<PasswordRequest>>,
 ) -> Result<HttpResponse, Error> {
     let made = password(input.length, input.classes).map_err(|cause| input.error(cause))?;
+    metrics::made(Kind::Password, 1);
     Ok(reply::fresh(reply::json(&made)))
 }
 

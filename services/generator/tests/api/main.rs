@@ -15,6 +15,7 @@ mod finance;
 mod licenses;
 mod lists;
 mod log;
+mod metrics;
 mod name;
 mod page;
 mod person;

@@ -1,0 +1,178 @@
+//! Metrics of this service in addition to those of the shell.
+
+use std::sync::LazyLock;
+
+use prometheus::{IntCounter, IntCounterVec, IntGauge, Opts};
+use shell::metrics::register;
+
+/// The kind of a generated value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A postal address.
+    Address,
+    /// The name of a brand.
+    Brand,
+    /// The name of a business.
+    Business,
+    /// A card.
+    Card,
+    /// A crypto address.
+    CryptoAddress,
+    /// An account number.
+    Iban,
+    /// A device identifier.
+    Imei,
+    /// A name of a person.
+    Name,
+    /// A password.
+    Password,
+    /// A whole person.
+    Person,
+    /// A telephone number.
+    Phone,
+    /// A review.
+    Review,
+    /// An identity or tax number.
+    SocialNumber,
+    /// A placeholder text, whatever its length.
+    Text,
+}
+
+/// Every kind with its label, in the order of the variants.
+const KINDS: [(Kind, &str); 14] = [
+    (Kind::Address, "address"),
+    (Kind::Brand, "brand"),
+    (Kind::Business, "business"),
+    (Kind::Card, "card"),
+    (Kind::CryptoAddress, "crypto_address"),
+    (Kind::Iban, "iban"),
+    (Kind::Imei, "imei"),
+    (Kind::Name, "name"),
+    (Kind::Password, "password"),
+    (Kind::Person, "person"),
+    (Kind::Phone, "phone"),
+    (Kind::Review, "review"),
+    (Kind::SocialNumber, "social_number"),
+    (Kind::Text, "text"),
+];
+
+/// The counters of [`KINDS`]. Finding a counter by its label costs more than counting.
+static VALUES: LazyLock<[IntCounter; KINDS.len()]> = LazyLock::new(|| {
+    let options = Opts::new("generator_values_total", "Values generated for responses");
+    let values = register(IntCounterVec::new(options, &["kind"]));
+    KINDS.map(|(_, label)| values.with_label_values(&[label]))
+});
+static OPEN: LazyLock<IntGauge> = LazyLock::new(|| {
+    register(IntGauge::new("generator_streams_open", "Long responses being generated"))
+});
+static BEGUN: LazyLock<IntCounter> =
+    LazyLock::new(|| register(IntCounter::new("generator_streams_total", "Long responses begun")));
+static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
+    let help = "Long responses refused because all slots of the caller were in use";
+    register(IntCounter::new("generator_streams_refused_total", help))
+});
+static CUT: LazyLock<[IntCounter; 2]> = LazyLock::new(|| {
+    let help = "Long responses that ended before their last value";
+    let options = Opts::new("generator_streams_cut_total", help);
+    let cut = register(IntCounterVec::new(options, &["cause"]));
+    ["client", "time"].map(|cause| cut.with_label_values(&[cause]))
+});
+
+/// Exports all metrics before they are first used.
+pub fn show() {
+    LazyLock::force(&VALUES);
+    LazyLock::force(&OPEN);
+    LazyLock::force(&BEGUN);
+    LazyLock::force(&REFUSED);
+    LazyLock::force(&CUT);
+}
+
+/// Records values of a kind.
+pub fn made(kind: Kind, count: u64) {
+    VALUES[kind as usize].inc_by(count);
+}
+
+/// Records a stream that was refused.
+pub fn refused() {
+    REFUSED.inc();
+}
+
+/// Counts the values of a response, and records them once, when it is dropped.
+pub struct Tally {
+    kind: Kind,
+    count: u64,
+}
+
+impl Tally {
+    /// A response without values so far.
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, count: 0 }
+    }
+
+    /// Counts a value.
+    pub fn count(&mut self) {
+        self.count += 1;
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        if self.count > 0 {
+            made(self.kind, self.count);
+        }
+    }
+}
+
+/// The state of a stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Running,
+    Complete,
+    TimedOut,
+}
+
+/// A stream that is open until it is dropped.
+pub struct OpenStream(Progress);
+
+impl OpenStream {
+    /// Records the begin of a stream.
+    pub fn begin() -> Self {
+        OPEN.inc();
+        BEGUN.inc();
+        Self(Progress::Running)
+    }
+
+    /// Notes that the last value was generated.
+    pub fn complete(&mut self) {
+        self.0 = Progress::Complete;
+    }
+
+    /// Notes that the longest time of a stream has passed.
+    pub fn time_out(&mut self) {
+        self.0 = Progress::TimedOut;
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        OPEN.dec();
+        let [client, time] = &*CUT;
+        match self.0 {
+            Progress::Running => client.inc(),
+            Progress::TimedOut => time.inc(),
+            Progress::Complete => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KINDS;
+
+    #[test]
+    fn labels_have_the_order_of_the_kinds() {
+        for (position, (kind, label)) in KINDS.into_iter().enumerate() {
+            assert_eq!(kind as usize, position, "{label}");
+        }
+    }
+}

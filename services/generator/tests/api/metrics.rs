@@ -1,0 +1,97 @@
+//! Metrics of a real process, because tests of one process share theirs.
+
+use testkit::{Exchange, Program, Served};
+
+const LONG: &str = "/api/Text/LoremIpsum?loremType=normal&type=paragraphs&number=2147483647";
+
+fn served(settings: &[(&str, &str)]) -> (Program, Served) {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"))
+        .with_database()
+        .setting("ANONYMOUS_RPM", "0")
+        .setting("ANONYMOUS_STREAMS", "1");
+    let program =
+        settings.iter().fold(program, |program, (name, value)| program.setting(*name, *value));
+    let served = program.serve(&[]);
+    (program, served)
+}
+
+/// Waits until a metric has a value.
+async fn until(served: &Served, name: &str, value: f64) {
+    while served.metric(name).await != value {
+        actix_web::rt::task::yield_now().await;
+    }
+}
+
+#[actix_web::test]
+async fn values_are_counted_by_kind_from_zero() {
+    let (_program, served) = served(&[]);
+    let kinds = [
+        ("address", "/api/Misc/Random-Address?number=3", 3),
+        ("card", "/api/Card?type=Visa&quantity=7", 7),
+        ("crypto_address", "/api/Finance/CryptoAddress?cryptoType=Bitcoin", 1),
+        ("iban", "/api/Finance/Iban/DE", 1),
+        ("imei", "/api/Phone/IMEI?Quantity=4", 4),
+        ("name", "/api/Name?nameType=fullname&quantity=5", 5),
+        (
+            "password",
+            "/api/Text/Password?length=12&hasDigits=true&hasUppercase=true&hasSpecial=false",
+            1,
+        ),
+        ("person", "/api/Person?quantity=2", 2),
+        ("phone", "/api/Phone/Generate?CountryCode=FR&Quantity=2", 2),
+        ("social_number", "/api/SocialNumber?country=SE&quantity=6", 6),
+        ("text", "/api/Text/LoremIpsum?loremType=normal&type=words&number=9", 1),
+        ("business", "/api/Name/Suggestions?startingWords=blue", 20),
+    ];
+    for kind in ["brand", "review"].into_iter().chain(kinds.map(|(kind, ..)| kind)) {
+        let name = format!("generator_values_total{{kind=\"{kind}\"}}");
+        assert_eq!(served.metric(&name).await, 0.0, "{kind}");
+    }
+    for (kind, path, count) in kinds {
+        assert_eq!(served.get(path).answer().await.status, 200);
+        until(&served, &format!("generator_values_total{{kind=\"{kind}\"}}"), f64::from(count))
+            .await;
+    }
+}
+
+#[actix_web::test]
+async fn a_head_request_makes_no_value() {
+    let (_program, served) = served(&[]);
+    for path in ["/api/Card?type=Visa&quantity=7", LONG] {
+        assert_eq!(served.request(reqwest::Method::HEAD, path).answer().await.status, 200);
+    }
+    assert_eq!(served.get("/api/Card?type=Visa").answer().await.status, 200);
+    until(&served, "generator_values_total{kind=\"card\"}", 1.0).await;
+    assert_eq!(served.metric("generator_values_total{kind=\"text\"}").await, 0.0);
+}
+
+#[actix_web::test]
+async fn streams_are_counted_as_open_refused_and_cut_by_clients() {
+    let (_program, served) = served(&[]);
+    let client = "generator_streams_cut_total{cause=\"client\"}";
+    for name in ["open", "total", "refused_total", "cut_total{cause=\"time\"}"] {
+        assert_eq!(served.metric(&format!("generator_streams_{name}")).await, 0.0, "{name}");
+    }
+    assert_eq!(served.metric(client).await, 0.0);
+    let running = served.get(LONG).send().await.unwrap();
+    assert_eq!(served.metric("generator_streams_open").await, 1.0);
+    assert_eq!(served.get(LONG).answer().await.status, 429);
+    assert_eq!(served.metric("generator_streams_refused_total").await, 1.0);
+    drop(running);
+    until(&served, client, 1.0).await;
+    assert_eq!(served.metric("generator_streams_open").await, 0.0);
+    // A whole stream is not cut.
+    let whole = "/api/Text/LoremIpsum?loremType=normal&type=paragraphs&number=2000";
+    assert_eq!(served.get(whole).answer().await.status, 200);
+    assert_eq!(served.metric("generator_streams_total").await, 2.0);
+    assert_eq!(served.metric(client).await, 1.0);
+}
+
+#[actix_web::test]
+async fn a_stream_that_takes_too_long_is_counted_as_cut_by_time() {
+    let (_program, served) = served(&[("STREAM_MAX_TIME", "1")]);
+    let mut running = served.get(LONG).send().await.unwrap();
+    while let Ok(Some(_)) = running.chunk().await {}
+    until(&served, "generator_streams_cut_total{cause=\"time\"}", 1.0).await;
+    assert_eq!(served.metric("generator_streams_cut_total{cause=\"client\"}").await, 0.0);
+}
