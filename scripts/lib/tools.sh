@@ -6,6 +6,9 @@
 # Minimal optimisation takes a third of the build time, and the tools run for seconds. Tools in PATH are not used,
 # because other versions give other results.
 
+# Also of scripts/advisories.
+deny_version=0.20.2
+
 tools_folder=${CARGO_TARGET_DIR:-target}/tools
 
 install_tool() {
