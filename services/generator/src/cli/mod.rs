@@ -84,9 +84,13 @@ impl shell::Cli for Cli {
             }
             Command::Keys(command) => {
                 let owners = AnyOwner { default_plan: Some(STANDARD) };
-                command.run(&self.pools()?, &owners, SystemClock.unix())
+                let pools = self.pools_of(matches!(command, KeysCommand::List { .. }))?;
+                command.run(&pools, &owners, SystemClock.unix())
             }
-            Command::Plans(command) => command.run(&self.pools()?, &NoColumns::default()),
+            Command::Plans(command) => {
+                let pools = self.pools_of(matches!(command, PlansCommand::List { .. }))?;
+                command.run(&pools, &NoColumns::default())
+            }
         }
     }
 }
@@ -101,6 +105,14 @@ impl Cli {
         // The shell detects clients that stop reading; all other responses are short.
         let write_timeout = settings.shell.write_timeout.min(idle);
         shell::serve(&ShellSettings { write_timeout, ..settings.shell.clone() }, service)
+    }
+
+    /// Opens the database of a command. One that only reads neither creates nor changes it.
+    fn pools_of(&self, reads_only: bool) -> anyhow::Result<Pools> {
+        match reads_only {
+            true => Ok(self.settings.open_unchanged(&Generator::INFO, &MIGRATIONS)?),
+            false => self.pools(),
+        }
     }
 
     /// Opens the database and creates the plans, which keys may need before the first `serve`.

@@ -119,10 +119,37 @@ fn keys_are_issued_before_the_first_start() {
 }
 
 #[test]
+fn lists_neither_create_nor_migrate_nor_seed_the_database() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let file = program.folder().path().join("new.db");
+    let program = program.setting("DATABASE_URL", format!("sqlite://{}", file.display()));
+    for list in [["keys", "list"], ["plans", "list"]] {
+        let refused = program.run(&list);
+        assert_eq!(refused.code, Some(1), "{}", refused.errors);
+        assert!(
+            refused.errors.contains("does not exist; nothing was created"),
+            "{}",
+            refused.errors
+        );
+        assert!(!file.exists());
+    }
+    File::create(&file).unwrap();
+    let refused = program.run(&["keys", "list"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("the database lacks 1 migration"), "{}", refused.errors);
+    program.done(&["migrate"]);
+    assert_eq!(program.json(&["plans", "list"]), json!([]));
+    assert_eq!(program.json(&["keys", "list"]), json!([]));
+    program.done(&["keys", "issue", "alice"]);
+    assert_eq!(program.json(&["plans", "list"])[0]["code"], "standard");
+}
+
+#[test]
 fn empty_variables_are_not_set_but_the_database_is_asked_for() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let empty = ["TRUSTED_PROXIES", "PUBLIC_URL", "TLS_CERT", "WORKERS", "LOG_FORMAT", "RUST_LOG"];
     let program = empty.iter().fold(program, |program, name| program.setting(*name, ""));
+    assert!(!program.done(&["keys", "issue", "alice"]).is_empty());
     assert_eq!(program.run(&["keys", "list"]).code, Some(0));
     let refused = program.setting("DATABASE_URL", "").run(&["keys", "list"]);
     assert_eq!(refused.code, Some(2), "{}", refused.errors);
