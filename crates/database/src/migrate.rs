@@ -143,8 +143,8 @@ fn pending_of<'a, DB: Backend>(
     if known < applied.len() {
         let text = match pending.is_empty() {
             true => {
-                "a newer version of this program has migrated the database: run that version, or restore a \
-                 backup made before the upgrade; nothing was changed"
+                "the database has migrations that this program does not know: it belongs to a newer version, \
+                 or to another service; nothing was changed"
             }
             false => {
                 "the database belongs to another service: each needs a DATABASE_URL of its own"

@@ -26,8 +26,8 @@ fn databases_of_another_service_and_of_a_newer_version_are_refused_unchanged() {
     let migrated = settings.migrate(database.folder(), "remarks", &[&REMARKS]);
     assert_eq!(migrated.unwrap_err().to_string(), text);
     open(&[&NOTES, &REMARKS]).unwrap();
-    let newer = "a newer version of this program has migrated the database: run that version, or \
-                 restore a backup made before the upgrade; nothing was changed";
+    let newer = "the database has migrations that this program does not know: it belongs to a newer \
+                 version, or to another service; nothing was changed";
     assert_eq!(open(&[&NOTES]).unwrap_err().to_string(), newer);
     assert_eq!(
         settings.open_unchanged(database.folder(), "notes", &[&NOTES]).unwrap_err().to_string(),
