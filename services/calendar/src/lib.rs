@@ -12,6 +12,7 @@ mod error;
 mod handlers;
 mod ical;
 mod jobs;
+mod metrics;
 mod model;
 mod openapi;
 mod policy;

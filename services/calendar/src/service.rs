@@ -13,9 +13,11 @@ use shell::{ErrorBody, ErrorFormat, Next, Routes, Service, ServiceInfo, Shell};
 use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
-use crate::jobs::{deliver_forever, prune_changes, prune_messages, publish_due, refresh_index};
+use crate::jobs::{
+    deliver_forever, measure_messages, prune_changes, prune_messages, publish_due, refresh_index,
+};
 use crate::state::{Document, State};
-use crate::{openapi, routes};
+use crate::{metrics, openapi, routes};
 
 /// How often due publications are looked for.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
@@ -98,12 +100,14 @@ impl Service for Calendar {
     }
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
+        metrics::show();
         let state = self.state.clone();
         let publishing = async move {
             loop {
                 publish_due(&state).await;
                 prune_changes(&state).await;
                 prune_messages(&state).await;
+                measure_messages(&state).await;
                 tokio::time::sleep(PUBLISH_INTERVAL).await;
             }
         };

@@ -12,6 +12,7 @@ use super::interrupt::ListInterrupt;
 use super::request::Request;
 use super::transactions::read_list;
 use crate::error::Error;
+use crate::metrics::WaitingList;
 use crate::state::State;
 use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
@@ -73,10 +74,14 @@ impl ListPermit {
         if !request.params.as_ref().is_ok_and(is_costly) {
             return Ok(cheap);
         }
+        let waiting = WaitingList::begin();
         let permit = state.costly_lists.clone().acquire_owned();
         match tokio::time::timeout_at(deadline.into(), permit).await {
             Ok(Ok(permit)) => Ok(ListPermit { _permit: Some(Arc::new(permit)), ..cheap }),
-            Ok(Err(_)) | Err(_) => Err(Error::ListTakesTooLong),
+            Ok(Err(_)) | Err(_) => {
+                waiting.refuse();
+                Err(Error::ListTakesTooLong)
+            }
         }
     }
 

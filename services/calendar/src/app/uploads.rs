@@ -14,6 +14,7 @@ use super::imports::Import;
 use super::request::Request;
 use super::transactions::read;
 use crate::error::Error;
+use crate::metrics::{self, ImportOutcome};
 use crate::ical::Reader;
 use crate::model::role::{self, Action, User};
 use crate::model::urls::Urls;
@@ -46,12 +47,31 @@ fn permitted(db: &mut Db, login: &str, action: Action) -> Result<User, Error> {
     actor.filter(|user| role::may(user, action)).ok_or(Error::Forbidden)
 }
 
+/// Imports a calendar and counts it.
+///
+/// # Errors
+/// Those of [`import_file`].
+pub async fn import(
+    state: &State,
+    user: User,
+    urls: Urls,
+    file: Vec<u8>,
+) -> Result<ImportJson, Error> {
+    let imported = import_file(state, user, urls, file).await;
+    metrics::count_import(match &imported {
+        Ok(report) if report.failed == 0 => ImportOutcome::Whole,
+        Ok(_) => ImportOutcome::Partial,
+        Err(_) => ImportOutcome::Refused,
+    });
+    imported
+}
+
 /// Imports a calendar.
 ///
 /// # Errors
 /// The file is not a calendar, or the database failed or stayed busy. Earlier batches stay, so
 /// sending the file again resumes the import.
-pub async fn import(
+async fn import_file(
     state: &State,
     user: User,
     urls: Urls,

@@ -1,12 +1,21 @@
 //! Keeps the event index up to date, so that no request has to wait for it.
 
+use database::DatabaseError;
+
+use crate::metrics;
 use crate::state::State;
 use crate::store::event_index;
 
-/// Builds or updates the index. A failure is logged, and the next request or tick tries again.
+/// Builds or updates the index and publishes its metrics. A failure is logged, and the next request or tick tries
+/// again.
 pub async fn refresh_index(state: &State) {
     let state = state.clone();
-    let refresh = move || state.pools.connect().and_then(|mut db| state.index.refresh(&mut db));
+    let refresh = move || {
+        let lacked = state.index.refresh(&mut state.pools.connect()?)?;
+        metrics::describe_index(lacked, state.index.build_time());
+        state.index.statuses(metrics::describe_events);
+        Ok::<_, DatabaseError>(())
+    };
     match tokio::task::spawn_blocking(refresh).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {

@@ -15,4 +15,4 @@ pub use first_start::{Announce, seed};
 pub use import::{ImportOptions, import};
 pub use load::{Fault, LoadOptions, Loaded, load};
 pub use publish::publish_due;
-pub use webhooks::{deliver_due, deliver_forever, prune_messages};
+pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

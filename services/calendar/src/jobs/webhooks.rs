@@ -5,6 +5,7 @@ use std::time::Duration;
 use outbound::OutboxError;
 
 use crate::app::Delivery;
+use crate::metrics;
 use crate::state::State;
 use crate::store::webhooks;
 
@@ -29,6 +30,14 @@ pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
     match Delivery::new(state) {
         Some(delivery) => outbound::deliver_due(&delivery, &delivery).await,
         None => Ok(0),
+    }
+}
+
+/// Publishes the number of messages to deliver.
+pub async fn measure_messages(state: &State) {
+    match state.pools.read(webhooks::all_waiting).await {
+        Ok(waiting) => metrics::describe_webhooks(waiting),
+        Err(error) => log::debug!("the webhook messages were not counted: {error}"),
     }
 }
 

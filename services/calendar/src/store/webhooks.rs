@@ -145,6 +145,11 @@ pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), D
     Ok(())
 }
 
+/// Counts the pending messages of all webhooks.
+pub fn all_waiting(db: &mut Db) -> Result<i64, DatabaseError> {
+    Ok(outbox::table.filter(outbox::over_utc.is_null()).count().get_result(db)?)
+}
+
 /// Counts the pending messages of a webhook.
 pub fn waiting(db: &mut Db, webhook: i64) -> Result<i64, DatabaseError> {
     let own = outbox::webhook_id.eq(webhook).and(outbox::over_utc.is_null());

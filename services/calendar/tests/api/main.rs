@@ -35,6 +35,7 @@ mod loading;
 mod log;
 mod long_pages;
 mod markup;
+mod metrics;
 mod names;
 mod orders;
 mod page_lists;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::{DatabaseError, Db};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -48,6 +48,8 @@ pub struct EventIndex {
     index: RwLock<Option<Index>>,
     /// Locked by the thread that builds it.
     building: Mutex<()>,
+    /// The time that the last build took.
+    build_time: Mutex<Option<Duration>>,
 }
 
 /// A page of a list at some state of the index.
@@ -181,20 +183,35 @@ impl EventIndex {
         }
     }
 
-    /// Builds or updates the index in a read transaction.
+    /// Builds or updates the index in a read transaction. Returns how many changes it lacked, 0 if it was not
+    /// built.
     ///
     /// # Errors
     /// The database failed.
-    pub fn refresh(&self, db: &mut Db) -> Result<(), DatabaseError> {
+    pub fn refresh(&self, db: &mut Db) -> Result<i64, DatabaseError> {
         read_transaction(db, |db| {
             let seq = change_log::latest(db)?;
+            let lacked = self.read().as_ref().map_or(0, |index| (seq - index.seq).max(0));
             if !self.follow(db, seq)?
                 && let Some(_building) = self.lock_building()
             {
                 self.build(db)?;
             }
-            Ok(())
+            Ok(lacked)
         })
+    }
+
+    /// Returns the time that the last build took.
+    pub fn build_time(&self) -> Option<Duration> {
+        *self.build_time.lock()
+    }
+
+    /// Passes the number of events of each status to `use_them`, unless the index is not built. A status can
+    /// occur several times.
+    pub fn statuses(&self, use_them: impl FnOnce(&mut dyn Iterator<Item = (&str, usize)>)) {
+        if let Some(index) = self.read().as_ref() {
+            use_them(&mut index.table.statuses());
+        }
     }
 
     /// Follows the log up to a change. Returns false if the index must be rebuilt.
@@ -232,6 +249,7 @@ impl EventIndex {
     }
 
     fn build(&self, db: &mut Db) -> Result<(), DatabaseError> {
+        let begun = Instant::now();
         let mut index = Index::at(change_log::latest(db)?);
         entries::each(db, |entry| {
             // The events come by id, so none is refused.
@@ -239,6 +257,7 @@ impl EventIndex {
         })?;
         index.order(super::columns::Key::Start);
         *self.write() = Some(index);
+        *self.build_time.lock() = Some(begun.elapsed());
         Ok(())
     }
 

@@ -80,6 +80,15 @@ impl Table {
         all.filter(|(_, number)| **number != GONE).map(|(at, _)| at)
     }
 
+    /// Returns the number of events of each status. A status can occur several times.
+    pub fn statuses(&self) -> impl Iterator<Item = (&str, usize)> {
+        let mut counts = vec![0; self.traits.len()];
+        for at in self.all() {
+            counts[self.number(at) as usize] += 1;
+        }
+        self.traits.iter().map(|traits| traits.status.as_str()).zip(counts)
+    }
+
     /// Adds or replaces an event. Returns its position, or `None` if a new id is below another one.
     pub fn put(
         &mut self,

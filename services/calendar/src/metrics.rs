@@ -1,0 +1,127 @@
+//! Metrics of this service in addition to those of the shell.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use prometheus::{Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts};
+use shell::metrics::register;
+
+use crate::model::status::{Stage, Status};
+
+static EVENTS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let options = Opts::new("calendar_events", "Events by status; other: free-text statuses");
+    register(IntGaugeVec::new(options, &["status"]))
+});
+static BEHIND: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Changes that the index of events lacked when it was last updated in the background";
+    register(IntGauge::new("calendar_index_behind_changes", help))
+});
+static BUILD_SECONDS: LazyLock<Gauge> = LazyLock::new(|| {
+    let help = "Seconds that the last build of the index of events took; 0 before the first";
+    register(Gauge::new("calendar_index_build_seconds", help))
+});
+static LISTS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Costly lists that wait until others have been read";
+    register(IntGauge::new("calendar_costly_lists_waiting", help))
+});
+static LISTS_REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
+    let help = "Costly lists that were refused because they waited for LIST_TIME_MS";
+    register(IntCounter::new("calendar_costly_lists_refused_total", help))
+});
+static IMPORTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let options = Opts::new("calendar_imports_total", "iCalendar files sent over HTTP by outcome");
+    register(IntCounterVec::new(options, &["outcome"]))
+});
+static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
+    register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
+});
+
+/// The label of free-text statuses, which users choose.
+const OTHER: &str = "other";
+
+/// The outcome of an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportOutcome {
+    /// All entries were imported.
+    Whole,
+    /// Some entries failed.
+    Partial,
+    /// The file or the database failed.
+    Refused,
+}
+
+impl ImportOutcome {
+    const ALL: [Self; 3] = [Self::Whole, Self::Partial, Self::Refused];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Partial => "partial",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// Shows all metrics with 0 from the start: an alert on their increase would miss the first event.
+pub fn show() {
+    describe_events(&mut std::iter::empty());
+    describe_index(0, None);
+    describe_webhooks(0);
+    LISTS_WAITING.set(0);
+    LISTS_REFUSED.inc_by(0);
+    for outcome in ImportOutcome::ALL {
+        IMPORTS.with_label_values(&[outcome.label()]);
+    }
+}
+
+/// Publishes the number of events of each status.
+pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
+    let known = Stage::ALL.map(Status::of);
+    let mut counts = [0_usize; Stage::ALL.len() + 1];
+    for (status, events) in events {
+        let place = known.iter().position(|known| known.as_str() == status);
+        counts[place.unwrap_or(Stage::ALL.len())] += events;
+    }
+    let labels = known.iter().map(|status| status.as_str()).chain([OTHER]);
+    for (label, events) in labels.zip(counts) {
+        EVENTS.with_label_values(&[label]).set(i64::try_from(events).unwrap_or(i64::MAX));
+    }
+}
+
+/// Publishes the state of the index: the changes that it lacked, and the time of its last build.
+pub fn describe_index(behind: i64, build: Option<Duration>) {
+    BEHIND.set(behind);
+    BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
+}
+
+/// Publishes the number of webhook messages to deliver.
+pub fn describe_webhooks(waiting: i64) {
+    WEBHOOKS_WAITING.set(waiting);
+}
+
+/// A costly list that waits, counted until it is dropped.
+pub struct WaitingList(());
+
+impl WaitingList {
+    /// Counts a list that begins to wait.
+    pub fn begin() -> Self {
+        LISTS_WAITING.inc();
+        Self(())
+    }
+
+    /// Counts that the list was refused.
+    pub fn refuse(self) {
+        LISTS_REFUSED.inc();
+    }
+}
+
+impl Drop for WaitingList {
+    fn drop(&mut self) {
+        LISTS_WAITING.dec();
+    }
+}
+
+/// Counts an import.
+pub fn count_import(outcome: ImportOutcome) {
+    IMPORTS.with_label_values(&[outcome.label()]).inc();
+}
