@@ -139,7 +139,8 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Describes the database for `serve --check`, without creating or migrating it.
+    /// Describes the database for `serve --check`, without creating or migrating it. An empty PostgreSQL database
+    /// gets the table of applied migrations.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

@@ -142,12 +142,14 @@ pub fn main<C: Cli>() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    if let Some(settings) = checked {
-        return preview::report(&C::INFO, cli.shell(), &settings, |own| cli.preview(own))
-            .unwrap_or(ExitCode::FAILURE);
-    }
-    keep_private(&C::INFO, &cli.shell().data_dir, &cli.shell().tls_folder());
-    let code = cli.run().unwrap_or_else(|error| {
+    let outcome = match checked {
+        Some(settings) => preview::report(&C::INFO, cli.shell(), &settings, |own| cli.preview(own)),
+        None => {
+            keep_private(&C::INFO, &cli.shell().data_dir, &cli.shell().tls_folder());
+            cli.run()
+        }
+    };
+    let code = outcome.unwrap_or_else(|error| {
         logs::fail(format, "fatal", &format!("{error:#}"));
         match error.downcast_ref::<SettingError>() {
             Some(_) => ExitCode::from(2),
