@@ -1,5 +1,6 @@
 //! The settings of a service with keys.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use database::{DatabaseError, DatabaseSettings, MigrateCommand, Migrations, Pools};
@@ -72,4 +73,59 @@ impl<S: clap::Args> ServiceSettings<S> {
     ) -> Result<ExitCode, DatabaseError> {
         command.run(&self.database, &self.shell.data_dir, info.name, migrations)
     }
+
+    /// Adds the database to a backup in `folder`. PostgreSQL has its own tools; the log says what to take.
+    ///
+    /// # Errors
+    ///
+    /// As [`DatabaseSettings::back_up`].
+    pub fn back_up(&self, info: &ServiceInfo, folder: &Path) -> Result<(), DatabaseError> {
+        let copy = folder.join(file_of(info));
+        if !self.database.back_up(&self.shell.data_dir, info.name, &copy)? {
+            log::warn!(
+                "the database is not in this backup: take it with pg_dump --format=custom while no load runs"
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the file to which [`restore`](Self::restore) writes, or `None` if the database is restored with the
+    /// tools of PostgreSQL.
+    ///
+    /// # Errors
+    ///
+    /// [`DatabaseError::Setup`] if the backup in `folder` was made of another kind of database.
+    pub fn restored_file(
+        &self,
+        info: &ServiceInfo,
+        folder: &Path,
+    ) -> Result<Option<PathBuf>, DatabaseError> {
+        let file = self.database.file(&self.shell.data_dir, info.name)?;
+        match (&file, folder.join(file_of(info)).exists()) {
+            (Some(_), true) | (None, false) => Ok(file),
+            (Some(_), false) => Err(DatabaseError::Setup(
+                "the backup has no SQLite database: restore the dump of PostgreSQL, then set DATABASE_URL".to_owned(),
+            )),
+            (None, true) => Err(DatabaseError::Setup(
+                "the backup has a SQLite database: unset DATABASE_URL".to_owned(),
+            )),
+        }
+    }
+
+    /// Restores the database of a backup in `folder`. PostgreSQL has its own tools; the log says so.
+    ///
+    /// # Errors
+    ///
+    /// As [`DatabaseSettings::restore`].
+    pub fn restore(&self, info: &ServiceInfo, folder: &Path) -> Result<(), DatabaseError> {
+        self.database.restore(&self.shell.data_dir, info.name, &folder.join(file_of(info)))?;
+        if self.database.file(&self.shell.data_dir, info.name)?.is_none() {
+            log::warn!("the database is not in this backup: restore its dump with pg_restore");
+        }
+        Ok(())
+    }
+}
+
+fn file_of(info: &ServiceInfo) -> String {
+    format!("{}.db", info.name)
 }

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod atomic_file;
+mod backup;
 mod file_kind;
 mod input;
 mod interval;
@@ -15,6 +16,7 @@ mod sort;
 mod temporary_folder;
 
 pub use atomic_file::{AtomicFile, copy_atomically, sync_folder, write_atomically};
+pub use backup::{Backup, Restore};
 pub use file_kind::{ARCHIVE_START, refuse_archive};
 pub use input::{Input, InputStamp};
 pub use interval::Interval;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::{BoolishValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 
+use crate::backup::{copy_file, place_file};
 use crate::connect::{Connector, Role};
 use crate::migrate::{migrate, pending};
 use crate::target::Target;
@@ -129,11 +130,7 @@ impl DatabaseSettings {
         name: &str,
         migrations: &[&Migrations],
     ) -> Result<Pools, DatabaseError> {
-        if let Some(path) = self.missing_file(data_dir, name)? {
-            let path = path.display();
-            let text = format!("the database {path} does not exist; nothing was created");
-            return Err(DatabaseError::Setup(text));
-        }
+        self.refuse_missing(data_dir, name)?;
         let connector = self.connector(data_dir, name)?;
         refuse_pending(&mut connector.connect(Role::Job)?, name, migrations)?;
         Ok(self.pools(connector))
@@ -213,10 +210,54 @@ impl DatabaseSettings {
         data_dir: &Path,
         name: &str,
     ) -> Result<Option<PathBuf>, DatabaseError> {
+        Ok(self.file(data_dir, name)?.filter(|path| !path.exists()))
+    }
+
+    /// Copies the SQLite database as of now to a new file, while others read and write it. Returns false for
+    /// PostgreSQL, which has its own tools.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let settings = database::DatabaseSettings::default();
+    /// settings.open(folder.path(), "notes", &[])?;
+    /// let copy = folder.path().join("copy.db");
+    /// assert!(settings.back_up(folder.path(), "notes", &copy)?);
+    /// let other = folder.path().join("other");
+    /// settings.restore(&other, "notes", &copy)?;
+    /// settings.open_unchanged(&other, "notes", &[])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator: no database, `to` exists or cannot be written.
+    pub fn back_up(&self, data_dir: &Path, name: &str, to: &Path) -> Result<bool, DatabaseError> {
+        self.refuse_missing(data_dir, name)?;
+        let connector = self.connector(data_dir, name)?;
+        let copies = connector.target.backend() == Backend::Sqlite;
+        if copies {
+            copy_file(&connector, to)?;
+        }
+        Ok(copies)
+    }
+
+    /// Returns the file of a SQLite database, or `None` for PostgreSQL.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] for an unknown scheme.
+    pub fn file(&self, data_dir: &Path, name: &str) -> Result<Option<PathBuf>, DatabaseError> {
         Ok(match self.target(data_dir, name)? {
-            Target::Sqlite(path) if !path.exists() => Some(path),
-            Target::Sqlite(_) | Target::Postgres(_) => None,
+            Target::Sqlite(path) => Some(path),
+            Target::Postgres(_) => None,
         })
+    }
+
+    /// Checks a copy of a SQLite database and puts it in the place of these settings. Does nothing for PostgreSQL.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setup`] with one sentence for the operator: the copy is damaged, or the folder cannot be
+    /// written.
+    pub fn restore(&self, data_dir: &Path, name: &str, from: &Path) -> Result<(), DatabaseError> {
+        self.file(data_dir, name)?.map_or(Ok(()), |path| place_file(from, &path))
     }
 
     /// Returns the database of these settings.
@@ -225,6 +266,13 @@ impl DatabaseSettings {
             Some(url) => Target::parse(url),
             None => Ok(Target::file_in(data_dir, name)),
         }
+    }
+
+    fn refuse_missing(&self, data_dir: &Path, name: &str) -> Result<(), DatabaseError> {
+        let Some(path) = self.missing_file(data_dir, name)? else { return Ok(()) };
+        let path = path.display();
+        let text = format!("the database {path} does not exist; nothing was created");
+        Err(DatabaseError::Setup(text))
     }
 
     fn pools(&self, connector: Connector) -> Pools {

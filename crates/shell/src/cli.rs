@@ -5,7 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -45,6 +45,17 @@ pub enum CommonCommand {
     },
     /// Print the notices and licences of the libraries in this program
     Licenses,
+    /// Copy everything that the service keeps on disk into a new folder, while it serves
+    Backup {
+        /// The folder, which does not exist yet. On the file system of the data, large files that never
+        /// change take no space
+        folder: PathBuf,
+    },
+    /// Put a backup in place of data that do not exist, while the service is stopped
+    Restore {
+        /// The folder of the backup
+        folder: PathBuf,
+    },
 }
 
 impl Default for CommonCommand {
@@ -58,7 +69,8 @@ impl CommonCommand {
     ///
     /// # Errors
     ///
-    /// Those of [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`].
+    /// Those of [`serve`](crate::serve), [`print_openapi`] and [`healthcheck`]; of [`Cli::back_up`] and
+    /// [`Cli::restore`].
     pub fn run<S: Service, C: Cli>(
         self,
         cli: C,
@@ -71,6 +83,8 @@ impl CommonCommand {
             Self::Completions { shell } => reference::print_completions(command::<C>(), shell),
             Self::Man { folder } => reference::write_manual(command::<C>(), &folder),
             Self::Licenses => reference::print_licenses(),
+            Self::Backup { folder } => cli.back_up(&folder).map(|()| ExitCode::SUCCESS),
+            Self::Restore { folder } => cli.restore(&folder).map(|()| ExitCode::SUCCESS),
         }
     }
 }
@@ -99,6 +113,18 @@ pub trait Cli: clap::Parser {
     /// Examines what `serve` uses in addition to the shared settings, such as its database, for `serve --check`.
     /// Creates and changes nothing.
     fn preview(&self, preview: &mut Preview);
+
+    /// Copies everything that the service keeps on disk into a folder, for the command `backup`.
+    ///
+    /// # Errors
+    /// Printed as one line on stderr.
+    fn back_up(&self, folder: &Path) -> anyhow::Result<()>;
+
+    /// Puts a backup in place of data that do not exist, for the command `restore`.
+    ///
+    /// # Errors
+    /// Printed as one line on stderr.
+    fn restore(&self, folder: &Path) -> anyhow::Result<()>;
 
     /// Runs the chosen command.
     ///

@@ -22,10 +22,12 @@ mod subscriber;
 mod subscription;
 mod webhook;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use ::domain::SystemClock;
 use auth::ServiceSettings;
+use batch::{Backup, Restore};
 use clap::Parser;
 use database::{DatabaseSettings, Pools};
 use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
@@ -135,6 +137,27 @@ impl shell::Cli for Cli {
         preview.add("database", database.map_err(Into::into));
         let external = external::external(shell, &self.settings.service);
         preview.add("mail, DNS, webhooks", external.map(|_| "settings are valid".to_owned()));
+    }
+
+    fn back_up(&self, folder: &Path) -> anyhow::Result<()> {
+        let shell = &self.settings.shell;
+        let backup = Backup::begin(folder, Breaches::INFO.name, Breaches::INFO.version)?;
+        self.settings.back_up(&Breaches::INFO, backup.folder())?;
+        backup.copy("mail", &self.settings.service.mail.folder(&shell.data_dir))?;
+        backup.copy("tls", &shell.tls_folder())?;
+        backup.finish()
+    }
+
+    fn restore(&self, folder: &Path) -> anyhow::Result<()> {
+        let shell = &self.settings.shell;
+        let restore = Restore::open(folder, Breaches::INFO.name)?;
+        let mail = self.settings.service.mail.folder(&shell.data_dir);
+        let tls = shell.tls_folder();
+        let database = self.settings.restored_file(&Breaches::INFO, folder)?;
+        restore.require_free([&mail, &tls].into_iter().chain(&database))?;
+        restore.copy("mail", &mail)?;
+        restore.copy("tls", &tls)?;
+        Ok(self.settings.restore(&Breaches::INFO, folder)?)
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {

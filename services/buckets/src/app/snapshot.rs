@@ -1,5 +1,6 @@
 //! Reads the snapshot and refreshes it after publishes, removals, rebuilds and changes of packages.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -102,6 +103,19 @@ pub fn open_index(
             return Ok((Arc::new(awaited), now));
         }
     }
+}
+
+/// Copies the current index below a folder. Returns false if the engine does not store it on this machine.
+///
+/// # Errors
+/// [`EngineError::Missing`] if a rebuild has switched to another generation.
+pub fn copy_index(
+    pools: &Pools,
+    generations: &dyn Generations,
+    to: &Path,
+) -> Result<bool, SnapshotError> {
+    let now = pools.read_blocking(generations::read)?;
+    Ok(generations.copy(now.generation, to)?)
 }
 
 /// Returns the error for a published index that is missing.

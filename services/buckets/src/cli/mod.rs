@@ -1,5 +1,6 @@
 //! The command line.
 
+mod backup;
 mod export;
 mod load;
 mod plans;
@@ -10,7 +11,7 @@ mod sources;
 mod status;
 mod verify;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -98,6 +99,14 @@ impl shell::Cli for Cli {
         let database = self.settings.preview(&Buckets::INFO, &ALL_MIGRATIONS);
         preview.add("database", database.map_err(Into::into));
         preview.add("index", self.preview_index());
+    }
+
+    fn back_up(&self, folder: &Path) -> anyhow::Result<()> {
+        backup::back_up(&self.settings, &self.generations()?, folder)
+    }
+
+    fn restore(&self, folder: &Path) -> anyhow::Result<()> {
+        backup::restore(&self.settings, self.index_folder(), folder)
     }
 
     fn run(self) -> anyhow::Result<ExitCode> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::cluster::Cluster;
-use super::embedded::{EmbeddedIndex, FolderLock, retry_while};
+use super::embedded::{EmbeddedIndex, FolderLock, copy_index, retry_while};
 use super::error::EngineError;
 use super::index::FileIndex;
 use super::write_lock::{HeldLock, WriteLock};
@@ -32,6 +32,12 @@ pub trait Generations: Send + Sync {
     /// Returns the folder of all generations, if the engine stores them on this machine.
     fn folder(&self) -> Option<&Path> {
         None
+    }
+
+    /// Copies the last commit of a generation below another folder, for a backup. Returns false if the engine does
+    /// not store generations on this machine.
+    fn copy(&self, _generation: u32, _to: &Path) -> Result<bool, EngineError> {
+        Ok(false)
     }
 
     /// Returns the newest generation, finished or not, if there is one and the engine knows it.
@@ -110,6 +116,14 @@ impl Generations for Folders {
             }
         }
         Ok(all)
+    }
+
+    fn copy(&self, generation: u32, to: &Path) -> Result<bool, EngineError> {
+        let from = self.of(generation);
+        if from.exists() {
+            copy_index(&from, &generation_folder(to, generation))?;
+        }
+        Ok(true)
     }
 
     fn newest(&self) -> Result<Option<u32>, EngineError> {

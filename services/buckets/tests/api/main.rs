@@ -3,6 +3,7 @@
 
 mod account;
 mod app;
+mod backup;
 mod base_path;
 mod buckets;
 mod caching;

@@ -6,10 +6,12 @@ mod load;
 mod users;
 mod webhooks;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use auth::{KeysCommand, ServiceSettings};
+use batch::{Backup, Restore};
 use clap::{Parser, Subcommand};
 use database::{MigrateCommand, Pools};
 use domain::{Clock, SystemClock};
@@ -77,6 +79,29 @@ impl shell::Cli for Cli {
         let folder = settings.service.media_dir(&settings.shell.data_dir);
         let media = settings.service.check().map(|()| folder.display().to_string());
         preview.add("media", media.map_err(Into::into));
+    }
+
+    fn back_up(&self, folder: &Path) -> anyhow::Result<()> {
+        let shell = &self.settings.shell;
+        let backup = Backup::begin(folder, Calendar::INFO.name, Calendar::INFO.version)?;
+        let media = self.settings.service.media_dir(&shell.data_dir);
+        // Every image of the copied database is stored before it, and may be removed after it.
+        backup.link("media", &media)?;
+        self.settings.back_up(&Calendar::INFO, backup.folder())?;
+        backup.link("media", &media)?;
+        backup.copy("tls", &shell.tls_folder())?;
+        backup.finish()
+    }
+
+    fn restore(&self, folder: &Path) -> anyhow::Result<()> {
+        let shell = &self.settings.shell;
+        let restore = Restore::open(folder, Calendar::INFO.name)?;
+        let (media, tls) = (self.settings.service.media_dir(&shell.data_dir), shell.tls_folder());
+        let database = self.settings.restored_file(&Calendar::INFO, folder)?;
+        restore.require_free([&media, &tls].into_iter().chain(&database))?;
+        restore.link("media", &media)?;
+        restore.copy("tls", &tls)?;
+        Ok(self.settings.restore(&Calendar::INFO, folder)?)
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {

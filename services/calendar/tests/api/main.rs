@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod app;
+mod backup;
 mod base_path;
 mod bodies;
 mod caching;

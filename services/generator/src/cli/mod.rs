@@ -12,9 +12,11 @@ pub use check::CheckCommand;
 pub use subject::Subject;
 
 use std::io::{BufWriter, stdin, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 
 use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand, ServiceSettings};
+use batch::{Backup, Restore};
 use database::{MigrateCommand, Migrations, Pools};
 use domain::{Clock, SystemClock};
 use jiff::civil::Date;
@@ -67,6 +69,22 @@ impl shell::Cli for Cli {
     fn preview(&self, preview: &mut Preview) {
         let database = self.settings.preview(&Generator::INFO, &MIGRATIONS);
         preview.add("database", database.map_err(Into::into));
+    }
+
+    fn back_up(&self, folder: &Path) -> anyhow::Result<()> {
+        let backup = Backup::begin(folder, Generator::INFO.name, Generator::INFO.version)?;
+        backup.copy("tls", &self.settings.shell.tls_folder())?;
+        self.settings.back_up(&Generator::INFO, backup.folder())?;
+        backup.finish()
+    }
+
+    fn restore(&self, folder: &Path) -> anyhow::Result<()> {
+        let restore = Restore::open(folder, Generator::INFO.name)?;
+        let tls = self.settings.shell.tls_folder();
+        let database = self.settings.restored_file(&Generator::INFO, folder)?;
+        restore.require_free([&tls].into_iter().chain(&database))?;
+        restore.copy("tls", &tls)?;
+        Ok(self.settings.restore(&Generator::INFO, folder)?)
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {

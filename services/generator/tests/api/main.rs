@@ -4,6 +4,7 @@
 mod access;
 mod answers;
 mod app;
+mod backup;
 mod base_path;
 mod caching;
 mod card;

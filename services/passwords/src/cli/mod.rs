@@ -12,8 +12,10 @@ mod prune;
 mod threads;
 mod verify;
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use batch::{Backup, Restore};
 use domain::SystemClock;
 use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
@@ -65,6 +67,22 @@ impl shell::Cli for Cli {
 
     fn preview(&self, preview: &mut Preview) {
         jobs::preview(&self.settings, &self.shell.data_dir, preview);
+    }
+
+    fn back_up(&self, folder: &Path) -> anyhow::Result<()> {
+        let backup = Backup::begin(folder, Passwords::INFO.name, Passwords::INFO.version)?;
+        jobs::back_up(&self.shell.data_dir, &backup)?;
+        backup.copy("tls", &self.shell.tls_folder())?;
+        backup.finish()
+    }
+
+    fn restore(&self, folder: &Path) -> anyhow::Result<()> {
+        let data_dir = &self.shell.data_dir;
+        let restore = Restore::open(folder, Passwords::INFO.name)?;
+        let tls = self.shell.tls_folder();
+        restore.require_free([&tls].into_iter().chain(&jobs::kind_folders(data_dir)))?;
+        jobs::restore(data_dir, &restore)?;
+        restore.copy("tls", &tls)
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {

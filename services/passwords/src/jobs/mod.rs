@@ -1,6 +1,7 @@
 //! Building, merging, checking, inspecting and reloading corpora.
 
 mod activate;
+mod backup;
 mod build;
 mod chunks;
 mod export;
@@ -25,6 +26,7 @@ mod verify;
 mod worker_pool;
 
 pub use activate::activate;
+pub use backup::{back_up, kind_folders, restore};
 pub use build::Build;
 pub use chunks::LINE_LIMIT;
 pub use export::{export_hashes, export_to_stdout};

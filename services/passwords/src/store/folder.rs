@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 
 use crate::model::{Kind, lower_hex};
 
-pub(super) const CURRENT: &str = "CURRENT";
+/// The file that names the corpus in use.
+pub const CURRENT: &str = "CURRENT";
 pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
 const EXTENSION: &str = "pwr";

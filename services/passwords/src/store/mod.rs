@@ -12,7 +12,7 @@ mod writer;
 
 pub use activation::activate_all;
 pub use corpus::{BucketProblem, Corpus, CorpusError};
-pub use folder::{FolderLock, KindFolder, Signature};
+pub use folder::{CURRENT, FolderLock, KindFolder, Signature};
 pub use partial::{PartialCorpus, remove_partial, tags_path};
 pub use tag_log::{TagLog, Tags};
 pub use writer::{CorpusWriter, Encoded};

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod app;
+mod backup;
 mod base_path;
 mod build;
 mod caching;

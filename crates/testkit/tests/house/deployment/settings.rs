@@ -1,6 +1,7 @@
 //! The environment variables that a service reads, taken from its clap arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
@@ -72,6 +73,14 @@ impl Cli for Shared {
     }
 
     fn preview(&self, _: &mut Preview) {}
+
+    fn back_up(&self, _: &Path) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn restore(&self, _: &Path) -> anyhow::Result<()> {
+        Ok(())
+    }
 
     fn run(self) -> anyhow::Result<ExitCode> {
         Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 mod blocks;
 mod collect;
 mod column;
+mod copy;
 mod core;
 mod deletes;
 mod directories;
@@ -29,6 +30,7 @@ mod verify;
 mod view;
 mod writer;
 
+pub use copy::copy_index;
 pub use index::EmbeddedIndex;
 pub use lock::FolderLock;
 pub(super) use lock::retry_while;

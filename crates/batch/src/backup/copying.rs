@@ -1,0 +1,92 @@
+//! Copies and hard links of files.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::iter::Sum;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ByteSize, Count, copy_atomically, sync_folder};
+
+/// Number and bytes of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Size {
+    files: u64,
+    bytes: u64,
+}
+
+impl Sum for Size {
+    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
+        sizes.fold(Self::default(), |all, one| Self {
+            files: all.files + one.files,
+            bytes: all.bytes + one.bytes,
+        })
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} files, {}", Count(self.files), ByteSize(self.bytes))
+    }
+}
+
+/// Returns the size of a file, or of all files below a folder.
+pub(super) fn size_of(path: &Path) -> io::Result<Size> {
+    if path.is_file() {
+        return Ok(Size { files: 1, bytes: fs::metadata(path)?.len() });
+    }
+    fs::read_dir(path)?.map(|entry| size_of(&entry?.path())).sum()
+}
+
+/// Returns whether a path does not exist or is an empty folder.
+pub(super) fn is_free(path: &Path) -> io::Result<bool> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Calls `work` with name and path of each file of a folder that is not hidden. A missing folder has none.
+pub(super) fn each_file(
+    folder: &Path,
+    mut work: impl FnMut(&str, &Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_str().filter(|name| !name.starts_with('.'));
+        if let (Some(name), true) = (name, entry.file_type()?.is_file()) {
+            work(name, &entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a file that never changes another name, or copies it where links are not permitted, such as
+/// to another file system.
+pub(super) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() != ErrorKind::NotFound => copy_atomically(from, to),
+        linked => linked,
+    }
+}
+
+/// Syncs a folder and all below it.
+pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    sync_folder(folder)
+}

@@ -1,0 +1,297 @@
+//! Backups: everything that a service keeps on disk, in one folder.
+
+mod copying;
+mod manifest;
+mod restored;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+pub use restored::Restore;
+
+use self::copying::{Size, each_file, link_or_copy, size_of};
+use self::manifest::{FORMAT, MANIFEST, Manifest};
+use crate::{copy_atomically, sync_folder, write_atomically};
+
+/// The lock of an unfinished backup.
+const LOCK: &str = ".lock";
+
+/// A backup that is being written.
+///
+/// It is written next to its folder and renamed when it is complete, so a killed backup cannot be taken for
+/// one. The next backup to the same folder removes the remains.
+///
+/// ```
+/// use batch::{Backup, Restore};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
+/// std::fs::create_dir(&data)?;
+/// std::fs::write(data.join("a.png"), "image")?;
+/// let backup = Backup::begin(&copy, "calendar", "0.1.0")?;
+/// backup.link("media", &data)?;
+/// backup.finish()?;
+///
+/// let other = folder.path().join("other");
+/// let restore = Restore::open(&copy, "calendar")?;
+/// restore.link("media", &other)?;
+/// assert_eq!(std::fs::read(other.join("a.png"))?, b"image");
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Backup {
+    target: PathBuf,
+    staging: PathBuf,
+    service: String,
+    version: String,
+    _lock: File,
+}
+
+impl Backup {
+    /// Begins a backup of a service to a folder that does not exist yet, or is empty.
+    ///
+    /// # Errors
+    /// The folder has files, its parent cannot be written, or another process writes a backup to it.
+    pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
+        if !copying::is_free(target)? {
+            bail!("{} has files: name a new folder", target.display());
+        }
+        let staging = target.with_added_extension("partial");
+        let failed = || format!("cannot write {}", staging.display());
+        fs::create_dir_all(&staging).with_context(failed)?;
+        let lock = File::create(staging.join(LOCK)).with_context(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!("another backup to {} is running", target.display())
+            }
+            Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
+        }
+        let backup = Self {
+            target: target.to_owned(),
+            staging,
+            service: service.to_owned(),
+            version: version.to_owned(),
+            _lock: lock,
+        };
+        backup
+            .remove_remains()
+            .with_context(|| format!("cannot empty {}", backup.staging.display()))?;
+        Ok(backup)
+    }
+
+    /// The folder of the backup while it is written.
+    pub fn folder(&self) -> &Path {
+        &self.staging
+    }
+
+    /// Returns the path of a part while the backup is written.
+    pub fn path(&self, part: &str) -> PathBuf {
+        self.staging.join(part)
+    }
+
+    /// Adds files that never change, such as those named by their content. They are hard links where the file
+    /// system permits, and copies elsewhere. Skips files that are already in the backup, hidden ones, which are
+    /// unfinished, and those that are removed meanwhile. A missing folder has no files.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn link(&self, part: &str, from: &Path) -> anyhow::Result<()> {
+        self.add(part, from, link_or_copy)
+    }
+
+    /// Adds copies of the files in a folder, or of one file, which may change later.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn copy(&self, part: &str, from: &Path) -> anyhow::Result<()> {
+        if from.is_file() {
+            let to = self.path(part);
+            let copied = to.parent().map_or(Ok(()), fs::create_dir_all);
+            let copied = copied.and_then(|()| copy_atomically(from, &to));
+            return copied.with_context(|| format!("cannot copy {}", from.display()));
+        }
+        self.add(part, from, copy_atomically)
+    }
+
+    fn add(
+        &self,
+        part: &str,
+        from: &Path,
+        add: impl Fn(&Path, &Path) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let to = self.path(part);
+        each_file(from, |name, path| {
+            fs::create_dir_all(&to)?;
+            match add(path, &to.join(name)) {
+                // It was removed after the folder was listed.
+                Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),
+                added => added,
+            }
+        })
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+    }
+
+    /// Removes a part, so it can be written again.
+    ///
+    /// # Errors
+    /// The folder cannot be changed.
+    pub fn discard(&self, part: &str) -> io::Result<()> {
+        match fs::remove_dir_all(self.path(part)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
+    /// Makes the backup durable, gives it its name, and reports its size.
+    ///
+    /// # Errors
+    /// The disk is full or failing.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let Self { target, staging, service, version, .. } = &self;
+        let finish = || -> io::Result<Size> {
+            let mut parts = BTreeMap::new();
+            for entry in fs::read_dir(staging)? {
+                let entry = entry?;
+                if entry.file_name() != LOCK {
+                    let part = entry.file_name().to_string_lossy().into_owned();
+                    parts.insert(part, size_of(&entry.path())?);
+                }
+            }
+            let all = parts.values().copied().sum();
+            let (service, version) = (service.clone(), version.clone());
+            let manifest = Manifest { format: FORMAT, service, version, parts };
+            copying::sync_folders(staging)?;
+            write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
+            fs::remove_file(staging.join(LOCK))?;
+            // Replaces an empty folder.
+            fs::rename(staging, target)?;
+            sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;
+            Ok(all)
+        };
+        let all = finish().with_context(|| format!("cannot write {}", target.display()))?;
+        log::info!(target: "notice", "{} is complete: {all}", target.display());
+        Ok(())
+    }
+
+    fn remove_remains(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.staging)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else if entry.file_name() != LOCK {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self(tempfile::tempdir().unwrap());
+            fs::create_dir(place.at("data")).unwrap();
+            fs::write(place.at("data/one"), "1").unwrap();
+            fs::write(place.at("data/two"), "22").unwrap();
+            place
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn begin(&self) -> anyhow::Result<Backup> {
+            Backup::begin(&self.at("copy"), "notes", "1.2.3")
+        }
+
+        fn finished(&self) -> PathBuf {
+            let backup = self.begin().unwrap();
+            backup.link("all", &self.at("data")).unwrap();
+            backup.copy("own", &self.at("data/one")).unwrap();
+            backup.finish().unwrap();
+            self.at("copy")
+        }
+    }
+
+    #[test]
+    fn restored_files_are_equal() {
+        let place = Place::new();
+        let restore = Restore::open(&place.finished(), "notes").unwrap();
+        restore.link("all", &place.at("new/all")).unwrap();
+        restore.copy("own", &place.at("new/own")).unwrap();
+        assert_eq!(fs::read(place.at("new/all/two")).unwrap(), b"22");
+        assert_eq!(fs::read(place.at("new/own")).unwrap(), b"1");
+        assert!(restore.has("own") && !restore.has("other"));
+    }
+
+    #[test]
+    fn changes_of_linked_folders_do_not_reach_the_backup() {
+        let place = Place::new();
+        let copy = place.finished();
+        fs::remove_file(place.at("data/two")).unwrap();
+        fs::write(place.at("data/two.new"), "other").unwrap();
+        fs::rename(place.at("data/two.new"), place.at("data/two")).unwrap();
+        assert_eq!(fs::read(copy.join("all/two")).unwrap(), b"22");
+    }
+
+    #[test]
+    fn backup_replaces_no_files() {
+        let place = Place::new();
+        place.finished();
+        let text = place.begin().unwrap_err().to_string();
+        assert_eq!(text, format!("{} has files: name a new folder", place.at("copy").display()));
+    }
+
+    #[test]
+    fn killed_backup_is_no_backup_and_is_replaced() {
+        let place = Place::new();
+        let killed = place.begin().unwrap();
+        killed.link("remains", &place.at("data")).unwrap();
+        drop(killed);
+        assert!(Restore::open(&place.at("copy"), "notes").is_err());
+        let copy = place.finished();
+        assert!(!copy.join("remains").exists());
+        assert!(!place.at("copy.partial").exists());
+    }
+
+    #[test]
+    fn one_process_writes_a_backup() {
+        let place = Place::new();
+        let _first = place.begin().unwrap();
+        let text = place.begin().unwrap_err().to_string();
+        assert!(text.ends_with("is running"), "{text}");
+    }
+
+    #[test]
+    fn damaged_and_foreign_backups_are_refused() {
+        let place = Place::new();
+        let copy = place.finished();
+        let refusal = |service: &str| Restore::open(&copy, service).unwrap_err().to_string();
+        assert!(refusal("other").ends_with("is a backup of notes"), "{}", refusal("other"));
+        fs::remove_file(copy.join("all/two")).unwrap();
+        let expected = "all has 1 files, 1 B, but the backup was complete with 2 files, 3 B";
+        assert!(refusal("notes").ends_with(expected), "{}", refusal("notes"));
+        fs::write(copy.join(MANIFEST), "{").unwrap();
+        assert!(refusal("notes").contains("cannot read"), "{}", refusal("notes"));
+    }
+
+    #[test]
+    fn restore_replaces_no_files() {
+        let place = Place::new();
+        let restore = Restore::open(&place.finished(), "notes").unwrap();
+        let refusal = restore.require_free([&place.at("data")]).unwrap_err();
+        let text = refusal.to_string();
+        assert!(text.starts_with(&place.at("data").display().to_string()), "{text}");
+        restore.require_free([&place.at("new")]).unwrap();
+    }
+}

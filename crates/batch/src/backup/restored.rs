@@ -1,0 +1,115 @@
+//! Restores a backup.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::copying::{each_file, is_free, link_or_copy, size_of, sync_folders};
+use super::manifest::{FORMAT, MANIFEST, Manifest};
+use crate::copy_atomically;
+
+/// A complete backup that is being restored.
+#[derive(Debug)]
+pub struct Restore {
+    folder: PathBuf,
+}
+
+impl Restore {
+    /// Opens a backup of a service and compares its files with its manifest.
+    ///
+    /// # Errors
+    /// The folder has no complete backup of this service, or the backup lacks files.
+    pub fn open(folder: &Path, service: &str) -> anyhow::Result<Self> {
+        let path = folder.join(MANIFEST);
+        let manifest =
+            || -> io::Result<Manifest> { Ok(serde_json::from_slice(&fs::read(&path)?)?) };
+        let manifest = manifest().with_context(|| format!("cannot read {}", path.display()))?;
+        let named = folder.display();
+        if manifest.service != service {
+            bail!("{named} is a backup of {}", manifest.service);
+        }
+        if manifest.format > FORMAT {
+            bail!(
+                "{named} is a backup of version {}, which this program cannot read",
+                manifest.version
+            );
+        }
+        for (part, complete) in &manifest.parts {
+            let size = size_of(&folder.join(part))
+                .with_context(|| format!("cannot read {}", folder.join(part).display()))?;
+            if size != *complete {
+                bail!("{named}: {part} has {size}, but the backup was complete with {complete}");
+            }
+        }
+        Ok(Self { folder: folder.to_owned() })
+    }
+
+    /// Returns the path of a part.
+    pub fn path(&self, part: &str) -> PathBuf {
+        self.folder.join(part)
+    }
+
+    /// Returns whether the backup has a part.
+    pub fn has(&self, part: &str) -> bool {
+        self.path(part).exists()
+    }
+
+    /// Checks that the targets do not exist or are empty folders, because a restore replaces nothing.
+    ///
+    /// # Errors
+    /// A target exists.
+    pub fn require_free<'a>(
+        &self,
+        targets: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> anyhow::Result<()> {
+        for target in targets {
+            if !is_free(target).with_context(|| format!("cannot read {}", target.display()))? {
+                let target = target.display();
+                bail!("{target} exists, and a restore replaces nothing: move it away first");
+            }
+        }
+        Ok(())
+    }
+
+    /// Restores a folder of files that never change, as links or copies. A part that the backup lacks has no
+    /// files.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn link(&self, part: &str, to: &Path) -> anyhow::Result<()> {
+        self.add(part, to, link_or_copy)
+    }
+
+    /// Restores copies of the files of a folder, or of one file. A part that the backup lacks has no files.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub fn copy(&self, part: &str, to: &Path) -> anyhow::Result<()> {
+        let from = self.path(part);
+        if from.is_file() {
+            let copied = to.parent().map_or(Ok(()), fs::create_dir_all);
+            let copied = copied.and_then(|()| copy_atomically(&from, to));
+            return copied.with_context(|| format!("cannot write {}", to.display()));
+        }
+        self.add(part, to, copy_atomically)
+    }
+
+    fn add(
+        &self,
+        part: &str,
+        to: &Path,
+        add: impl Fn(&Path, &Path) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        if !self.has(part) {
+            return Ok(());
+        }
+        let add_all = || -> io::Result<()> {
+            fs::create_dir_all(to)?;
+            each_file(&self.path(part), |name, path| add(path, &to.join(name)))?;
+            sync_folders(to)
+        };
+        add_all().with_context(|| format!("cannot write {}", to.display()))
+    }
+}

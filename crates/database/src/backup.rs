@@ -1,0 +1,70 @@
+//! Copies of a SQLite database while it is in use.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+use crate::connect::{Connector, Role};
+use crate::target::Target;
+use crate::{DatabaseError, Db, SqliteOptions};
+
+/// Writes the database as of now to a new file. Other connections read and write meanwhile: the copy has
+/// everything that was committed before, and nothing of what is committed later.
+pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), DatabaseError> {
+    let failed = |why: String| {
+        DatabaseError::Setup(format!("cannot copy the database to {}: {why}", to.display()))
+    };
+    let text = to.to_str().ok_or_else(|| failed("its name is not UTF-8".to_owned()))?;
+    let Db::Sqlite(mut conn) = connector.connect(Role::Job)? else { return Ok(()) };
+    diesel::sql_query("VACUUM INTO ?")
+        .bind::<Text, _>(text)
+        .execute(&mut conn)
+        .map_err(|error| failed(error.to_string()))?;
+    // SQLite does not sync the new file.
+    File::open(to).and_then(|file| file.sync_all()).map_err(|error| failed(error.to_string()))
+}
+
+/// Checks the structure of a copy.
+pub(crate) fn check_file(path: &Path) -> Result<(), DatabaseError> {
+    let connector =
+        Connector { target: Target::Sqlite(path.to_owned()), sqlite: SqliteOptions::default() };
+    let Db::Sqlite(mut conn) = connector.connect(Role::Reader)? else { return Ok(()) };
+    let found: String =
+        diesel::dsl::sql::<Text>("SELECT quick_check FROM pragma_quick_check LIMIT 1")
+            .get_result(&mut conn)?;
+    match found.as_str() {
+        "ok" => Ok(()),
+        fault => Err(DatabaseError::Setup(format!("{} is damaged: {fault}", path.display()))),
+    }
+}
+
+/// Copies a checked file to the place of a database that does not exist.
+pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
+    check_file(from)?;
+    let place = || -> io::Result<()> {
+        let folder = to.parent().unwrap_or(Path::new(""));
+        std::fs::create_dir_all(folder)?;
+        // The remains of an earlier database would be applied to this one.
+        for journal in ["-wal", "-shm", "-journal"] {
+            let mut name = to.as_os_str().to_owned();
+            name.push(journal);
+            if let Err(error) = std::fs::remove_file(&name)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(error);
+            }
+        }
+        let partial = to.with_added_extension("partial");
+        std::fs::copy(from, &partial)?;
+        File::open(&partial)?.sync_all()?;
+        std::fs::rename(&partial, to)?;
+        let folder = if folder == "" { Path::new(".") } else { folder };
+        File::open(folder)?.sync_all()
+    };
+    place().map_err(|error| {
+        DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
+    })
+}

@@ -1,0 +1,75 @@
+//! Copies of an index that is in use.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::Deserialize;
+use tantivy::directory::{Directory, META_LOCK};
+
+use super::index_directory::IndexDirectory;
+use super::lock::FolderLock;
+use super::schema::{COLUMN, WORDS};
+use crate::engine::error::EngineError;
+
+const META: &str = "meta.json";
+
+/// Copies the last commit of an index into a new folder while others search and write it. Files of the inverted
+/// index never change and become hard links where the file system permits.
+pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
+    let _in_use = FolderLock::shared(from)?;
+    let words = from.join(WORDS);
+    fs::create_dir_all(to.join(WORDS))?;
+    {
+        // Protects the files of the commit from the writer, which removes those of earlier ones.
+        let _files = IndexDirectory::open(&words)?.acquire_lock(&META_LOCK).map_err(locked)?;
+        let commit = fs::read(words.join(META))?;
+        let segments = segments(&commit)?;
+        for entry in fs::read_dir(&words)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            // Files of other segments are still being written.
+            let segment = name.to_str().and_then(|name| name.split('.').next());
+            if segment.is_some_and(|segment| segments.iter().any(|known| known == segment)) {
+                link_or_copy(&entry.path(), &to.join(WORDS).join(&name))?;
+            }
+        }
+        batch::write_atomically(&to.join(WORDS).join(META), &commit)?;
+    }
+    // The column has at least the rows of the commit; later ones are ignored.
+    fs::create_dir_all(to.join(COLUMN))?;
+    for entry in fs::read_dir(from.join(COLUMN))? {
+        let entry = entry?;
+        batch::copy_atomically(&entry.path(), &to.join(COLUMN).join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Returns the segments of a commit as their files are named.
+fn segments(commit: &[u8]) -> Result<Vec<String>, EngineError> {
+    let meta: IndexMeta = serde_json::from_slice(commit)
+        .map_err(|error| EngineError::Broken(format!("{META}: {error}")))?;
+    Ok(meta.segments.iter().map(|segment| segment.segment_id.replace('-', "")).collect())
+}
+
+/// The part of the file that names segments.
+#[derive(Deserialize)]
+struct IndexMeta {
+    segments: Vec<SegmentName>,
+}
+
+#[derive(Deserialize)]
+struct SegmentName {
+    segment_id: String,
+}
+
+fn locked(error: tantivy::directory::error::LockError) -> EngineError {
+    EngineError::Broken(error.to_string())
+}
+
+fn link_or_copy(from: &Path, to: &Path) -> Result<(), EngineError> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Ok(batch::copy_atomically(from, to)?),
+        linked => Ok(linked?),
+    }
+}

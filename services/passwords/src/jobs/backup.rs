@@ -1,0 +1,57 @@
+//! Copies the corpora to a backup and back.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use batch::{Backup, Restore};
+
+use crate::model::Kind;
+use crate::store::{CURRENT, KindFolder};
+
+/// How often the files of a kind are listed while other commands change them.
+const ATTEMPTS: u32 = 5;
+
+/// Adds the corpora of all kinds to a backup, as links, because corpora never change.
+///
+/// # Errors
+/// A file cannot be read or written, or `CURRENT` names a missing file.
+pub fn back_up(data_dir: &Path, backup: &Backup) -> anyhow::Result<()> {
+    Kind::ALL
+        .into_iter()
+        .try_for_each(|kind| back_up_kind(&KindFolder::new(data_dir, kind), backup))
+}
+
+fn back_up_kind(folder: &KindFolder, backup: &Backup) -> anyhow::Result<()> {
+    let kind = folder.kind().name();
+    let current = format!("{kind}/{CURRENT}");
+    for _ in 0..ATTEMPTS {
+        backup.discard(kind)?;
+        if folder.current()?.is_none() {
+            // Corpora that were never served.
+            return backup.link(kind, folder.path());
+        }
+        backup.copy(&current, &folder.path().join(CURRENT))?;
+        backup.link(kind, folder.path())?;
+        // The corpus may have been replaced and removed after `CURRENT` was read.
+        let copied = KindFolder::new(backup.folder(), folder.kind());
+        if copied.current()?.is_some_and(|corpus| corpus.exists()) {
+            return Ok(());
+        }
+    }
+    bail!("{} names a missing file", folder.path().join(CURRENT).display())
+}
+
+/// Returns the folders that [`restore`] writes.
+pub fn kind_folders(data_dir: &Path) -> [PathBuf; 2] {
+    Kind::ALL.map(|kind| KindFolder::new(data_dir, kind).path().to_owned())
+}
+
+/// Restores the corpora of a backup.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn restore(data_dir: &Path, restore: &Restore) -> anyhow::Result<()> {
+    Kind::ALL
+        .into_iter()
+        .try_for_each(|kind| restore.link(kind.name(), KindFolder::new(data_dir, kind).path()))
+}

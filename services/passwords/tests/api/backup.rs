@@ -1,0 +1,41 @@
+//! Backups and what is restored from them.
+
+use testkit::{Exchange, Folder, Program};
+
+#[actix_web::test]
+async fn restored_corpora_answer_as_before() {
+    let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/passwords.txt");
+    program.done(&["build", "--input-format", "plaintext", "--activate", list]);
+    let folder = Folder::new();
+    let copy = folder.join("copy");
+    let copy = copy.to_str().unwrap();
+    let server = program.serve(&[]);
+    program.done(&["backup", copy]);
+
+    let other = Program::new(env!("CARGO_BIN_EXE_passwords"));
+    other.done(&["restore", copy]);
+    let restored = other.serve(&[]);
+    for path in ["/range/5BAA6", "/range/5BAA6?mode=ntlm", "/range/00000"] {
+        let [ours, theirs] = [server.get(path), restored.get(path)];
+        let (ours, theirs) = (ours.answer().await.expect(200), theirs.answer().await.expect(200));
+        assert_eq!(ours.body, theirs.body, "{path}");
+    }
+    let refused = other.run(&["restore", copy]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("a restore replaces nothing"), "{}", refused.errors);
+}
+
+#[test]
+fn backup_of_a_missing_corpus_is_refused() {
+    let program = Program::new(env!("CARGO_BIN_EXE_passwords"));
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/passwords.txt");
+    let build = ["build", "--input-format", "plaintext", "--kind", "sha1", "--activate", list];
+    let corpus = program.done(&build);
+    std::fs::remove_file(corpus.trim()).unwrap();
+    let folder = Folder::new();
+    let refused = program.run(&["backup", folder.join("copy").to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("names a missing file"), "{}", refused.errors);
+    assert!(!folder.join("copy").exists());
+}
