@@ -1,4 +1,4 @@
-//! Steps of a start: pending upgrades, the first user and its key.
+//! The first user and its key.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,7 @@ use database::{Db, Pools};
 
 use crate::config::Settings;
 use crate::model::role::Role;
-use crate::store::{sql, upgrades, users};
+use crate::store::{sql, users};
 
 /// The file in the data folder that has a generated key.
 const KEY_FILE: &str = "admin-key";
@@ -24,15 +24,13 @@ pub enum Announce {
     WhenWritten,
 }
 
-/// Completes upgrades, and adds the first administrator if there are no users. A generated key goes
-/// to a file that only its owner may read, never into the log.
+/// Adds the first administrator if there are no users. A generated key goes to a file that only its owner may read, never into the log.
 pub fn seed(
     pools: &Pools,
     settings: &Settings,
     (data_dir, announce): (&Path, Announce),
     now: i64,
 ) -> anyhow::Result<()> {
-    pools.write_at_start(upgrades::finish)?;
     let path = data_dir.join(KEY_FILE);
     let is_written = pools.write_at_start(|db| seed_in(db, settings, &path, now))?;
     if announce == Announce::WhenWritten && is_written != Some(true) {

@@ -25,7 +25,6 @@ pub(crate) mod statistics;
 pub(crate) mod term_choices;
 pub(crate) mod terms;
 pub(crate) mod text_lengths;
-pub(crate) mod upgrades;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 

@@ -1,1 +1,0 @@
-ALTER TABLE domain_control DROP COLUMN captured;
