@@ -157,6 +157,14 @@ impl Database {
         }
     }
 
+    /// Runs statements on the PostgreSQL server.
+    ///
+    /// # Panics
+    /// Panics if the server refuses one.
+    pub fn run(&self, statements: &str) {
+        execute(&self.url, statements);
+    }
+
     /// Opens and migrates the database. Each call returns separate pools, like a second process.
     ///
     /// # Panics

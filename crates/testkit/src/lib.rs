@@ -8,6 +8,7 @@ mod contract;
 #[cfg(feature = "database")]
 mod database;
 mod dns_peer;
+mod fixtures;
 mod folder;
 mod http_peer;
 mod links;
@@ -31,6 +32,7 @@ pub use contract::assert_openapi_matches;
 #[cfg(feature = "database")]
 pub use database::Database;
 pub use dns_peer::DnsPeer;
+pub use fixtures::Fixture;
 pub use folder::Folder;
 pub use http_peer::{HttpPeer, PeerAnswer, PeerRequest};
 pub use links::links_below;

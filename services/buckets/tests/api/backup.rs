@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use testkit::{Folder, until_blocking};
+use testkit::{Exchange, Fixture, Folder, until_blocking};
 
 use crate::program::{Program, text};
 
@@ -100,4 +100,24 @@ fn index_without_its_files_is_refused() {
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
     assert!(refused.errors.contains("but the backup was complete with"), "{}", refused.errors);
     assert!(!copy.other.folder().join("data/buckets.db").exists());
+}
+
+async fn serves_the_samples(program: testkit::Program) {
+    assert_eq!(program.done(&["verify"]), "the index is sound\n");
+    let key = program.done(&["keys", "issue", "fixture", "--plan", "premium"]);
+    let server = program.serve(&[]);
+    let found = server.get("/api/v2/files?keywords=backup").bearer_auth(key.trim());
+    let found = found.answer().await.expect(200).json();
+    assert_eq!(found["meta"]["results"], 2, "{found}");
+}
+
+#[actix_web::test]
+async fn data_of_every_version_are_served() {
+    let program = || testkit::Program::new(env!("CARGO_BIN_EXE_buckets"));
+    for fixture in Fixture::all("buckets") {
+        serves_the_samples(fixture.restored(program())).await;
+        if let Some(program) = fixture.on_server(program()) {
+            serves_the_samples(program).await;
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Exchange, Folder, Program, Served};
+use testkit::{Exchange, Fixture, Folder, Program, Served};
 
 use crate::images::PNG;
 
@@ -116,5 +116,24 @@ fn backup_beside_postgres_says_what_to_dump() {
     if !is_file {
         let other = self::program().run(&["restore", &copy]);
         assert!(other.errors.contains("set DATABASE_URL"), "{}", other.errors);
+    }
+}
+
+async fn serves_the_samples(program: Program) {
+    let server = program.serve(&[]);
+    let found = server.get(&format!("{ROOT}/events?search=half+marathon")).answer().await;
+    let found = found.expect(200).json();
+    assert_eq!(found["total"], 1, "{found}");
+    assert!(found["events"][0]["venue"]["venue"].is_string(), "{found}");
+    assert_eq!(server.get("/events/").answer().await.status, 200);
+}
+
+#[actix_web::test]
+async fn data_of_every_version_are_served() {
+    for fixture in Fixture::all("calendar") {
+        serves_the_samples(fixture.restored(program())).await;
+        if let Some(program) = fixture.on_server(program()) {
+            serves_the_samples(program).await;
+        }
     }
 }

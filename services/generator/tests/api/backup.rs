@@ -1,6 +1,6 @@
 //! Backups and what is restored from them.
 
-use testkit::{Folder, Program};
+use testkit::{Fixture, Folder, Program};
 
 #[test]
 fn restored_keys_are_accepted() {
@@ -13,4 +13,17 @@ fn restored_keys_are_accepted() {
     let other = Program::new(env!("CARGO_BIN_EXE_generator"));
     other.done(&["restore", copy]);
     assert_eq!(other.json(&["keys", "list"]), program.json(&["keys", "list"]));
+}
+
+#[test]
+fn data_of_every_version_are_read() {
+    let program = || Program::new(env!("CARGO_BIN_EXE_generator"));
+    let has_key =
+        |program: Program| assert_eq!(program.json(&["keys", "list"])[0]["owner"], "demo");
+    for fixture in Fixture::all("generator") {
+        has_key(fixture.restored(program()));
+        if let Some(program) = fixture.on_server(program()) {
+            has_key(program);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Backups and what is restored from them.
 
-use testkit::{Exchange, Folder, Program};
+use testkit::{Exchange, Fixture, Folder, Program};
 
 #[actix_web::test]
 async fn restored_corpora_answer_as_before() {
@@ -38,4 +38,16 @@ fn backup_of_a_missing_corpus_is_refused() {
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
     assert!(refused.errors.contains("names a missing file"), "{}", refused.errors);
     assert!(!folder.join("copy").exists());
+}
+
+#[actix_web::test]
+async fn data_of_every_version_are_served() {
+    for fixture in Fixture::all("passwords") {
+        let program = fixture.restored(Program::new(env!("CARGO_BIN_EXE_passwords")));
+        let server = program.serve(&[]);
+        let range = server.get("/range/5BAA6").answer().await.expect(200);
+        assert!(range.text().contains("1E4C9B93F3F0682250B6CF8331B7EE68FD8:"), "{}", range.text());
+        let ntlm = server.get("/range/8846F?mode=ntlm").answer().await;
+        assert_eq!(ntlm.status, 200, "{}", ntlm.text());
+    }
 }
