@@ -22,7 +22,7 @@ return document.getElementById('curl').textContent;
 def look(page, name, width, height, scheme):
     page.look_as(width, height, scheme)
     page.open(f"{base}/")
-    await_that(lambda: page.run("return !document.getElementById('form').hidden"), "the form")
+    await_that(lambda: page.run("return !document.getElementById('send').disabled"), "the form")
     operations = page.run("return [...document.querySelectorAll('#operation option')].map((one) => one.value)")
     assert len(operations) > 25, operations
     for operation in operations:

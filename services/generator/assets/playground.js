@@ -38,25 +38,11 @@ function plain(schema) {
 }
 
 function readOperations() {
-  const order = (contract.tags || []).map((tag) => tag.name);
   for (const [path, methods] of Object.entries(contract.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (operation.operationId) operations.push({ path, method: method.toUpperCase(), ...operation });
     }
   }
-  const rank = (operation) => order.indexOf(operation.tags[0]);
-  operations.sort((one, other) => rank(one) - rank(other));
-}
-
-function showOperations() {
-  const groups = new Map();
-  for (const operation of operations) {
-    const tag = operation.tags[0];
-    if (!groups.has(tag)) groups.set(tag, make('optgroup', { label: tag }));
-    const text = operation.summary || operation.operationId;
-    groups.get(tag).append(make('option', { value: operation.operationId }, text));
-  }
-  byId('operation').replaceChildren(...groups.values());
 }
 
 function current() {
@@ -262,18 +248,17 @@ async function begin() {
     return problem(`The document of the service cannot be read: ${error.message}`);
   }
   readOperations();
-  showOperations();
   const wanted = decodeURIComponent(location.hash.slice(1));
   if (operations.some((operation) => operation.operationId === wanted)) byId('operation').value = wanted;
-  byId('form').hidden = false;
+  byId('send').disabled = false;
   byId('command').hidden = false;
   showOperation();
+  // `input` reaches this listener before that of the form, which needs the fields of the operation.
+  byId('operation').addEventListener('input', showOperation);
+  byId('form').addEventListener('input', showCommand);
+  byId('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
+  byId('copy').addEventListener('click', copy);
+  byId('download').addEventListener('click', download);
 }
 
-// `input` reaches this listener before that of the form, which needs the fields of the operation.
-byId('operation').addEventListener('input', showOperation);
-byId('form').addEventListener('input', showCommand);
-byId('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
-byId('copy').addEventListener('click', copy);
-byId('download').addEventListener('click', download);
 begin();

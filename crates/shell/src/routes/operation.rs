@@ -13,6 +13,8 @@ pub struct Operation {
     pub(super) segments: Vec<Segment>,
     pub(super) methods: Vec<Method>,
     pub(super) id: Option<String>,
+    pub(super) summary: String,
+    pub(super) tag: String,
     pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -27,7 +29,8 @@ impl Operation {
     pub(super) fn new(template: &str, methods: Vec<Method>, id: Option<String>) -> Self {
         let segments = template.split('/').map(Segment::of).collect();
         let template = template.to_owned();
-        Self { template, segments, methods, id, attached: None }
+        let (summary, tag) = Default::default();
+        Self { template, segments, methods, id, summary, tag, attached: None }
     }
 
     /// Attaches a value of the service, such as permissions and costs.
@@ -51,6 +54,16 @@ impl Operation {
     /// Returns the `operationId` of the document.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
+    }
+
+    /// Returns the summary of the document, or an empty text for a page.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// Returns the first tag of the document, or an empty text for a page.
+    pub fn tag(&self) -> &str {
+        &self.tag
     }
 
     /// Returns the attached value, if it is of this type.

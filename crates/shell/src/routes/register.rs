@@ -190,8 +190,7 @@ impl<'a> Routes<'a> {
         }
         let paths = handler.paths();
         for (template, item) in &paths.paths {
-            let (methods, id) = methods_of(item);
-            self.described.operations.push(Operation::new(template, methods, id));
+            self.described.operations.push(described(template, item));
         }
         if self.described.operations.len() == at {
             self.described.operations.push(Operation::new("", Vec::new(), None));
@@ -202,9 +201,10 @@ impl<'a> Routes<'a> {
     }
 }
 
-fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {
+/// Returns the operation of a path. Id, summary and tag are those of its first method.
+fn described(template: &str, item: &PathItem) -> Operation {
     let mut methods = Vec::new();
-    let mut id = None;
+    let mut first = None;
     for (method, operation) in [
         (Method::GET, &item.get),
         (Method::HEAD, &item.head),
@@ -214,7 +214,7 @@ fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {
         (Method::DELETE, &item.delete),
     ] {
         let Some(operation) = operation else { continue };
-        id = id.or_else(|| operation.operation_id.clone());
+        first = first.or(Some(operation));
         if method != Method::HEAD || !methods.contains(&method) {
             methods.push(method.clone());
         }
@@ -222,7 +222,13 @@ fn methods_of(item: &PathItem) -> (Vec<Method>, Option<String>) {
             methods.push(Method::HEAD);
         }
     }
-    (methods, id)
+    let mut described =
+        Operation::new(template, methods, first.and_then(|first| first.operation_id.clone()));
+    if let Some(first) = first {
+        described.summary = first.summary.clone().unwrap_or_default();
+        described.tag = first.tags.iter().flatten().next().cloned().unwrap_or_default();
+    }
+    described
 }
 
 pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {

@@ -1,9 +1,11 @@
 //! The page at `/`, which demonstrates the operations.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, OnceLock};
 
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
+use shell::Operation;
 use shell::pages::{Accent, FixedPage, Page, Site};
 
 const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2Zm2.5 3a1.5 1.5 0 1 0 \
@@ -22,17 +24,32 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
 
 #[derive(Template)]
 #[template(path = "playground.html")]
-struct Playground;
+struct Playground<'a> {
+    /// The documented operations by tag.
+    groups: BTreeMap<&'a str, Vec<Entry<'a>>>,
+}
 
-static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+/// An operation in the list.
+struct Entry<'a> {
+    id: &'a str,
+    summary: &'a str,
+}
+
+/// Serves the page. The operations are the same for every request.
+pub async fn playground(request: HttpRequest) -> HttpResponse {
+    static PAGE: OnceLock<FixedPage> = OnceLock::new();
+    PAGE.get_or_init(|| page(shell::operations(&request).iter())).respond(&request)
+}
+
+fn page<'a>(operations: impl Iterator<Item = &'a Operation>) -> FixedPage {
+    let mut groups = BTreeMap::<_, Vec<_>>::new();
+    for operation in operations {
+        let Some(id) = operation.id() else { continue };
+        groups.entry(operation.tag()).or_default().push(Entry { id, summary: operation.summary() });
+    }
     let page = Page::home("Test data, made and checked")
         .description("Make cards, accounts, numbers, names and texts for tests, and check them.")
         .wide()
         .script("playground.js");
-    SITE.fixed(&page, &Playground)
-});
-
-/// Serves the page.
-pub async fn playground(request: HttpRequest) -> HttpResponse {
-    PAGE.respond(&request)
+    SITE.fixed(&page, &Playground { groups })
 }

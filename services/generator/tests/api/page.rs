@@ -29,3 +29,23 @@ async fn the_page_costs_no_quota() {
     let again = app.server.get("/").header("if-none-match", &tag).answer().await;
     assert_eq!(again.status, 304);
 }
+
+#[actix_web::test]
+async fn the_page_lists_every_operation_before_its_script_runs() {
+    let app = App::start().await;
+    let html = app.get("/").await.expect(200).text().to_owned();
+    let document = app.get("/openapi.json").await.expect(200).json();
+    let mut operations = 0;
+    for operation in document["paths"].as_object().unwrap().values() {
+        for operation in operation.as_object().unwrap().values() {
+            let id = operation["operationId"].as_str().unwrap();
+            let option = format!(
+                "<option value=\"{id}\">{}</option>",
+                operation["summary"].as_str().unwrap()
+            );
+            assert!(html.contains(&option), "{option}");
+            operations += 1;
+        }
+    }
+    assert_eq!(html.matches("<option ").count(), operations);
+}
