@@ -1,9 +1,9 @@
 //! Applies the migrations that are built into the binary.
 
-use diesel::PgConnection;
 use diesel::backend::Backend;
 use diesel::connection::SimpleConnection;
 use diesel::migration::{Migration, MigrationSource};
+use diesel::{Connection, PgConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
@@ -37,13 +37,33 @@ pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
     }
 }
 
-/// Returns the pending versions in the order in which they would be applied.
+/// Returns the pending versions in the order in which they would be applied. On PostgreSQL, the table of
+/// versions, which the library creates to read it, is rolled back.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
-        Db::Pg(conn) => {
-            alone(conn, |conn| Ok(names(&pending_of(conn, sources.iter().map(|s| &s.postgres))?)))
-        }
+        Db::Pg(conn) => alone(conn, |conn| {
+            without_changes(conn, |conn| {
+                Ok(names(&pending_of(conn, sources.iter().map(|s| &s.postgres))?))
+            })
+        }),
+    }
+}
+
+/// Runs work in a transaction that is rolled back.
+fn without_changes<T>(
+    conn: &mut PgConnection,
+    work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
+) -> Result<T, DatabaseError> {
+    let mut done = None;
+    let rolled_back = conn.transaction(|conn| {
+        done = Some(work(conn));
+        Err::<(), _>(diesel::result::Error::RollbackTransaction)
+    });
+    match (done, rolled_back) {
+        (Some(done), _) => done,
+        (None, Err(error)) => Err(error.into()),
+        (None, Ok(())) => Err(DatabaseError::broken("the transaction did not run")),
     }
 }
 

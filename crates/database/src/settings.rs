@@ -136,8 +136,7 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Describes the database for `serve --check`, without creating or migrating it. An empty PostgreSQL database
-    /// gets the table of applied migrations.
+    /// Describes the database for `serve --check`, without creating or migrating it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

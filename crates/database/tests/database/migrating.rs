@@ -51,6 +51,7 @@ fn a_preview_tells_what_a_start_would_do_and_changes_nothing() {
             assert_eq!(fresh, "PostgreSQL; `serve` applies 2 migrations");
             let refused = preview(&settings, &[&NOTES]).unwrap_err().to_string();
             assert!(refused.starts_with("the database lacks 1 migration:"), "{refused}");
+            assert_eq!(tables_on_server(database.url()), 0);
         }
     }
     migrating.open(database.folder(), "notes", &[&NOTES]).unwrap();
@@ -60,6 +61,14 @@ fn a_preview_tells_what_a_start_would_do_and_changes_nothing() {
     }
     assert!(preview(&settings, &[&NOTES]).unwrap().ends_with("its schema is current"));
     assert!(preview(&settings, &[&REMARKS]).is_err());
+}
+
+fn tables_on_server(url: &str) -> i64 {
+    use diesel::prelude::*;
+    let mut server = PgConnection::establish(url).unwrap();
+    let count = "(SELECT count(*) FROM pg_tables WHERE schemaname = 'public')";
+    let count = diesel::dsl::sql::<diesel::sql_types::BigInt>(count);
+    diesel::select(count).get_result(&mut server).unwrap()
 }
 
 #[test]
