@@ -91,7 +91,11 @@ impl Fixture {
         let key = self.key("tester", plan);
         let JobContext { pools, clock, generations, .. } = self.context.clone();
         let state = buckets::open(pools, clock, generations, settings).unwrap();
-        let server = TestServer::start(Buckets::new(state.clone())).await;
+        // Some tests begin a download and read it after other work, which is slow on a busy machine.
+        let server = TestServer::start_with(Buckets::new(state.clone()), |settings| {
+            settings.write_timeout = 3_600;
+        })
+        .await;
         let _kept = (Arc::clone(&self.database), Arc::clone(&self.folder));
         App { server, state, key, _kept }
     }
