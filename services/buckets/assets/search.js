@@ -230,6 +230,7 @@ async function search() {
     const took = Math.round(performance.now() - began);
     await account;
     showPage(parameters, answer, took);
+    await showFacets(parameters, answer.meta.results, running.signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     show("result", false);

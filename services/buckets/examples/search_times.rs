@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use buckets::engine::{EmbeddedIndex, FileIndex, Limits};
+use buckets::engine::{EmbeddedIndex, EngineError, FileIndex, Limits};
 use buckets::model::{Attribute, Expression, FileQuery, Keywords, Matching, Order, Position};
 
 /// An expression without known texts, so every name is read.
@@ -16,6 +16,18 @@ const SLOWEST: &str = r"(\w+[-_ ])+\w+x$";
 /// Searches that run concurrently with another one.
 const MEASURED: [&str; 4] =
     ["rare word", "word + bucket", "common word, first page", "literal: 4,000 hits"];
+
+/// Searches whose files are also counted by bucket and extension.
+const COUNTED: [&str; 8] = [
+    "rare word",
+    "two words",
+    "phrase",
+    "common word, first page",
+    "most common word, first page",
+    "everything, first page",
+    "literal: 450,000 hits",
+    "expression: unselective",
+];
 
 fn words(text: &str) -> Result<FileQuery, Box<dyn std::error::Error>> {
     let matching = Matching::Words(Keywords::parse(text)?);
@@ -90,11 +102,23 @@ fn searches() -> Result<Vec<(&'static str, FileQuery)>, Box<dyn std::error::Erro
     ])
 }
 
+/// Runs a search and returns its total.
+type Run = fn(&EmbeddedIndex, &FileQuery, &Limits) -> Result<u64, EngineError>;
+
+fn search(index: &EmbeddedIndex, query: &FileQuery, limits: &Limits) -> Result<u64, EngineError> {
+    Ok(index.search(query, limits)?.total)
+}
+
+fn facets(index: &EmbeddedIndex, query: &FileQuery, limits: &Limits) -> Result<u64, EngineError> {
+    Ok(index.facets(query, limits)?.total())
+}
+
 /// Median and worst time, and the total.
 fn timed(
     index: &EmbeddedIndex,
     query: &FileQuery,
     rounds: usize,
+    run: Run,
 ) -> Result<(f64, f64, u64), Box<dyn std::error::Error>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut times = Vec::new();
@@ -102,7 +126,7 @@ fn timed(
     for round in 0..rounds + 2 {
         let limits = Limits::until(Instant::now() + Duration::from_secs(120), threads);
         let started = Instant::now();
-        total = index.search(query, &limits)?.total;
+        total = run(index, query, &limits)?;
         if round >= 2 {
             times.push(started.elapsed().as_secs_f64() * 1_000.0);
         }
@@ -131,7 +155,7 @@ fn concurrent(
         });
         let timed = searches().and_then(|searches| {
             for (name, query) in searches.iter().filter(|(name, _)| names.contains(name)) {
-                let (median, worst, total) = timed(index, query, rounds)?;
+                let (median, worst, total) = timed(index, query, rounds, search)?;
                 println!("{name:<36} {total:>10} {median:>9.2} {worst:>9.2}");
             }
             Ok(())
@@ -151,7 +175,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{files} files, opened in {:.0} ms", opened.elapsed().as_secs_f64() * 1_000.0);
     println!("{:<36} {:>10} {:>9} {:>9}", "search", "results", "median ms", "worst ms");
     for (name, query) in searches()? {
-        let (median, worst, total) = timed(&index, &query, rounds)?;
+        let (median, worst, total) = timed(&index, &query, rounds, search)?;
+        println!("{name:<36} {total:>10} {median:>9.2} {worst:>9.2}");
+    }
+    println!("facets:");
+    for (name, query) in searches()?.iter().filter(|(name, _)| COUNTED.contains(name)) {
+        let (median, worst, total) = timed(&index, query, rounds, facets)?;
         println!("{name:<36} {total:>10} {median:>9.2} {worst:>9.2}");
     }
     println!("during an expression that is not narrowed:");

@@ -2,7 +2,7 @@
 
 use shell::Routes;
 
-use crate::handlers::{account, buckets, files, page, stats};
+use crate::handlers::{account, buckets, facets, files, page, stats};
 
 /// Registers every operation.
 pub fn register(routes: &mut Routes<'_>) {
@@ -10,6 +10,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.page("/", actix_web::web::get().to(page::search_page));
     routes.assets(&page::SITE);
     routes.add(files::search_files);
+    routes.add(facets::get_facets);
     routes.add(buckets::list_buckets);
     routes.add(stats::get_stats);
     routes.add(account::get_account);

@@ -41,9 +41,9 @@ pub(super) enum Extent {
 /// The inputs of a search that are not in its request.
 pub(super) struct Prepared {
     pub(super) snapshot: Arc<Snapshot>,
-    package: Package,
+    pub(super) package: Package,
     binding: ScrollBinding,
-    now: i64,
+    pub(super) now: i64,
 }
 
 /// Runs a search within the limits of the caller's package, on the newest snapshot.

@@ -11,6 +11,7 @@ use super::expression_slots::acquire_slot;
 use crate::engine::{EngineError, FileIndex, FileList, Limits};
 use crate::error::Error;
 use crate::metrics;
+use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
@@ -38,6 +39,18 @@ pub async fn list(
     let find =
         |index: &dyn FileIndex, query: &FileQuery, limits: &Limits| index.list(query, limits);
     run(state, snapshot, account, query, find).await
+}
+
+/// Counts the files of a search by bucket and by extension.
+pub async fn count_facets(
+    state: &State,
+    snapshot: &Snapshot,
+    account: &str,
+    query: FileQuery,
+) -> Result<Facets, Error> {
+    let count =
+        |index: &dyn FileIndex, query: &FileQuery, limits: &Limits| index.facets(query, limits);
+    run(state, snapshot, account, query, count).await
 }
 
 /// Runs a search off the worker threads. It stops at its time limit or when the client disconnects.

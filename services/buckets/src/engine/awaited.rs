@@ -7,6 +7,7 @@ use super::generations::Generations;
 use super::index::{FileIndex, FileList, FileWriter, NoFiles};
 use super::journal::IndexSummary;
 use super::limits::Limits;
+use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
 /// Represents a generation until the holder of the write lock creates it. Readers never create it,
@@ -45,6 +46,14 @@ impl FileIndex for AwaitedIndex {
             (_, Some(fault)) => Err(EngineError::Missing(fault.clone())),
             (Some(made), None) => made.list(query, limits),
             (None, None) => Ok(Box::new(NoFiles)),
+        }
+    }
+
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        match (self.made.get(), &self.fault) {
+            (_, Some(fault)) => Err(EngineError::Missing(fault.clone())),
+            (Some(made), None) => made.facets(query, limits),
+            (None, None) => Ok(Facets::default()),
         }
     }
 

@@ -8,6 +8,7 @@ use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
 use super::limits::Limits;
 use super::removal_limit::RemovalLimit;
 use crate::model::Attributes;
+use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
 use crate::model::identity::Identity;
 
@@ -39,6 +40,10 @@ pub trait FileIndex: Send + Sync {
 
     /// Finds the files of a search once, to read them in parts from the same published state.
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError>;
+
+    /// Counts the files of a search by bucket and by extension, from one published state. The order,
+    /// the position and the limit of the query have no effect.
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError>;
 
     /// Returns the state that searches use.
     fn summary(&self) -> Arc<IndexSummary>;

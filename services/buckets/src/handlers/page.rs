@@ -24,6 +24,7 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     .icon(BUCKET)
     .style("search.css", include_bytes!("../../assets/search.css"))
     .script("tools.js", include_bytes!("../../assets/tools.js"))
+    .script("facets.js", include_bytes!("../../assets/facets.js"))
     .script("search.js", include_bytes!("../../assets/search.js"))
 });
 
@@ -73,6 +74,7 @@ pub async fn search_page(state: Data<State>) -> HttpResponse {
         .description("Searches the names of files in open cloud-storage buckets.")
         .wide()
         .script("tools.js")
+        .script("facets.js")
         .script("search.js");
     SITE.respond(&page, &SearchPage { indexed: Indexed::of(&state) })
 }

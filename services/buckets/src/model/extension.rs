@@ -62,6 +62,24 @@ pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     }
 }
 
+/// Returns the shortest extension of a file name, or an empty text if it has none.
+///
+/// ```
+/// use buckets::model::extension::shortest;
+///
+/// assert_eq!(shortest("a.TAR.gz"), "gz");
+/// assert_eq!(shortest("README"), "");
+/// ```
+pub fn shortest(file_name: &str) -> String {
+    let mut shortest = String::new();
+    for_each(file_name, |suffix| {
+        if shortest.is_empty() {
+            suffix.clone_into(&mut shortest);
+        }
+    });
+    shortest
+}
+
 /// Returns true if a file name has the extension. Reference implementation of [`for_each`].
 pub fn has(file_name: &str, extension: &str) -> bool {
     path::fold(file_name).strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))

@@ -5,6 +5,7 @@ pub(crate) mod buckets;
 mod choices;
 pub(crate) mod download;
 mod error;
+pub(crate) mod facets;
 pub(crate) mod files;
 mod lists;
 mod rules;

@@ -401,6 +401,20 @@ impl Pair {
         let found = self.index.search(query, &limits()).unwrap();
         assert_eq!(found, self.model.search(query), "{query:?}");
         self.compare_list(query, &found);
+        self.compare_facets(query);
+    }
+
+    /// Facets count the files of all pages, as searches with the extension as a filter do.
+    fn compare_facets(&self, query: &FileQuery) {
+        let facets = self.index.facets(query, &limits()).unwrap();
+        assert_eq!(facets, self.model.facets(query), "{query:?}");
+        if query.extensions.is_empty() {
+            for (extension, files) in facets.extensions {
+                let extensions = vec![extension];
+                let narrowed = FileQuery { extensions, limit: 0, ..query.clone() };
+                assert_eq!(self.model.search(&narrowed).total, files, "{narrowed:?}");
+            }
+        }
     }
 
     /// A list that is read in parts has the files of the page.

@@ -12,7 +12,7 @@ use buckets::engine::{
     EmbeddedIndex, EngineError, FileIndex, FileList, FileWriter, Generations, HeldLock,
     IndexSummary, Limits, Mode, NamedBucket, NewFile, WriteLock,
 };
-use buckets::model::{Attributes, Expression, FileQuery, Found, Matching};
+use buckets::model::{Attributes, Expression, Facets, FileQuery, Found, Matching};
 use buckets::store::load_runs;
 use diesel::connection::SimpleConnection;
 use parking_lot::Mutex;
@@ -34,6 +34,10 @@ impl FileIndex for Fake {
         let found = (self.0)(limits)?;
         assert_eq!(found.total, 0, "this engine has no list");
         Err(EngineError::Broken("a test".to_owned()))
+    }
+
+    fn facets(&self, _: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        (self.0)(limits).map(|_| Facets::default())
     }
 
     fn summary(&self) -> Arc<IndexSummary> {
@@ -143,6 +147,10 @@ impl FileIndex for Uncountable {
         self.inner.list(query, limits)
     }
 
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        self.inner.facets(query, limits)
+    }
+
     fn summary(&self) -> Arc<IndexSummary> {
         self.inner.summary()
     }
@@ -216,6 +224,10 @@ impl FileIndex for HeldUp {
 
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
         self.inner.list(query, limits)
+    }
+
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        self.inner.facets(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {
@@ -292,6 +304,10 @@ impl FileIndex for Ahead {
 
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
         self.0.list(query, limits)
+    }
+
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        self.0.facets(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -13,6 +13,7 @@ mod crash;
 mod downloads;
 mod errors;
 mod expressions;
+mod facets;
 mod failures;
 mod files;
 mod formats;

@@ -11,12 +11,14 @@ async fn all_metrics_are_exported() {
     for query in ["", "keywords=a-b", "keywords=-a", "keywords=a&regexp=1", "keywords=_"] {
         assert_eq!(app.get(&format!("/api/v2/files?{query}")).await.0, 200);
     }
+    assert_eq!(app.get("/api/v2/files/facets").await.0, 200);
     assert_eq!(app.get("/api/v2/buckets").await.0, 200);
     app.refresh();
     let url = app.server.admin_url("/metrics");
     let text = app.server.client().get(url).send().await.unwrap().text().await.unwrap();
     for name in [
         "buckets_search_results_count{operation=\"searchFiles\"} ",
+        "buckets_search_results_count{operation=\"getFacets\"} ",
         "buckets_search_results_count{operation=\"listBuckets\"} ",
         "buckets_regexp_running ",
         "buckets_regexp_waiting ",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use buckets::engine::{BucketLoss, Mode, NewFile, PublishCounts, RemovalLimit};
 use buckets::model::path::file_name;
 use buckets::model::{
-    Attributes, FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words,
+    Attributes, Facets, FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words,
 };
 
 /// An index as a list.
@@ -134,6 +134,18 @@ impl Naive {
             *counts.entry(file.bucket).or_default() += 1;
         }
         counts
+    }
+
+    pub fn facets(&self, query: &FileQuery) -> Facets {
+        let mut facets = Facets::default();
+        for (_, file) in self.files.iter().filter(|(_, file)| matches(query, file)) {
+            *facets.buckets.entry(file.bucket).or_default() += 1;
+            let shortest = extension::shortest(file_name(&file.path));
+            if !shortest.is_empty() {
+                *facets.extensions.entry(shortest).or_default() += 1;
+            }
+        }
+        facets
     }
 
     pub fn search(&self, query: &FileQuery) -> Found {

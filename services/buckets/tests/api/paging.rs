@@ -9,7 +9,7 @@ use buckets::engine::{
     NamedBucket, NewFile, each_row,
 };
 use buckets::jobs;
-use buckets::model::{Attributes, FileQuery, Found};
+use buckets::model::{Attributes, Facets, FileQuery, Found};
 use rstest::rstest;
 
 use crate::app::{Fixture, line};
@@ -27,6 +27,10 @@ impl FileIndex for Short<'_> {
 
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
         self.0.list(query, limits)
+    }
+
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        self.0.facets(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -10,7 +10,7 @@ use buckets::jobs::{
     self, CheckpointPolicy, JobContext, JobError, LoadOptions, Report, Session, export, load,
     rebuild, remove, status, verify,
 };
-use buckets::model::{FileQuery, Found};
+use buckets::model::{Facets, FileQuery, Found};
 
 use crate::app::{Fixture, line, samples};
 use crate::program::{Program, holds, text};
@@ -232,6 +232,10 @@ impl FileIndex for UnsoundIndex {
 
     fn list(&self, query: &FileQuery, limits: &Limits) -> Result<Box<dyn FileList>, EngineError> {
         self.0.list(query, limits)
+    }
+
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        self.0.facets(query, limits)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

@@ -8,11 +8,12 @@ use super::error::ClusterError;
 use super::generation::Generation;
 use super::list::ClusterList;
 use super::view::View;
-use super::{journal, search, verify, writer};
+use super::{facets, journal, search, verify, writer};
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileIndex, FileList, FileWriter};
 use crate::engine::journal::IndexSummary;
 use crate::engine::limits::Limits;
+use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
 /// Maximum number of attempts if rows are deleted during a search.
@@ -89,6 +90,12 @@ impl FileIndex for ClusterIndex {
         let generation = Arc::clone(&self.generation);
         let purges = view.record.purges;
         Ok(Box::new(ClusterList { generation, purges, total, keys, read: 0 }))
+    }
+
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        let count =
+            |view: &View, newest| facets::facets(&self.generation, view, query, limits, newest);
+        self.of_one_state(limits, count).map(|(facets, _)| facets)
     }
 
     fn summary(&self) -> Arc<IndexSummary> {

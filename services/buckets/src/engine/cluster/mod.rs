@@ -12,6 +12,7 @@
 mod client;
 mod connection;
 mod error;
+mod facets;
 mod features;
 mod filter;
 mod generation;

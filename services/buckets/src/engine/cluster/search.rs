@@ -87,7 +87,32 @@ pub(super) fn rows_of(
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-fn execute(index: &Generation, statement: &str, limits: &Limits) -> Result<Vec<u8>, ClusterError> {
+/// Returns the condition for the files of a search, or `None` if it names no bucket.
+pub(super) fn condition(
+    index: &Generation,
+    view: &View,
+    query: &FileQuery,
+    newest: bool,
+) -> Result<Option<String>, EngineError> {
+    if query.buckets.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(None);
+    }
+    let mut conditions = match newest {
+        true => view.record.visible_while_newest(&index.tables),
+        false => vec![view.record.visible(&index.tables)],
+    };
+    conditions.extend(filter::conditions(query, index.layout)?);
+    if conditions.is_empty() {
+        conditions.push("1".to_owned());
+    }
+    Ok(Some(conditions.join(" AND ")))
+}
+
+pub(super) fn execute(
+    index: &Generation,
+    statement: &str,
+    limits: &Limits,
+) -> Result<Vec<u8>, ClusterError> {
     let base = &index.client.target.base;
     index.client.execute_within(base, &format!("{statement} FORMAT RowBinary"), limits)
 }
@@ -115,18 +140,7 @@ impl<'a> Search<'a> {
         limits: &'a Limits,
         newest: bool,
     ) -> Result<Option<(Self, u64)>, EngineError> {
-        if query.buckets.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(None);
-        }
-        let mut conditions = match newest {
-            true => view.record.visible_while_newest(&index.tables),
-            false => vec![view.record.visible(&index.tables)],
-        };
-        conditions.extend(filter::conditions(query, index.layout)?);
-        if conditions.is_empty() {
-            conditions.push("1".to_owned());
-        }
-        let condition = conditions.join(" AND ");
+        let Some(condition) = condition(index, view, query, newest)? else { return Ok(None) };
         let search = Self { index, query, limits, condition };
         let total = search.total(view)?;
         Ok(Some((search, total)))

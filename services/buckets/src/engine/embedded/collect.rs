@@ -92,9 +92,38 @@ pub(super) struct CountCollector;
 /// The counter for one segment.
 pub(super) struct CountPart {
     buckets: Arc<dyn ColumnValues<u64>>,
-    /// The current bucket and its count. Files of a bucket are mostly adjacent.
+    counts: BucketCounter,
+}
+
+/// Counts files by bucket. Files of a bucket are mostly adjacent.
+#[derive(Default)]
+pub(super) struct BucketCounter {
+    /// The current bucket and its count.
     current: (u64, u64),
     counts: Counts,
+}
+
+impl BucketCounter {
+    pub(super) fn add(&mut self, bucket: u64) {
+        if bucket == self.current.0 {
+            self.current.1 += 1;
+        } else {
+            self.flush();
+            self.current = (bucket, 1);
+        }
+    }
+
+    fn flush(&mut self) {
+        let (bucket, count) = self.current;
+        if count > 0 {
+            *self.counts.entry(bucket).or_default() += count;
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Counts {
+        self.flush();
+        self.counts
+    }
 }
 
 impl Collector for CountCollector {
@@ -103,7 +132,7 @@ impl Collector for CountCollector {
 
     fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<CountPart> {
         let buckets = reader.fast_fields().column_first_or_default(BUCKET)?;
-        Ok(CountPart { buckets, current: (0, 0), counts: Counts::new() })
+        Ok(CountPart { buckets, counts: BucketCounter::default() })
     }
 
     fn requires_scoring(&self) -> bool {
@@ -119,30 +148,14 @@ impl Collector for CountCollector {
     }
 }
 
-impl CountPart {
-    fn flush(&mut self) {
-        let (bucket, count) = self.current;
-        if count > 0 {
-            *self.counts.entry(bucket).or_default() += count;
-        }
-    }
-}
-
 impl SegmentCollector for CountPart {
     type Fruit = Counts;
 
     fn collect(&mut self, document: DocId, _: Score) {
-        let bucket = self.buckets.get_val(document);
-        if bucket == self.current.0 {
-            self.current.1 += 1;
-        } else {
-            self.flush();
-            self.current = (bucket, 1);
-        }
+        self.counts.add(self.buckets.get_val(document));
     }
 
-    fn harvest(mut self) -> Counts {
-        self.flush();
-        self.counts
+    fn harvest(self) -> Counts {
+        self.counts.finish()
     }
 }

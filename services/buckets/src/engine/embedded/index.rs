@@ -14,11 +14,12 @@ use super::lock::FolderLock;
 use super::schema::{self, COLUMN, Fields, NAME_TRIGRAMS, TOKENIZER, WORDS, WordTokenizer};
 use super::trigrams::TrigramTokenizer;
 use super::view::{self, Reach, View};
-use super::{page, verify, writer};
+use super::{facets, page, verify, writer};
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileIndex, FileList, FileWriter};
 use crate::engine::journal::IndexSummary;
 use crate::engine::limits::Limits;
+use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
 /// The index of one generation.
@@ -97,6 +98,11 @@ impl FileIndex for EmbeddedIndex {
         Ok(Box::new(EmbeddedList::of(self.view(), query, limits)?))
     }
 
+    fn facets(&self, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
+        limits.check()?;
+        facets::facets(&self.view(), query, limits)
+    }
+
     fn summary(&self) -> Arc<IndexSummary> {
         Arc::clone(&self.view().summary)
     }
@@ -128,6 +134,7 @@ mod tests {
     use tantivy::Term;
     use tantivy::schema::SchemaBuilder;
 
+    use super::super::schema::SHORTEST_EXTENSION;
     use super::*;
     use crate::engine::index::NewFile;
     use crate::engine::journal::{Mode, NamedBucket};
@@ -207,10 +214,11 @@ mod tests {
     }
 
     #[test]
-    fn index_without_trigrams_is_supported() {
+    fn index_without_later_fields_is_supported() {
         let folder = tempfile::tempdir().unwrap();
         let mut older = SchemaBuilder::new();
-        for (_, entry) in schema::schema().fields().filter(|(_, e)| e.name() != NAME_TRIGRAMS) {
+        let later = [NAME_TRIGRAMS, SHORTEST_EXTENSION];
+        for (_, entry) in schema::schema().fields().filter(|(_, e)| !later.contains(&e.name())) {
             older.add_field(entry.clone());
         }
         std::fs::create_dir_all(folder.path().join(WORDS)).unwrap();
@@ -220,6 +228,9 @@ mod tests {
         assert!(index.fields.name_trigrams.is_none());
         publish(&index, &[(1, "a/backup.sql"), (1, "b")]);
         assert_eq!((total(&index, "backup"), total(&index, r".*\.sql")), (1, 1));
+        let facets = index.facets(&FileQuery::default(), &Limits::none()).unwrap();
+        assert_eq!(facets.total(), 2);
+        assert_eq!(facets.extensions.into_iter().collect::<Vec<_>>(), [("sql".to_owned(), 1)]);
     }
 
     #[test]
@@ -237,5 +248,24 @@ mod tests {
         index.refresh().unwrap();
         assert_eq!((files("qzx"), files("\0qz"), files(".tx")), (0, 0, 1));
         assert_eq!((total(&index, "qzx"), total(&index, "txt")), (0, 1));
+    }
+
+    #[test]
+    fn removal_erases_extensions() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+        publish(&index, &[(1, "a.qzxsecret"), (2, "b.txt")]);
+        let extensions = || {
+            let view = index.view();
+            let columns = view
+                .segments
+                .iter()
+                .flat_map(|segment| segment.reader.fast_fields().str(SHORTEST_EXTENSION).unwrap());
+            columns.map(|column| column.num_terms()).sum::<usize>()
+        };
+        assert_eq!(extensions(), 2);
+        index.writer(64).unwrap().remove(1, 1, None, None).unwrap();
+        index.refresh().unwrap();
+        assert_eq!(extensions(), 1);
     }
 }

@@ -1,12 +1,14 @@
 //! The embedded engine: an inverted index for words and filters, a flat column for paths.
 
 mod blocks;
+mod chooser;
 mod collect;
 mod column;
 mod copy;
 mod core;
 mod deletes;
 mod directories;
+mod facets;
 mod hits;
 mod index;
 mod index_directory;

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use tantivy::Term;
+use tantivy::collector::Collector;
 use tantivy::query::{EnableScoring, Query};
 
+use super::chooser::Only;
 use super::collect::BitCollector;
 use super::core::{is_impossible, of_rows};
 use super::judge::Judge;
-use super::page_collector::{Only, PageCollector};
+use super::page_collector::PageCollector;
 use super::top_k::{TopK, unranked};
 use super::trigrams::{self, Narrowed};
 use super::view::View;
@@ -46,17 +48,49 @@ pub(super) fn find(
     if query.buckets.as_ref().is_some_and(Vec::is_empty) {
         return Ok(FoundIds::default());
     }
-    if let Matching::Expression(expression) = &query.matching {
-        return by_expression(view, query, expression, limits);
-    }
-    if is_everything(query) && query.order == Order::Index {
+    let by_expression = matches!(query.matching, Matching::Expression(_));
+    if !by_expression && is_everything(query) && query.order == Order::Index {
         if view.knows_visible() {
             limits.note_known_total();
         }
         let (bitmap, count) = view.visible(limits)?;
         return Ok(page_of(query, (bitmap, *count)));
     }
-    collected(view, query, limits, &*query::compile(view, query, None, limits), Only::All)
+    match candidates(view, query, limits)? {
+        Candidates::None => Ok(FoundIds::default()),
+        Candidates::Rows(hits) if query.order == Order::Index => {
+            Ok(page_of(query, (&hits, hits.count())))
+        }
+        Candidates::Rows(hits) => {
+            collected(view, query, limits, &*view.visible_query(), Only::Rows(Arc::new(hits)))
+        }
+        Candidates::Query(compiled, only) => collected(view, query, limits, &*compiled, only),
+    }
+}
+
+/// The documents of a search, apart from its intervals.
+pub(super) enum Candidates {
+    /// No document.
+    None,
+    /// These rows.
+    Rows(Bitmap),
+    /// The documents of a query, with a restriction.
+    Query(Box<dyn Query>, Only),
+}
+
+/// Finds the documents of a search in the cheapest way.
+pub(super) fn candidates(
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+) -> Result<Candidates, EngineError> {
+    if query.buckets.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Candidates::None);
+    }
+    if let Matching::Expression(expression) = &query.matching {
+        return by_expression(view, query, expression, limits);
+    }
+    Ok(Candidates::Query(query::compile(view, query, None, limits), Only::All))
 }
 
 /// Uses trigrams or directories if they narrow the search, and reads all names otherwise.
@@ -65,10 +99,10 @@ fn by_expression(
     query: &FileQuery,
     expression: &Arc<Expression>,
     limits: &Limits,
-) -> Result<FoundIds, EngineError> {
+) -> Result<Candidates, EngineError> {
     let hir = of_rows(expression.hir());
     if is_impossible(&hir) {
-        return Ok(FoundIds::default());
+        return Ok(Candidates::None);
     }
     let judge = Arc::new(Judge::new(expression, &hir, query.full_path, &view.column));
     let narrowed = if query.full_path { None } else { trigrams::narrowed(view, &hir)? };
@@ -76,7 +110,7 @@ fn by_expression(
         let compiled = query::compile(view, query, Some(also), limits);
         let word = judge.word().map(|word| Term::from_field_text(view.fields.name_words, word));
         let only = if decides { Only::All } else { Only::Judged(judge, word) };
-        return collected(view, query, limits, &*compiled, only);
+        return Ok(Candidates::Query(compiled, only));
     }
     let mut allowed = allowed(view, query, limits)?;
     if query.full_path
@@ -84,11 +118,7 @@ fn by_expression(
     {
         allowed.intersect(&rows);
     }
-    let hits = scan::matching_rows(&judge, &allowed, limits)?;
-    match query.order {
-        Order::Index => Ok(page_of(query, (&hits, hits.count()))),
-        _ => collected(view, query, limits, &*view.visible_query(), Only::Rows(Arc::new(hits))),
-    }
+    scan::matching_rows(&judge, &allowed, limits).map(Candidates::Rows)
 }
 
 /// Returns true if every file passes, apart from an expression.
@@ -123,6 +153,23 @@ fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     FoundIds { total, ids, next }
 }
 
+/// Runs a query. Searches that judge names use threads of their own.
+pub(super) fn run<C: Collector>(
+    view: &View,
+    compiled: &dyn Query,
+    collector: &C,
+    judged: bool,
+    limits: &Limits,
+) -> Result<C::Fruit, EngineError> {
+    if !judged {
+        return view.gather(compiled, collector, limits);
+    }
+    let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
+    let found = view.searcher.search_with_executor(compiled, collector, &view.judges, unscored);
+    limits.check()?;
+    Ok(found?)
+}
+
 fn collected(
     view: &View,
     query: &FileQuery,
@@ -140,13 +187,7 @@ fn collected(
     let gathered: Result<(u64, TopK), EngineError> = match single_word::only_word(view, query, keep)
     {
         Some(word) => single_word::places(view, query, &word, &collector),
-        None if judged => {
-            let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
-            let found =
-                view.searcher.search_with_executor(compiled, &collector, &view.judges, unscored);
-            found.map_err(EngineError::from)
-        }
-        None => view.gather(compiled, &collector, limits),
+        None => run(view, compiled, &collector, judged, limits),
     };
     // A stopped search has an incomplete result or an error.
     limits.check()?;

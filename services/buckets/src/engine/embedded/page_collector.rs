@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::postings::SegmentPostings;
 use tantivy::query::Weight;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, Term};
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader};
 
 use super::blocks::{check, each_block};
-use super::judge::{Judge, Judging};
+use super::chooser::{Chooser, Only};
 use super::segment::Segment;
 use super::top_k::{TopK, rank, ranked};
 use super::values::Values;
-use crate::engine::bitmap::Bitmap;
 use crate::engine::limits::Limits;
-use crate::model::Attributes;
-use crate::model::file_query::{Between, FileQuery, Order, Position};
+use crate::model::file_query::{FileQuery, Order, Position};
 
 /// Collects the total and the places of a page.
 pub(super) struct PageCollector<'a> {
@@ -25,17 +21,6 @@ pub(super) struct PageCollector<'a> {
     pub(super) limits: &'a Limits,
     pub(super) keep: usize,
     only: Only,
-}
-
-/// Restricts the documents that a query finds.
-#[derive(Clone)]
-pub(super) enum Only {
-    /// All documents.
-    All,
-    /// Documents with these rows.
-    Rows(Arc<Bitmap>),
-    /// Documents that match an expression. Documents with the term are known to match.
-    Judged(Arc<Judge>, Option<Term>),
 }
 
 impl<'a> PageCollector<'a> {
@@ -56,12 +41,10 @@ pub(super) struct PagePart {
     /// Documents before this one only need counting, because they follow the page.
     beyond: DocId,
     values: Values,
-    intervals: Attributes<Between>,
+    chooser: Chooser,
     order: Order,
     descending: bool,
     after: Option<(i64, u64)>,
-    rows: Option<Arc<Bitmap>>,
-    judging: Option<Judging>,
     total: u64,
     best: TopK,
 }
@@ -84,26 +67,16 @@ impl Collector for PageCollector<'_> {
         let intervals = query.intervals;
         let countable =
             query.order == Order::Index && intervals.are_open() && matches!(self.only, Only::All);
-        let (rows, judging) = match &self.only {
-            Only::All => (None, None),
-            Only::Rows(rows) => (Some(Arc::clone(rows)), None),
-            Only::Judged(judge, word) => {
-                let sure = word.as_ref().map(|word| postings(reader, word)).transpose()?.flatten();
-                (None, Some(Judging::new(judge, sure, self.limits)))
-            }
-        };
         Ok(PagePart {
             segment: self.segments.get(segment as usize).filter(|_| countable).cloned(),
             beyond: 0,
             values: Values::open(reader, |attribute| {
                 query.order == Order::By(attribute) || !intervals[attribute].is_open()
             })?,
-            intervals,
+            chooser: Chooser::open(reader, query, &self.only, self.limits)?,
             order: query.order,
             descending: query.descending,
             after,
-            rows,
-            judging,
             total: 0,
             best: TopK::new(self.keep),
         })
@@ -135,29 +108,7 @@ impl Collector for PageCollector<'_> {
     }
 }
 
-fn postings(reader: &SegmentReader, word: &Term) -> tantivy::Result<Option<SegmentPostings>> {
-    let index = reader.inverted_index(word.field())?;
-    Ok(index.read_postings(word, IndexRecordOption::Basic)?)
-}
-
 impl PagePart {
-    /// Decides which documents of a block count.
-    fn choose(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
-        if !self.intervals.are_open() {
-            for (wanted, &document) in wanted.iter_mut().zip(documents) {
-                *wanted = self.values.pass(&self.intervals, document);
-            }
-        }
-        if let Some(rows) = &self.rows {
-            for (wanted, &id) in wanted.iter_mut().zip(ids) {
-                *wanted = *wanted && rows.contains(id - 1);
-            }
-        }
-        if let Some(judging) = &mut self.judging {
-            judging.retain(documents, ids, wanted);
-        }
-    }
-
     fn take(&mut self, document: DocId, id: u64) {
         self.total += 1;
         let column = match self.order {
@@ -188,7 +139,7 @@ impl SegmentCollector for PagePart {
         self.values.ids.get_vals(documents, ids);
         let mut wanted = [true; COLLECT_BLOCK_BUFFER_LEN];
         let wanted = &mut wanted[..documents.len()];
-        self.choose(documents, ids, wanted);
+        self.chooser.choose(&self.values, documents, ids, wanted);
         for ((&document, &id), &wanted) in documents.iter().zip(&*ids).zip(&*wanted) {
             if wanted {
                 self.take(document, id);

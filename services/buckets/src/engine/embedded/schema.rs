@@ -16,6 +16,8 @@ pub(super) const COLUMN: &str = "column";
 pub(super) const TOKENIZER: &str = "words";
 /// Trigram field of names, and its tokenizer.
 pub(super) const NAME_TRIGRAMS: &str = "name_trigrams";
+/// Fast field of the shortest extensions.
+pub(super) const SHORTEST_EXTENSION: &str = "shortest_extension";
 /// Fast field of file ids.
 pub(super) const ID: &str = "id";
 /// Fast field of bucket ids.
@@ -37,6 +39,9 @@ pub(super) struct Fields {
     pub(super) attributes: Attributes<Field>,
     /// `None` in indexes of version 0.1. A rebuild adds it.
     pub(super) name_trigrams: Option<Field>,
+    /// Every file has a value, which is empty without an extension. `None` in older indexes. A
+    /// rebuild adds it.
+    pub(super) shortest_extension: Option<Field>,
 }
 
 impl Fields {
@@ -52,6 +57,7 @@ impl Fields {
             id: schema.get_field(ID)?,
             attributes: Attributes::try_from_fn(|one| schema.get_field(one.column()))?,
             name_trigrams: schema.get_field(NAME_TRIGRAMS).ok(),
+            shortest_extension: schema.get_field(SHORTEST_EXTENSION).ok(),
         })
     }
 }
@@ -81,6 +87,7 @@ pub(super) fn schema() -> Schema {
         builder.add_i64_field(attribute.column(), FAST);
     }
     builder.add_text_field(NAME_TRIGRAMS, text(NAME_TRIGRAMS, IndexRecordOption::Basic));
+    builder.add_text_field(SHORTEST_EXTENSION, TextOptions::default().set_fast("raw"));
     builder.build()
 }
 

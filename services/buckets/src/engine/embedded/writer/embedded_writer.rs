@@ -85,6 +85,9 @@ impl EmbeddedWriter {
         if let Some(trigrams) = fields.name_trigrams {
             document.add_text(trigrams, name);
         }
+        if let Some(shortest) = fields.shortest_extension {
+            document.add_text(shortest, extension::shortest(name));
+        }
         extension::for_each(name, |suffix| document.add_text(fields.extension, suffix));
         document.add_u64(fields.bucket, file.bucket);
         document.add_u64(fields.kind, file.kind);

@@ -1,0 +1,41 @@
+//! Counts the files of a search by bucket and by extension.
+
+use super::generation::Generation;
+use super::rows::Rows;
+use super::search::{condition, execute};
+use super::view::View;
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
+use crate::model::facets::Facets;
+use crate::model::file_query::FileQuery;
+
+/// Counts the files of a search in one state. `newest` is true while no other state can have begun.
+pub(super) fn facets(
+    index: &Generation,
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+    newest: bool,
+) -> Result<Facets, EngineError> {
+    let mut facets = Facets::default();
+    let Some(condition) = condition(index, view, query, newest)? else { return Ok(facets) };
+    let files = &index.tables.all_files;
+    let by_bucket =
+        format!("SELECT bucket, count() FROM {files} WHERE {condition} GROUP BY bucket");
+    let answer = execute(index, &by_bucket, limits)?;
+    let mut rows = Rows::of(&answer);
+    while !rows.is_at_end() {
+        facets.buckets.insert(rows.u64()?, rows.u64()?);
+    }
+    // Extensions are stored in ascending order of their lengths.
+    let by_extension = format!(
+        "SELECT extensions[1] AS shortest, count() FROM {files} \
+         WHERE {condition} AND notEmpty(extensions) GROUP BY shortest"
+    );
+    let answer = execute(index, &by_extension, limits)?;
+    let mut rows = Rows::of(&answer);
+    while !rows.is_at_end() {
+        facets.extensions.insert(rows.text()?, rows.u64()?);
+    }
+    Ok(facets)
+}

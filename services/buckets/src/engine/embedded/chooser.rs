@@ -1,0 +1,84 @@
+//! Decides which documents of a query count.
+
+use std::sync::Arc;
+
+use tantivy::postings::SegmentPostings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, SegmentReader, Term};
+
+use super::judge::{Judge, Judging};
+use super::values::Values;
+use crate::engine::bitmap::Bitmap;
+use crate::engine::limits::Limits;
+use crate::model::Attributes;
+use crate::model::file_query::{Between, FileQuery};
+
+/// Restricts the documents that a query finds.
+#[derive(Clone)]
+pub(super) enum Only {
+    /// All documents.
+    All,
+    /// Documents with these rows.
+    Rows(Arc<Bitmap>),
+    /// Documents that match an expression. Documents with the term are known to match.
+    Judged(Arc<Judge>, Option<Term>),
+}
+
+/// Chooses documents of one segment by intervals, rows and expressions.
+pub(super) struct Chooser {
+    intervals: Attributes<Between>,
+    rows: Option<Arc<Bitmap>>,
+    judging: Option<Judging>,
+}
+
+impl Chooser {
+    pub(super) fn open(
+        reader: &SegmentReader,
+        query: &FileQuery,
+        only: &Only,
+        limits: &Limits,
+    ) -> tantivy::Result<Self> {
+        let (rows, judging) = match only {
+            Only::All => (None, None),
+            Only::Rows(rows) => (Some(Arc::clone(rows)), None),
+            Only::Judged(judge, word) => {
+                let sure = word.as_ref().map(|word| postings(reader, word)).transpose()?.flatten();
+                (None, Some(Judging::new(judge, sure, limits)))
+            }
+        };
+        Ok(Self { intervals: query.intervals, rows, judging })
+    }
+
+    /// Returns true if every document counts.
+    pub(super) fn takes_all(&self) -> bool {
+        self.intervals.are_open() && self.rows.is_none() && self.judging.is_none()
+    }
+
+    /// Sets `wanted` to false for the documents of a block that do not count.
+    pub(super) fn choose(
+        &mut self,
+        values: &Values,
+        documents: &[DocId],
+        ids: &[u64],
+        wanted: &mut [bool],
+    ) {
+        if !self.intervals.are_open() {
+            for (wanted, &document) in wanted.iter_mut().zip(documents) {
+                *wanted = values.pass(&self.intervals, document);
+            }
+        }
+        if let Some(rows) = &self.rows {
+            for (wanted, &id) in wanted.iter_mut().zip(ids) {
+                *wanted = *wanted && rows.contains(id - 1);
+            }
+        }
+        if let Some(judging) = &mut self.judging {
+            judging.retain(documents, ids, wanted);
+        }
+    }
+}
+
+fn postings(reader: &SegmentReader, word: &Term) -> tantivy::Result<Option<SegmentPostings>> {
+    let index = reader.inverted_index(word.field())?;
+    Ok(index.read_postings(word, IndexRecordOption::Basic)?)
+}

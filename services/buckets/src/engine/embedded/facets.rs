@@ -1,0 +1,208 @@
+//! Counts the files of a search by bucket and by extension.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::columnar::{ColumnValues, StrColumn};
+use tantivy::query::Weight;
+use tantivy::{
+    COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, TantivyError,
+};
+
+use super::blocks::{check, each_block};
+use super::chooser::{Chooser, Only};
+use super::collect::{BucketCounter, Counts};
+use super::column::PathColumn;
+use super::page::{Candidates, candidates, run};
+use super::schema::{BUCKET, SHORTEST_EXTENSION};
+use super::values::Values;
+use super::view::View;
+use crate::engine::error::EngineError;
+use crate::engine::limits::Limits;
+use crate::model::extension::shortest;
+use crate::model::facets::Facets;
+use crate::model::file_query::FileQuery;
+use crate::model::path::file_name;
+
+/// Counts the files of a search.
+pub(super) fn facets(
+    view: &View,
+    query: &FileQuery,
+    limits: &Limits,
+) -> Result<Facets, EngineError> {
+    let (compiled, only) = match candidates(view, query, limits)? {
+        Candidates::None => return Ok(Facets::default()),
+        Candidates::Rows(rows) => (view.visible_query(), Only::Rows(Arc::new(rows))),
+        Candidates::Query(compiled, only) => (compiled, only),
+    };
+    let judged = matches!(only, Only::Judged(..));
+    let collector = FacetCollector { column: &view.column, query, limits, only };
+    run(view, &*compiled, &collector, judged, limits)
+}
+
+struct FacetCollector<'a> {
+    column: &'a PathColumn,
+    query: &'a FileQuery,
+    limits: &'a Limits,
+    only: Only,
+}
+
+/// The counters for one segment.
+struct FacetPart {
+    chooser: Chooser,
+    values: Values,
+    buckets: Arc<dyn ColumnValues<u64>>,
+    by_bucket: BucketCounter,
+    by_extension: ExtensionCounter,
+}
+
+enum ExtensionCounter {
+    /// Counts the numbers of the extensions in the segment.
+    Numbers { extensions: StrColumn, counts: Vec<u32> },
+    /// Reads the names of the files, in indexes without the field.
+    Names { column: PathColumn, counts: BTreeMap<String, u64> },
+}
+
+impl Collector for FacetCollector<'_> {
+    type Fruit = Facets;
+    type Child = FacetPart;
+
+    fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<FacetPart> {
+        check(self.limits)?;
+        let by_extension = match reader.fast_fields().str(SHORTEST_EXTENSION)? {
+            Some(extensions) => {
+                let counts = vec![0; extensions.num_terms()];
+                ExtensionCounter::Numbers { extensions, counts }
+            }
+            None => {
+                ExtensionCounter::Names { column: self.column.clone(), counts: BTreeMap::new() }
+            }
+        };
+        let intervals = &self.query.intervals;
+        Ok(FacetPart {
+            chooser: Chooser::open(reader, self.query, &self.only, self.limits)?,
+            values: Values::open(reader, |attribute| !intervals[attribute].is_open())?,
+            buckets: reader.fast_fields().column_first_or_default(BUCKET)?,
+            by_bucket: BucketCounter::default(),
+            by_extension,
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        false
+    }
+
+    fn collect_segment(
+        &self,
+        weight: &dyn Weight,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<(Counts, ExtensionCounter)> {
+        let mut part = self.for_segment(segment, reader)?;
+        each_block(weight, reader, self.limits, |documents| part.collect_block(documents))?;
+        Ok(part.harvest())
+    }
+
+    fn merge_fruits(&self, parts: Vec<(Counts, ExtensionCounter)>) -> tantivy::Result<Facets> {
+        let distinct = parts.iter().map(|(buckets, extensions)| buckets.len() + extensions.len());
+        // Waits for the memory that a page with this number of rows takes.
+        self.limits
+            .wait_for_memory(distinct.sum(), 0)
+            .map_err(|_| TantivyError::SystemError("stopped".to_owned()))?;
+        let mut facets = Facets::default();
+        for (buckets, extensions) in parts {
+            check(self.limits)?;
+            for (bucket, count) in buckets {
+                *facets.buckets.entry(bucket).or_default() += count;
+            }
+            extensions.add_to(&mut facets.extensions)?;
+        }
+        facets.extensions.remove("");
+        Ok(facets)
+    }
+}
+
+impl ExtensionCounter {
+    /// Returns the number of different extensions.
+    fn len(&self) -> usize {
+        match self {
+            Self::Numbers { counts, .. } => counts.iter().filter(|count| **count > 0).count(),
+            Self::Names { counts, .. } => counts.len(),
+        }
+    }
+
+    fn count(&mut self, documents: &[DocId], ids: &[u64]) {
+        match self {
+            Self::Numbers { extensions, counts } => {
+                let mut numbers = [None; COLLECT_BLOCK_BUFFER_LEN];
+                let numbers = &mut numbers[..documents.len()];
+                extensions.ords().first_vals(documents, numbers);
+                for number in numbers.iter().flatten() {
+                    counts[*number as usize] += 1;
+                }
+            }
+            Self::Names { column, counts } => {
+                for id in ids {
+                    let path = String::from_utf8_lossy(column.path(id - 1));
+                    *counts.entry(shortest(file_name(&path))).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    fn add_to(self, all: &mut BTreeMap<String, u64>) -> tantivy::Result<()> {
+        let (extensions, counts) = match self {
+            Self::Numbers { extensions, counts } => (extensions, counts),
+            Self::Names { counts, .. } => {
+                for (extension, count) in counts {
+                    *all.entry(extension).or_default() += count;
+                }
+                return Ok(());
+            }
+        };
+        let used: Vec<u64> = (0..).zip(&counts).filter(|(_, n)| **n > 0).map(|(n, _)| n).collect();
+        let mut numbers = used.iter();
+        extensions.dictionary().sorted_ords_to_term_cb(&used, |extension| {
+            let count = numbers.next().map_or(0, |number| u64::from(counts[*number as usize]));
+            let extension = String::from_utf8_lossy(extension).into_owned();
+            *all.entry(extension).or_default() += count;
+        })?;
+        Ok(())
+    }
+}
+
+impl SegmentCollector for FacetPart {
+    type Fruit = (Counts, ExtensionCounter);
+
+    fn collect(&mut self, document: DocId, _: Score) {
+        self.collect_block(&[document]);
+    }
+
+    fn collect_block(&mut self, documents: &[DocId]) {
+        let mut chosen = [0; COLLECT_BLOCK_BUFFER_LEN];
+        let mut ids = [0; COLLECT_BLOCK_BUFFER_LEN];
+        let mut count = documents.len();
+        chosen[..count].copy_from_slice(documents);
+        let by_name = matches!(self.by_extension, ExtensionCounter::Names { .. });
+        if by_name || !self.chooser.takes_all() {
+            self.values.ids.get_vals(documents, &mut ids[..count]);
+            let mut wanted = [true; COLLECT_BLOCK_BUFFER_LEN];
+            let wanted = &mut wanted[..count];
+            self.chooser.choose(&self.values, documents, &ids[..count], wanted);
+            count = 0;
+            for (at, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted) {
+                (chosen[count], ids[count]) = (documents[at], ids[at]);
+                count += 1;
+            }
+        }
+        let mut buckets = [0; COLLECT_BLOCK_BUFFER_LEN];
+        self.buckets.get_vals(&chosen[..count], &mut buckets[..count]);
+        buckets[..count].iter().for_each(|bucket| self.by_bucket.add(*bucket));
+        self.by_extension.count(&chosen[..count], &ids[..count]);
+    }
+
+    fn harvest(self) -> (Counts, ExtensionCounter) {
+        (self.by_bucket.finish(), self.by_extension)
+    }
+}
