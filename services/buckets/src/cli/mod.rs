@@ -1,5 +1,6 @@
 //! The command line.
 
+mod audit;
 mod backup;
 mod export;
 mod load;
@@ -50,6 +51,8 @@ enum Command {
     Migrate(MigrateCommand),
     /// Load listings of buckets and publish them in one step
     Load(load::LoadArguments),
+    /// List public buckets, publish what has changed, and report what is open that was not before
+    Audit(audit::AuditArguments),
     /// Build a new generation of the index, from sources or from the current index
     Rebuild(rebuild::RebuildArguments),
     /// Remove a bucket, or its files below a prefix, and erase their data
@@ -130,8 +133,6 @@ impl Cli {
                 Ok(self.settings.migrate(command, &Buckets::INFO, &ALL_MIGRATIONS)?)
             }
             Command::Load(arguments) => {
-                let Settings { protected_files, protected_percent, .. } = self.settings.service;
-                let limit = RemovalLimit { files: protected_files, percent: protected_percent };
                 let context = match arguments.dry_run {
                     true => {
                         let pools =
@@ -140,7 +141,10 @@ impl Cli {
                     }
                     false => self.context()?,
                 };
-                load::run(&context, arguments, self.checkpoints(), limit)
+                load::run(&context, arguments, self.checkpoints(), self.removal_limit())
+            }
+            Command::Audit(arguments) => {
+                audit::run(&self.context()?, arguments, self.checkpoints(), self.removal_limit())
             }
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
@@ -181,6 +185,11 @@ impl Cli {
 
     fn checkpoints(&self) -> CheckpointPolicy {
         CheckpointPolicy::of(&self.settings.service)
+    }
+
+    fn removal_limit(&self) -> RemovalLimit {
+        let Settings { protected_files, protected_percent, .. } = self.settings.service;
+        RemovalLimit { files: protected_files, percent: protected_percent }
     }
 
     /// Returns the folder of the file index, unless a cluster stores the index.

@@ -81,7 +81,7 @@ fn kind(text: &str) -> Result<String, String> {
     text.parse::<BucketType>().map(|kind| kind.to_string()).map_err(|error| error.to_string())
 }
 
-fn rate(text: &str) -> Result<f64, String> {
+pub(super) fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1_000.0).contains(rate));
     rate.ok_or_else(|| "give a number from 0.001 to 1000".to_owned())
 }

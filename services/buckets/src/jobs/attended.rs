@@ -7,7 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::error::JobError;
 use super::formats::{Bad, Item, Link, Part, Sink, Skipped, Taken};
-use super::remote::{PageSink, Place};
+use super::remote::{PageSink, Place, Refusal};
 
 /// Time between two looks at the load.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -82,5 +82,9 @@ impl<T: Waiting> Sink for &Attended<'_, T> {
 impl<T: Waiting> PageSink for &Attended<'_, T> {
     fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError> {
         self.lock().page_done(next, bytes)
+    }
+
+    fn refused(&mut self, refusal: Refusal) {
+        self.lock().refused(refusal);
     }
 }

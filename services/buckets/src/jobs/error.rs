@@ -2,6 +2,7 @@
 
 use database::DatabaseError;
 
+use super::remote::Refusal;
 use crate::app::SnapshotError;
 use crate::engine::{BucketLoss, EngineError};
 
@@ -39,6 +40,14 @@ pub enum JobError {
         path: String,
         /// The network error.
         reason: String,
+    },
+    /// The only source is a bucket that cannot be listed.
+    #[error("{text}")]
+    Refused {
+        /// The error message.
+        text: String,
+        /// The refusal.
+        refusal: Refusal,
     },
     /// A source has changed since the run began.
     #[error("{0} changed since the run began: start a new run")]

@@ -51,6 +51,11 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
     begun
 }
 
+/// Drops the files of a stopped run, if there is one.
+pub(super) fn abort_stopped(context: &JobContext) -> Result<(), JobError> {
+    give_up_stopped(&mut Session::open(context, "a stopped run is aborted")?)
+}
+
 /// Drops the files of a stopped run.
 fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     let Some(open) = session.writer.journal().open.clone() else { return Ok(()) };

@@ -13,7 +13,7 @@ use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
-use super::remote::{Listing, PageSink, Place, read_pages};
+use super::remote::{Listing, PageSink, Place, Refusal, read_pages};
 use super::remove::{apply_removal, complete, purge};
 use super::report::Report;
 use super::sources::Source;
@@ -46,6 +46,8 @@ pub(super) struct Loader {
     paged: bool,
     /// The error of the work that was done while the source was silent.
     failure: Option<JobError>,
+    /// Why the latest bucket cannot be listed.
+    refusal: Option<Refusal>,
 }
 
 impl Loader {
@@ -81,6 +83,7 @@ impl Loader {
             events: 0,
             paged: false,
             failure: None,
+            refusal: None,
         }
     }
 
@@ -104,7 +107,10 @@ impl Loader {
     fn note_failure(&mut self, error: &JobError) -> Result<(), JobError> {
         let (text, now) = (error.to_string(), self.session.context.clock.unix());
         let pools = &self.session.context.pools;
-        if matches!(error, JobError::TooManyBad { .. } | JobError::Invalid(_)) {
+        if matches!(
+            error,
+            JobError::TooManyBad { .. } | JobError::Invalid(_) | JobError::Refused { .. }
+        ) {
             self.intake.flush_rows(pools)?;
             self.session.writer.abort()?;
         }
@@ -114,7 +120,12 @@ impl Loader {
     fn read_all(&mut self) -> Result<(), JobError> {
         let sources = self.options.sources.clone();
         attend(self, |loader| read_sources(loader, &sources))?;
-        self.intake.refuse_unread(&sources)?;
+        if let Err(error) = self.intake.refuse_unread(&sources) {
+            return Err(match self.refusal.take().filter(|_| sources.len() == 1) {
+                Some(refusal) => JobError::Refused { text: error.to_string(), refusal },
+                None => error,
+            });
+        }
         self.intake.judge()?;
         if self.searched.is_some() && self.intake.state.named.is_empty() {
             let why = "the sources name no bucket: the index is unchanged";
@@ -436,5 +447,9 @@ impl PageSink for Loader {
         self.progress.bytes_done().add(bytes as u64);
         self.intake.next_page(next);
         self.pump()
+    }
+
+    fn refused(&mut self, refusal: Refusal) {
+        self.refusal = Some(refusal);
     }
 }

@@ -1,6 +1,7 @@
 //! Jobs of operators: loading, removing, rebuilding, verifying.
 
 mod attended;
+mod audit;
 mod context;
 mod dry_run;
 mod erasure;
@@ -27,6 +28,9 @@ mod verdict;
 mod verify;
 mod write_session;
 
+pub use audit::{
+    AuditAddress, AuditOptions, AuditReport, AuditState, BucketAudit, Endpoint, addresses_of, audit,
+};
 pub use context::JobContext;
 pub use dry_run::dry_run;
 pub use erasure::erase_removed;

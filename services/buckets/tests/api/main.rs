@@ -3,6 +3,7 @@
 
 mod account;
 mod app;
+mod audit;
 mod backup;
 mod base_path;
 mod buckets;

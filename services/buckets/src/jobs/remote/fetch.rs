@@ -1,9 +1,11 @@
 //! Fetches pages over HTTP with rate limit and retries.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use reqwest::header::RETRY_AFTER;
 use reqwest::redirect::Policy;
 use reqwest::{Response, StatusCode, Url};
@@ -11,16 +13,14 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
 use super::provider::{ProviderResolver, follow};
+use super::refusal::Refusal;
 use crate::jobs::error::JobError;
 
 /// Maximum bytes of a page.
 const LARGEST_PAGE: usize = 64 << 20;
-/// Maximum number of attempts.
-const ATTEMPTS: u32 = 6;
 /// Maximum delay that a server can request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const PAGE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Options for listing buckets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,12 +32,29 @@ pub struct RemoteOptions {
     pub user_agent: String,
     /// Milliseconds before the first retry. The delay doubles each time.
     pub first_pause: u64,
+    /// Maximum number of attempts for a page.
+    pub attempts: u32,
+    /// Maximum number of seconds for a page.
+    pub timeout: u64,
+    /// Whether hosts of unknown providers may have private addresses.
+    pub allows_private: bool,
+    /// The turn of the next request, which clones share.
+    #[serde(skip)]
+    pub turns: Turns,
 }
 
 impl Default for RemoteOptions {
     fn default() -> Self {
         let user_agent = concat!("buckets/", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { rate: 2.0, user_agent, first_pause: 1_000 }
+        Self {
+            rate: 2.0,
+            user_agent,
+            first_pause: 1_000,
+            attempts: 6,
+            timeout: 120,
+            allows_private: true,
+            turns: Turns::default(),
+        }
     }
 }
 
@@ -45,9 +62,30 @@ impl Default for RemoteOptions {
 pub(super) struct Fetcher {
     http: reqwest::Client,
     runtime: Runtime,
+    options: RemoteOptions,
     between: Duration,
-    first_pause: Duration,
-    last: Option<Instant>,
+}
+
+/// The time of the last request. Runs with clones of the same options share their rate.
+#[derive(Clone, Debug, Default)]
+pub struct Turns(Arc<Mutex<Option<Instant>>>);
+
+impl PartialEq for Turns {
+    /// Returns true: requests in the past are not a part of the options.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Turns {
+    /// Waits until a time has passed since the last request.
+    fn wait(&self, between: Duration) {
+        let mut last = self.0.lock();
+        if let Some(last) = *last {
+            sleep(between.saturating_sub(last.elapsed()));
+        }
+        *last = Some(Instant::now());
+    }
 }
 
 /// The reason a page cannot be fetched.
@@ -57,7 +95,7 @@ enum Failure {
     /// There is no connection: retry.
     Unreachable(String),
     /// Permanent.
-    Lasting(String),
+    Lasting(Refusal),
 }
 
 impl Fetcher {
@@ -66,27 +104,31 @@ impl Fetcher {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(PAGE_TIMEOUT)
+            .timeout(Duration::from_secs(options.timeout))
             .user_agent(&options.user_agent)
             .redirect(Policy::custom(follow))
-            .dns_resolver(Arc::new(ProviderResolver))
+            .dns_resolver(Arc::new(ProviderResolver { allows_private: options.allows_private }))
             .build()
             .map_err(|error| JobError::Invalid(format!("no HTTP client: {error}")))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let between = Duration::try_from_secs_f64(1.0 / options.rate)
             .map_err(|_| JobError::Invalid("the rate must be above 0".to_owned()))?;
-        let first_pause = Duration::from_millis(options.first_pause);
-        Ok(Self { http, runtime, between, first_pause, last: None })
+        Ok(Self { http, runtime, options: options.clone(), between })
     }
 
     /// Fetches a page, or returns the reason it is unavailable.
     ///
     /// # Errors
     /// The server is unreachable or busy after several attempts.
-    pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, String>, JobError> {
-        let mut pause = self.first_pause;
+    pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, Refusal>, JobError> {
+        if !self.options.allows_private && names_private(url) {
+            let reason = "the address is private".to_owned();
+            return Ok(Err(Refusal { status: None, reason }));
+        }
+        let attempts = self.options.attempts;
+        let mut pause = Duration::from_millis(self.options.first_pause);
         for attempt in 1.. {
-            self.wait_for_turn();
+            self.options.turns.wait(self.between);
             let failure = match self.runtime.block_on(get(&self.http, url)) {
                 Ok(page) => return Ok(Ok(page)),
                 Err(failure) => failure,
@@ -97,8 +139,8 @@ impl Fetcher {
                 Failure::Passing(reason, asked) => (reason, asked),
                 Failure::Unreachable(reason) => (reason, None),
             };
-            if attempt >= ATTEMPTS {
-                let (path, reason) = (url.to_string(), format!("{reason}, {ATTEMPTS} times"));
+            if attempt >= attempts {
+                let (path, reason) = (url.to_string(), format!("{reason}, {attempts} times"));
                 return Err(match connected {
                     true => JobError::Source { path, error: std::io::Error::other(reason) },
                     false => JobError::Unreachable { path, reason },
@@ -108,15 +150,15 @@ impl Fetcher {
             sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE));
             pause *= 2;
         }
-        Ok(Err("it was not requested".to_owned()))
+        Ok(Err(Refusal { status: None, reason: "it was not requested".to_owned() }))
     }
+}
 
-    fn wait_for_turn(&mut self) {
-        if let Some(last) = self.last {
-            sleep(self.between.saturating_sub(last.elapsed()));
-        }
-        self.last = Some(Instant::now());
-    }
+/// Returns true if the host of a URL is a private IP address. Names are checked when they are
+/// resolved.
+fn names_private(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host.parse::<IpAddr>().is_ok_and(|address| !outbound::is_public(address))
 }
 
 async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
@@ -128,7 +170,8 @@ async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(interrupted)? {
         if page.len() + chunk.len() > LARGEST_PAGE {
-            return Err(Failure::Lasting("a page is longer than 64 MiB".to_owned()));
+            let reason = "a page is longer than 64 MiB".to_owned();
+            return Err(Failure::Lasting(Refusal { status: None, reason }));
         }
         page.extend_from_slice(&chunk);
     }
@@ -160,6 +203,31 @@ fn refused(response: &Response) -> Failure {
         let seconds = header(RETRY_AFTER.as_str()).and_then(|text| text.parse().ok());
         Failure::Passing(reason, seconds.map(Duration::from_secs))
     } else {
-        Failure::Lasting(reason)
+        Failure::Lasting(Refusal { status: Some(status.as_u16()), reason })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn clones_of_options_share_their_turns() {
+        let options = RemoteOptions::default();
+        options.clone().turns.wait(Duration::ZERO);
+        assert!(options.turns.0.lock().is_some());
+    }
+
+    #[rstest]
+    #[case("http://127.0.0.1:9000/a", true)]
+    #[case("http://[::1]/a", true)]
+    #[case("http://169.254.169.254/latest", true)]
+    #[case("http://0x7f000001/a", true)]
+    #[case("http://52.216.0.1/a", false)]
+    #[case("http://files.example.org/a", false)]
+    fn private_ip_addresses_are_recognised(#[case] url: &str, #[case] private: bool) {
+        assert_eq!(names_private(&Url::parse(url).unwrap()), private, "{url}");
     }
 }

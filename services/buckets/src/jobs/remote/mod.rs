@@ -4,8 +4,10 @@ mod fetch;
 mod listing;
 mod pages;
 mod provider;
+mod refusal;
 
 pub use fetch::RemoteOptions;
 pub(super) use listing::Listing;
 pub use pages::Place;
 pub(super) use pages::{PageSink, read_pages};
+pub use refusal::Refusal;

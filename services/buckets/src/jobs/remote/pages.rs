@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fetch::{Fetcher, RemoteOptions};
 use super::listing::Listing;
+use super::refusal::Refusal;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{
     self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, next_page,
@@ -17,6 +18,9 @@ use crate::jobs::formats::{
 pub(in crate::jobs) trait PageSink: Sink {
     /// Everything before this place was passed to the sink.
     fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError>;
+
+    /// The first page has been refused, or is at an address that must not be requested.
+    fn refused(&mut self, _refusal: Refusal) {}
 }
 
 /// A place between two pages of a listing.
@@ -71,7 +75,12 @@ pub(in crate::jobs) fn read_pages(
     loop {
         let page = match fetcher.page(&listing.page(marker.as_ref()))? {
             Ok(page) => page,
-            Err(reason) => return sink.broken(reason),
+            Err(refusal) => {
+                if marker.is_none() {
+                    sink.refused(refusal.clone());
+                }
+                return sink.broken(refusal.reason);
+            }
         };
         let name = Path::new(&listing.bucket);
         // A page that is fetched again may begin with entries that were already processed.

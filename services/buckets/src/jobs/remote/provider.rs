@@ -34,13 +34,17 @@ fn is_same_provider(from: &Url, to: &Url) -> bool {
 
 /// Looks up names. Hosts of providers must have public addresses, so a forged answer cannot lead to
 /// an internal service.
-pub(super) struct ProviderResolver;
+pub(super) struct ProviderResolver {
+    /// Whether other hosts may have private addresses.
+    pub(super) allows_private: bool,
+}
 
 impl Resolve for ProviderResolver {
     fn resolve(&self, name: Name) -> Resolving {
+        let allows_private = self.allows_private;
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let permitted = permitted(name.as_str(), found);
+            let permitted = permitted(name.as_str(), found, allows_private);
             if permitted.is_empty() {
                 return Err(io::Error::other("the name has no public address").into());
             }
@@ -50,9 +54,13 @@ impl Resolve for ProviderResolver {
     }
 }
 
-fn permitted(name: &str, found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
-    let is_provider = provider_of(name).is_some();
-    found.filter(|address| !is_provider || outbound::is_public(address.ip())).collect()
+fn permitted(
+    name: &str,
+    found: impl Iterator<Item = SocketAddr>,
+    allows_private: bool,
+) -> Vec<SocketAddr> {
+    let any = allows_private && provider_of(name).is_none();
+    found.filter(|address| any || outbound::is_public(address.ip())).collect()
 }
 
 #[cfg(test)]
@@ -84,7 +92,8 @@ mod tests {
                 .map(|text| text.parse().unwrap())
         };
         let public: Vec<SocketAddr> = vec!["52.216.0.1:0".parse().unwrap()];
-        assert_eq!(permitted("b.s3.amazonaws.com", found().into_iter()), public);
-        assert_eq!(permitted("minio.internal", found().into_iter()), found());
+        assert_eq!(permitted("b.s3.amazonaws.com", found().into_iter(), true), public);
+        assert_eq!(permitted("minio.internal", found().into_iter(), true), found());
+        assert_eq!(permitted("minio.internal", found().into_iter(), false), public);
     }
 }

@@ -155,6 +155,12 @@ fn killed_removals_are_completed_by_next_writer() {
 }
 
 #[test]
+fn audits_publish_to_the_cluster() {
+    let Some(on) = OnCluster::new() else { return };
+    crate::audit::check_command(&on.program);
+}
+
+#[test]
 fn search_follows_rebuild_without_refresh() {
     let Some(on) = OnCluster::new() else { return };
     let program = &on.program;

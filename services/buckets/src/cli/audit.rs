@@ -1,0 +1,125 @@
+//! The command `audit`.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::sources::rate;
+use crate::engine::RemovalLimit;
+use crate::jobs::{
+    self, AuditOptions, AuditReport, AuditState, CheckpointPolicy, Endpoint, JobContext, JobError,
+    RemoteOptions, addresses_of,
+};
+use crate::model::address::BucketType;
+
+/// Exit statuses, shown by `--help`.
+const STATUSES: &str = "\
+Addresses are URLs of buckets (https://NAME.s3.amazonaws.com/, s3://NAME, gs://NAME), or with
+--endpoint names of buckets, one on a line; lines that begin with # are comments.
+
+Exit status:
+  0  all addresses were audited, and nothing is open that was not in the index before
+  1  failed, or addresses are unreachable or incomplete
+  2  usage
+  3  buckets or files are open that were not in the index before
+  4  buckets of more than --protected-files files would lose more than --protected-percent of them;
+     nothing was published for them, and --accept-removals does it
+Of several, 3 counts before 4, and 4 before 1.";
+
+/// Exit status of an audit with new files.
+const NEW: u8 = 3;
+/// Exit status of an audit that waits for consent to remove files.
+const HELD: u8 = 4;
+
+/// Arguments of `audit`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = STATUSES)]
+pub struct AuditArguments {
+    /// File with addresses of buckets; - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// URL of a host with the API of S3, for buckets that no known provider has
+    #[arg(long, value_name = "URL", value_parser = Endpoint::parse)]
+    endpoint: Option<Endpoint>,
+    /// Type of the buckets at --endpoint
+    #[arg(long = "type", value_name = "TYPE", default_value = "aws", requires = "endpoint")]
+    kind: BucketType,
+    /// Let --endpoint have a private address
+    #[arg(long)]
+    allow_private: bool,
+    /// Maximum number of requests per second, to all addresses together
+    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
+    rate: f64,
+    /// User agent of requests
+    #[arg(long, value_name = "TEXT", default_value_t = RemoteOptions::default().user_agent)]
+    user_agent: String,
+    /// Seconds for a page, 1 to 600
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=600))]
+    timeout: u64,
+    /// Attempts for a page, 1 to 10
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10))]
+    attempts: u32,
+    /// Paths of new and changed files to show for each bucket, 0 to 10000
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(0..=10_000))]
+    show: u16,
+    /// Publish even if buckets of more than --protected-files files lose more than
+    /// --protected-percent of them
+    #[arg(long)]
+    accept_removals: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Audits the addresses of a file.
+pub fn run(
+    context: &JobContext,
+    arguments: AuditArguments,
+    checkpoints: CheckpointPolicy,
+    limit: RemovalLimit,
+) -> anyhow::Result<ExitCode> {
+    let endpoint = arguments.endpoint.map(|endpoint| endpoint.of_type(arguments.kind));
+    let options = AuditOptions {
+        addresses: addresses_of(&read(&arguments.file)?, endpoint.as_ref())?,
+        remote: RemoteOptions {
+            rate: arguments.rate,
+            user_agent: arguments.user_agent,
+            attempts: arguments.attempts,
+            timeout: arguments.timeout,
+            allows_private: arguments.allow_private,
+            ..RemoteOptions::default()
+        },
+        removal_limit: (!arguments.accept_removals).then_some(limit),
+        shown: usize::from(arguments.show),
+    };
+    let report = jobs::audit(context, &options, checkpoints)?;
+    let text = match arguments.json {
+        true => serde_json::to_string(&report)?,
+        false => report.to_string(),
+    };
+    writeln!(std::io::stdout(), "{text}")?;
+    Ok(status(&report))
+}
+
+fn status(report: &AuditReport) -> ExitCode {
+    if report.has_new() {
+        return ExitCode::from(NEW);
+    }
+    if report.has(AuditState::Held) {
+        return ExitCode::from(HELD);
+    }
+    match report.has(AuditState::Unreachable) || report.has(AuditState::Incomplete) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+fn read(file: &Path) -> Result<String, JobError> {
+    let mut text = String::new();
+    let done = match file == Path::new("-") {
+        true => std::io::stdin().read_to_string(&mut text).map(drop),
+        false => std::fs::read_to_string(file).map(|read| text = read),
+    };
+    done.map_err(|error| JobError::Source { path: file.display().to_string(), error })?;
+    Ok(text)
+}

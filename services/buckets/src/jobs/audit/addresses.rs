@@ -1,0 +1,226 @@
+//! The addresses of an audit.
+
+use std::collections::HashSet;
+
+use reqwest::Url;
+
+use crate::jobs::error::JobError;
+use crate::model::address::{Address, BucketType, provider_of};
+
+/// A bucket to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditAddress {
+    /// URL of the bucket.
+    pub url: String,
+    /// Address of the bucket in the index.
+    pub bucket: String,
+    /// Type of a bucket at an endpoint; `None` if its host determines it.
+    pub kind: Option<BucketType>,
+}
+
+/// A host with the API of S3 that is not a known provider.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    url: Url,
+    kind: BucketType,
+}
+
+impl Endpoint {
+    /// Parses the URL of an endpoint. Its buckets have the type of Amazon S3.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|error| error.to_string())?;
+        let is_plain = matches!(url.scheme(), "http" | "https")
+            && url.has_host()
+            && matches!(url.path(), "" | "/")
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        if !is_plain {
+            return Err("it must be like https://s3.example.org, without a path".to_owned());
+        }
+        if url.host_str().is_some_and(|host| provider_of(host).is_some()) {
+            return Err("this provider is known: write the addresses of its buckets".to_owned());
+        }
+        Ok(Self { url, kind: BucketType::Aws })
+    }
+
+    /// Returns the endpoint with another type of its buckets.
+    #[must_use]
+    pub fn of_type(self, kind: BucketType) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// Returns the host, and the port unless it is the usual one.
+    fn host(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
+    /// Returns the URL of a bucket, if it is at this endpoint: a name, or an address on the host or
+    /// below it.
+    fn bucket_url(&self, text: &str) -> Option<String> {
+        let (scheme, host) = (self.url.scheme(), self.host());
+        let text = text.strip_prefix("s3://").unwrap_or(text).trim_end_matches('/');
+        let rest = text.strip_prefix("https://").or(text.strip_prefix("http://"));
+        let (is_url, text) = (rest.is_some(), rest.unwrap_or(text));
+        let (first, rest) = text.split_once('/').unwrap_or((text, ""));
+        let is_own = first == host && !rest.is_empty() && !rest.contains('/');
+        let is_below = rest.is_empty() && first.ends_with(&format!(".{host}"));
+        if is_own || is_below {
+            return Some(format!("{scheme}://{text}"));
+        }
+        let is_name = !is_url && rest.is_empty() && !first.is_empty() && first != host;
+        is_name.then(|| format!("{scheme}://{host}/{first}"))
+    }
+}
+
+/// Reads addresses, one on a line, each once. Blank lines and lines that begin with `#` are
+/// skipped.
+///
+/// # Errors
+/// Names the first line that cannot be listed.
+pub fn addresses_of(
+    text: &str,
+    endpoint: Option<&Endpoint>,
+) -> Result<Vec<AuditAddress>, JobError> {
+    let (mut seen, mut addresses) = (HashSet::new(), Vec::new());
+    for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let address = address_of(&line.to_lowercase(), endpoint)
+            .map_err(|why| JobError::Invalid(format!("line {number}: {line}: {why}")))?;
+        if seen.insert(address.bucket.clone()) {
+            addresses.push(address);
+        }
+    }
+    if addresses.is_empty() {
+        return Err(JobError::Invalid("the file has no addresses".to_owned()));
+    }
+    Ok(addresses)
+}
+
+fn address_of(line: &str, endpoint: Option<&Endpoint>) -> Result<AuditAddress, String> {
+    if line.contains(['?', '#', '@']) {
+        return Err("only public buckets can be listed: give the plain address".to_owned());
+    }
+    let has_scheme = line.contains("://");
+    let parsed = Address::parse(line).map_err(|error| error.to_string());
+    // With an endpoint, a bucket without a host is there.
+    let names_provider = !line.starts_with("s3://") || endpoint.is_none();
+    if names_provider && parsed.as_ref().is_ok_and(|address| address.kind().is_some()) {
+        let url = if has_scheme { line.to_owned() } else { format!("https://{line}") };
+        return Ok(AuditAddress { url, bucket: parsed?.to_string(), kind: None });
+    }
+    let host = line.split_once("://").map_or(line, |(_, rest)| rest);
+    if provider_of(host.split('/').next().unwrap_or_default()).is_some() {
+        return Err(parsed.err().unwrap_or_else(|| "it names no bucket".to_owned()));
+    }
+    let endpoint = endpoint.ok_or("an unknown host needs --endpoint")?;
+    let url = endpoint.bucket_url(line).ok_or("it is not at the endpoint")?;
+    let bucket = Address::parse(&url).map_err(|error| error.to_string())?.to_string();
+    Ok(AuditAddress { url, bucket, kind: Some(endpoint.kind) })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn endpoint(url: &str) -> Endpoint {
+        Endpoint::parse(url).unwrap()
+    }
+
+    #[rstest]
+    #[case("Photos.s3.amazonaws.com", "https://photos.s3.amazonaws.com", "photos.s3.amazonaws.com")]
+    #[case("s3://photos", "s3://photos", "photos.s3.amazonaws.com")]
+    #[case("gs://photos", "gs://photos", "photos.storage.googleapis.com")]
+    #[case(
+        "http://storage.googleapis.com/photos/",
+        "http://storage.googleapis.com/photos/",
+        "photos.storage.googleapis.com"
+    )]
+    #[case(
+        "acc.blob.core.windows.net/box",
+        "https://acc.blob.core.windows.net/box",
+        "acc.blob.core.windows.net/box"
+    )]
+    #[case(
+        "box.fra1.digitaloceanspaces.com",
+        "https://box.fra1.digitaloceanspaces.com",
+        "box.fra1.digitaloceanspaces.com"
+    )]
+    fn known_providers_need_no_endpoint(
+        #[case] line: &str,
+        #[case] url: &str,
+        #[case] bucket: &str,
+    ) {
+        let expected = AuditAddress { url: url.into(), bucket: bucket.into(), kind: None };
+        assert_eq!(addresses_of(line, None).unwrap(), [expected]);
+    }
+
+    #[rstest]
+    #[case("photos", "https://s3.gra.io.cloud.ovh.net/photos", "s3.gra.io.cloud.ovh.net/photos")]
+    #[case(
+        "s3://photos",
+        "https://s3.gra.io.cloud.ovh.net/photos",
+        "s3.gra.io.cloud.ovh.net/photos"
+    )]
+    #[case(
+        "http://s3.gra.io.cloud.ovh.net/photos/",
+        "https://s3.gra.io.cloud.ovh.net/photos",
+        "s3.gra.io.cloud.ovh.net/photos"
+    )]
+    #[case(
+        "photos.s3.gra.io.cloud.ovh.net",
+        "https://photos.s3.gra.io.cloud.ovh.net",
+        "photos.s3.gra.io.cloud.ovh.net"
+    )]
+    fn endpoint_has_names_and_addresses(
+        #[case] line: &str,
+        #[case] url: &str,
+        #[case] bucket: &str,
+    ) {
+        let expected =
+            AuditAddress { url: url.into(), bucket: bucket.into(), kind: Some(BucketType::Aws) };
+        let ovh = endpoint("https://s3.gra.io.cloud.ovh.net/");
+        assert_eq!(addresses_of(line, Some(&ovh)).unwrap(), [expected]);
+    }
+
+    #[test]
+    fn addresses_are_listed_once() {
+        let text =
+            "\u{feff}# nightly\n\ns3://photos\r\nhttps://PHOTOS.s3.amazonaws.com/\n gs://photos \n";
+        let addresses = addresses_of(text, None).unwrap();
+        let buckets: Vec<&str> = addresses.iter().map(|one| one.bucket.as_str()).collect();
+        assert_eq!(buckets, ["photos.s3.amazonaws.com", "photos.storage.googleapis.com"]);
+    }
+
+    #[rstest]
+    #[case("a.s3.amazonaws.com\nfiles.example.org", None, "line 2: files.example.org: an unknown")]
+    #[case("https://a.s3.amazonaws.com/?key=secret", None, "only public buckets")]
+    #[case("s3.amazonaws.com", None, "has no name")]
+    #[case("a.s3.amazonaws.com/dir", None, "followed by a path")]
+    #[case("# nothing", None, "has no addresses")]
+    #[case("files.example.org/a/b", Some("http://127.0.0.1:9000"), "not at the endpoint")]
+    #[case("https://files.example.org", Some("http://127.0.0.1:9000"), "not at the endpoint")]
+    #[case("http://127.0.0.1:9001/a", Some("http://127.0.0.1:9000"), "not at the endpoint")]
+    fn other_lines_are_refused(#[case] text: &str, #[case] at: Option<&str>, #[case] reason: &str) {
+        let at = at.map(endpoint);
+        let error = addresses_of(text, at.as_ref()).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+
+    #[rstest]
+    #[case("s3.example.org")]
+    #[case("ftp://s3.example.org")]
+    #[case("https://s3.example.org/path")]
+    #[case("https://me:secret@s3.example.org")]
+    #[case("https://s3.amazonaws.com")]
+    fn other_endpoints_are_refused(#[case] text: &str) {
+        assert!(Endpoint::parse(text).is_err());
+    }
+}

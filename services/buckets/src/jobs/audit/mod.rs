@@ -1,0 +1,190 @@
+//! Audits of public buckets: lists each address of a file and compares it with the index.
+
+mod addresses;
+mod report;
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use database::DatabaseError;
+
+pub use addresses::{AuditAddress, Endpoint, addresses_of};
+pub use report::{AuditReport, AuditState, BucketAudit};
+
+use super::context::JobContext;
+use super::error::JobError;
+use super::load::{abort_stopped, load};
+use super::max_errors::MaxErrors;
+use super::options::{CheckpointPolicy, LoadOptions};
+use super::remote::{Refusal, RemoteOptions};
+use super::report::Report;
+use super::sources::sources_of;
+use crate::engine::{FileIndex, Limits, Mode, RemovalLimit};
+use crate::model::file_query::{FileQuery, Position, SortKey};
+use crate::store::{buckets, removals};
+
+/// Options of an audit.
+#[derive(Clone, Debug)]
+pub struct AuditOptions {
+    /// Addresses in order.
+    pub addresses: Vec<AuditAddress>,
+    /// Options for listing buckets.
+    pub remote: RemoteOptions,
+    /// The limit on removed files; `None` with `--accept-removals`.
+    pub removal_limit: Option<RemovalLimit>,
+    /// Maximum number of new and changed paths to report for each bucket.
+    pub shown: usize,
+}
+
+/// Lists each address and publishes its differences as a run of its own, so that buckets that
+/// cannot be listed, or would lose too many files, do not hold up the others.
+///
+/// # Errors
+/// The index or the database failed, or another command is writing.
+pub fn audit(
+    context: &JobContext,
+    options: &AuditOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<AuditReport, JobError> {
+    let started = Instant::now();
+    let removed: HashSet<String> = context
+        .pools
+        .read_blocking(removals::in_force)?
+        .into_iter()
+        .filter(|removal| removal.prefix.is_empty())
+        .map(|removal| removal.address)
+        .collect();
+    let mut report = AuditReport::default();
+    for address in &options.addresses {
+        let bucket = match removed.contains(&address.bucket) {
+            true => BucketAudit::new(address, AuditState::Removed),
+            false => audit_bucket(context, address, options, checkpoints)?,
+        };
+        report.buckets.push(bucket);
+    }
+    let counts = context.open_index()?.summary().counts.clone();
+    for bucket in &mut report.buckets {
+        let id = id_of(context, &bucket.bucket)?;
+        bucket.indexed = id.and_then(|id| counts.get(&id).copied()).unwrap_or(0);
+    }
+    report.seconds = started.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+fn audit_bucket(
+    context: &JobContext,
+    address: &AuditAddress,
+    options: &AuditOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<BucketAudit, JobError> {
+    let before = newest_id(&*context.open_index()?);
+    let loaded = load(context, &load_options(address, options)?, checkpoints);
+    let failed = |state, error: &JobError| {
+        let reason = Some(error.to_string());
+        BucketAudit { reason, ..BucketAudit::new(address, state) }
+    };
+    let bucket = match loaded {
+        Ok(report) => return listed(context, address, &report, before, options.shown),
+        Err(JobError::Refused { refusal: Refusal { status, reason }, .. }) => {
+            let state = match status {
+                Some(401 | 403) => AuditState::Closed,
+                Some(404) => AuditState::Missing,
+                _ => AuditState::Unreachable,
+            };
+            let reason = Some(reason);
+            return Ok(BucketAudit { reason, ..BucketAudit::new(address, state) });
+        }
+        Err(error @ (JobError::Unreachable { .. } | JobError::Source { .. })) => {
+            failed(AuditState::Unreachable, &error)
+        }
+        Err(error @ (JobError::Invalid(_) | JobError::TooManyBad { .. })) => {
+            failed(AuditState::Incomplete, &error)
+        }
+        Err(error @ JobError::TooManyRemoved { .. }) => {
+            let JobError::TooManyRemoved { buckets, .. } = &error else { return Err(error) };
+            let losses = buckets.iter().map(|(_, loss)| {
+                format!(
+                    "would lose {} of {} files: nothing was published",
+                    loss.removed, loss.before
+                )
+            });
+            let reason = losses.collect::<Vec<_>>().join("; ");
+            let held = BucketAudit::new(address, AuditState::Held);
+            BucketAudit { reason: Some(reason), ..held }
+        }
+        Err(error) => return Err(error),
+    };
+    // The next load would abort the run too, but it may be long until then.
+    abort_stopped(context)?;
+    Ok(bucket)
+}
+
+/// Returns the outcome of a published run.
+fn listed(
+    context: &JobContext,
+    address: &AuditAddress,
+    report: &Report,
+    before: u64,
+    shown: usize,
+) -> Result<BucketAudit, JobError> {
+    let incomplete = report.tally.incomplete.first().or(report.truncated.first());
+    let state = match incomplete {
+        Some(_) => AuditState::Incomplete,
+        None => AuditState::Listed,
+    };
+    let mut bucket = BucketAudit {
+        new_bucket: report.buckets_new > 0,
+        new: report.counts.added,
+        changed: report.counts.replaced,
+        gone: report.counts.removed,
+        unchanged: report.counts.unchanged,
+        reason: incomplete.cloned(),
+        ..BucketAudit::new(address, state)
+    };
+    if shown > 0
+        && bucket.new + bucket.changed > 0
+        && let Some(id) = id_of(context, &address.bucket)?
+    {
+        let query = FileQuery {
+            buckets: Some(vec![id]),
+            // New and changed files have larger ids than all files before.
+            position: Position::After(SortKey { value: 0, id: before }),
+            limit: shown,
+            ..FileQuery::default()
+        };
+        let rows = context.open_index()?.search(&query, &Limits::none())?.rows;
+        bucket.files = rows.into_iter().map(|row| row.path).collect();
+    }
+    Ok(bucket)
+}
+
+fn load_options(address: &AuditAddress, options: &AuditOptions) -> Result<LoadOptions, JobError> {
+    let endpoint = address.kind.is_some();
+    let options = LoadOptions {
+        format: endpoint.then(|| "s3".to_owned()),
+        bucket: endpoint.then(|| address.bucket.clone()),
+        kind: address.kind.map(|kind| kind.to_string()),
+        mode: Mode::Replace,
+        replaces_rejected: false,
+        max_errors: MaxErrors::Percent(1.0),
+        reject: None,
+        remote: options.remote.clone(),
+        removal_limit: options.removal_limit,
+        sources: sources_of(&[address.url.clone().into()])?,
+    };
+    options.check()?;
+    Ok(options)
+}
+
+fn id_of(context: &JobContext, address: &str) -> Result<Option<u64>, DatabaseError> {
+    let bucket = context.pools.read_blocking(|db| buckets::by_address(db, address))?;
+    Ok(bucket.map(|bucket| bucket.id))
+}
+
+/// Returns a number that is not below the id of any file.
+fn newest_id(index: &dyn FileIndex) -> u64 {
+    let summary = index.summary();
+    let journal = &summary.journal;
+    // The rows of a stopped run are dropped.
+    journal.open.as_ref().map_or(journal.rows, |open| open.first_row)
+}

@@ -1,0 +1,140 @@
+//! The report of an audit as text and JSON.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::addresses::AuditAddress;
+
+/// The outcome for a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditState {
+    /// It is open, and its complete listing was published.
+    Listed,
+    /// It is open, but its listing has no end or bad entries. No file was removed.
+    Incomplete,
+    /// It would lose too many files, so nothing was published.
+    Held,
+    /// Its provider does not list it.
+    Closed,
+    /// There is no such bucket.
+    Missing,
+    /// Its host did not answer with a listing.
+    Unreachable,
+    /// It is on the removal list, so it was not requested.
+    Removed,
+}
+
+impl AuditState {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Listed => "listed",
+            Self::Incomplete => "incomplete",
+            Self::Held => "held",
+            Self::Closed => "closed",
+            Self::Missing => "missing",
+            Self::Unreachable => "unreachable",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// The outcome for a bucket, with the changes to its files.
+#[derive(Clone, Debug, Serialize)]
+pub struct BucketAudit {
+    /// Address of the bucket in the index.
+    pub bucket: String,
+    /// The outcome.
+    pub state: AuditState,
+    /// Whether the index did not list the bucket before.
+    pub new_bucket: bool,
+    /// Files that were not in the index.
+    pub new: u64,
+    /// Files with another size or date.
+    pub changed: u64,
+    /// Files that are no longer listed.
+    pub gone: u64,
+    /// Files without a change.
+    pub unchanged: u64,
+    /// Files of the bucket in the index after the audit.
+    pub indexed: u64,
+    /// Paths of some new and changed files.
+    pub files: Vec<String>,
+    /// The reason for a state other than `listed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl BucketAudit {
+    pub(super) fn new(address: &AuditAddress, state: AuditState) -> Self {
+        Self {
+            bucket: address.bucket.clone(),
+            state,
+            new_bucket: false,
+            new: 0,
+            changed: 0,
+            gone: 0,
+            unchanged: 0,
+            indexed: 0,
+            files: Vec::new(),
+            reason: None,
+        }
+    }
+
+    fn is_changed(&self) -> bool {
+        self.new_bucket || self.new + self.changed + self.gone > 0
+    }
+}
+
+/// The outcome of an audit.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AuditReport {
+    /// The buckets in the order of the file.
+    pub buckets: Vec<BucketAudit>,
+    /// Duration in seconds.
+    pub seconds: f64,
+}
+
+impl AuditReport {
+    /// Returns true if buckets or files are open that the index did not have.
+    pub fn has_new(&self) -> bool {
+        self.buckets.iter().any(|bucket| bucket.new_bucket || bucket.new > 0)
+    }
+
+    /// Returns true if a bucket has this state.
+    pub fn has(&self, state: AuditState) -> bool {
+        self.buckets.iter().any(|bucket| bucket.state == state)
+    }
+}
+
+impl fmt::Display for AuditReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |state| self.buckets.iter().filter(move |bucket| bucket.state == state);
+        for bucket in of(AuditState::Listed).chain(of(AuditState::Incomplete)) {
+            if bucket.is_changed() {
+                let BucketAudit { bucket: address, new, changed, gone, .. } = bucket;
+                let mark = if bucket.new_bucket { " (new bucket)" } else { "" };
+                writeln!(f, "{address}{mark}: {new} new, {changed} changed, {gone} gone")?;
+                for file in &bucket.files {
+                    // Paths come from the provider and may contain control characters.
+                    writeln!(f, "  {}", file.escape_debug())?;
+                }
+            }
+        }
+        for bucket in self.buckets.iter().filter(|bucket| bucket.state != AuditState::Listed) {
+            let BucketAudit { bucket: address, state, indexed, .. } = bucket;
+            let reason = bucket.reason.as_ref().map_or(String::new(), |text| format!(", {text}"));
+            let state = state.as_str();
+            writeln!(f, "{state}: {address}{reason} ({indexed} files in the index)")?;
+        }
+        let unchanged = of(AuditState::Listed).filter(|bucket| !bucket.is_changed()).count();
+        let listed = of(AuditState::Listed).count();
+        write!(
+            f,
+            "{} addresses in {:.1} s: {listed} listed, {unchanged} of them unchanged",
+            self.buckets.len(),
+            self.seconds
+        )
+    }
+}
