@@ -23,7 +23,9 @@ mod turn;
 
 pub use caller::Caller;
 pub use charge::Charge;
-pub use commands::{AnyOwner, KeysCommand, NoColumns, Owners, PlanColumns, PlansCommand};
+pub use commands::{
+    AnyOwner, KeysCommand, NoColumns, Owners, PlanColumns, PlansCommand, parse_until,
+};
 pub use credential::{Credential, authorization_key, bearer_key, header_key};
 pub use error::{AuthError, KeyError};
 pub use extract::After;

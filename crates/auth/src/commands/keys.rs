@@ -130,7 +130,10 @@ impl IssueOrder<'_> {
 }
 
 /// Parses an instant, or a day, which means the end of that day.
-fn parse_until(text: &str) -> Result<i64, String> {
+///
+/// # Errors
+/// The text is neither.
+pub fn parse_until(text: &str) -> Result<i64, String> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant.as_second());
     }

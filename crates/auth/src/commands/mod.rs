@@ -5,6 +5,6 @@ mod owners;
 mod plans;
 mod table;
 
-pub use keys::KeysCommand;
+pub use keys::{KeysCommand, parse_until};
 pub use owners::{AnyOwner, Owners};
 pub use plans::{NoColumns, PlanColumns, PlansCommand};

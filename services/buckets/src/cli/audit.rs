@@ -1,8 +1,10 @@
 //! The command `audit`.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use batch::Output;
 
 use super::sources::rate;
 use crate::engine::RemovalLimit;
@@ -93,11 +95,7 @@ pub fn run(
         shown: usize::from(arguments.show),
     };
     let report = jobs::audit(context, &options, checkpoints)?;
-    let text = match arguments.json {
-        true => serde_json::to_string(&report)?,
-        false => report.to_string(),
-    };
-    writeln!(std::io::stdout(), "{text}")?;
+    Output::from_json_flag(arguments.json).print(&report, &report)?;
     Ok(status(&report))
 }
 

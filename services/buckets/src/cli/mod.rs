@@ -2,6 +2,7 @@
 
 mod audit;
 mod backup;
+mod crawl;
 mod export;
 mod load;
 mod plans;
@@ -53,6 +54,9 @@ enum Command {
     Load(load::LoadArguments),
     /// List public buckets, publish what has changed, and report what is open that was not before
     Audit(audit::AuditArguments),
+    /// Manage and run regular listings of public buckets
+    #[command(subcommand)]
+    Crawl(crawl::CrawlCommand),
     /// Build a new generation of the index, from sources or from the current index
     Rebuild(rebuild::RebuildArguments),
     /// Remove a bucket, or its files below a prefix, and erase their data
@@ -145,6 +149,9 @@ impl Cli {
             }
             Command::Audit(arguments) => {
                 audit::run(&self.context()?, arguments, self.checkpoints(), self.removal_limit())
+            }
+            Command::Crawl(command) => {
+                crawl::run(&self.context()?, command, self.checkpoints(), self.removal_limit())
             }
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())

@@ -73,11 +73,11 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
-fn address(text: &str) -> Result<String, String> {
+pub(super) fn address(text: &str) -> Result<String, String> {
     Address::parse(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
-fn kind(text: &str) -> Result<String, String> {
+pub(super) fn kind(text: &str) -> Result<String, String> {
     text.parse::<BucketType>().map(|kind| kind.to_string()).map_err(|error| error.to_string())
 }
 

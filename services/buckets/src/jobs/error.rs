@@ -66,6 +66,14 @@ pub enum JobError {
     Store(#[from] DatabaseError),
 }
 
+/// Describes the removals of a run that lists one bucket.
+pub(super) fn losses_text(buckets: &[(String, BucketLoss)]) -> String {
+    let text = |(_, loss): &(String, BucketLoss)| {
+        format!("would lose {} of {} files: nothing was published", loss.removed, loss.before)
+    };
+    buckets.iter().map(text).collect::<Vec<_>>().join("; ")
+}
+
 /// Maximum number of buckets in a message.
 const MOST_NAMED: usize = 20;
 

@@ -3,6 +3,7 @@
 mod attended;
 mod audit;
 mod context;
+mod crawls;
 mod dry_run;
 mod erasure;
 mod error;
@@ -32,6 +33,10 @@ pub use audit::{
     AuditAddress, AuditOptions, AuditReport, AuditState, BucketAudit, Endpoint, addresses_of, audit,
 };
 pub use context::JobContext;
+pub use crawls::{
+    Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, add_crawls, list_crawls, pause_crawl,
+    remove_crawl, run_crawls,
+};
 pub use dry_run::dry_run;
 pub use erasure::erase_removed;
 pub use error::JobError;

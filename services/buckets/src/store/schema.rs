@@ -50,6 +50,23 @@ diesel::table! {
 }
 
 diesel::table! {
+    crawl (id) {
+        id -> BigInt,
+        url -> Text,
+        bucket -> Text,
+        format -> Nullable<Text>,
+        kind -> Nullable<Text>,
+        prefix -> Text,
+        every_seconds -> BigInt,
+        ends_at -> Nullable<BigInt>,
+        paused -> Bool,
+        due_at -> BigInt,
+        last_at -> Nullable<BigInt>,
+        outcome -> Text,
+    }
+}
+
+diesel::table! {
     removal (id) {
         id -> BigInt,
         address -> Text,

@@ -174,8 +174,10 @@ fn s3(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> Stri
     let token = parameter("continuation-token").map(|token| token[2..].parse().unwrap());
     let first = after.or(token).unwrap_or(0);
     let (keys, more) = page(behaviour, first);
+    let prefix = parameter("prefix").unwrap_or_default();
     let contents: String = keys
         .iter()
+        .filter(|(key, _)| key.starts_with(&prefix))
         .map(|(key, size)| {
             format!(
                 "<Contents><Key>{}</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified><Size>{size}</Size></Contents>",

@@ -12,7 +12,7 @@ pub use addresses::{AuditAddress, Endpoint, addresses_of};
 pub use report::{AuditReport, AuditState, BucketAudit};
 
 use super::context::JobContext;
-use super::error::JobError;
+use super::error::{JobError, losses_text};
 use super::load::{abort_stopped, load};
 use super::max_errors::MaxErrors;
 use super::options::{CheckpointPolicy, LoadOptions};
@@ -100,17 +100,9 @@ fn audit_bucket(
         Err(error @ (JobError::Invalid(_) | JobError::TooManyBad { .. })) => {
             failed(AuditState::Incomplete, &error)
         }
-        Err(error @ JobError::TooManyRemoved { .. }) => {
-            let JobError::TooManyRemoved { buckets, .. } = &error else { return Err(error) };
-            let losses = buckets.iter().map(|(_, loss)| {
-                format!(
-                    "would lose {} of {} files: nothing was published",
-                    loss.removed, loss.before
-                )
-            });
-            let reason = losses.collect::<Vec<_>>().join("; ");
+        Err(JobError::TooManyRemoved { buckets, .. }) => {
             let held = BucketAudit::new(address, AuditState::Held);
-            BucketAudit { reason: Some(reason), ..held }
+            BucketAudit { reason: Some(losses_text(&buckets)), ..held }
         }
         Err(error) => return Err(error),
     };

@@ -38,6 +38,8 @@ pub struct RemoteOptions {
     pub timeout: u64,
     /// Whether hosts of unknown providers may have private addresses.
     pub allows_private: bool,
+    /// Only files whose path begins with this are listed.
+    pub prefix: String,
     /// The turn of the next request, which clones share.
     #[serde(skip)]
     pub turns: Turns,
@@ -53,6 +55,7 @@ impl Default for RemoteOptions {
             attempts: 6,
             timeout: 120,
             allows_private: true,
+            prefix: String::new(),
             turns: Turns::default(),
         }
     }

@@ -50,6 +50,20 @@ impl Listing {
         Ok(Self { format, bucket, base })
     }
 
+    /// Returns the address of the bucket.
+    pub(in crate::jobs) fn bucket(&self) -> &str {
+        &self.bucket
+    }
+
+    /// Returns the listing of the files below a prefix.
+    pub(super) fn below(&self, prefix: &str) -> Self {
+        let mut listing = self.clone();
+        if !prefix.is_empty() {
+            listing.base.query_pairs_mut().append_pair("prefix", prefix);
+        }
+        listing
+    }
+
     /// Returns the URL of a page.
     pub(super) fn page(&self, marker: Option<&Marker>) -> Url {
         let mut url = self.base.clone();
@@ -119,6 +133,13 @@ mod tests {
     )]
     fn known_providers_have_page_urls(#[case] url: &str, #[case] expected: &str) {
         let listing = Listing::of(url, &Defaults::default()).unwrap();
+        assert_eq!(listing.page(None).as_str(), expected);
+    }
+
+    #[test]
+    fn prefixes_are_url_encoded() {
+        let listing = Listing::of("s3://box", &Defaults::default()).unwrap().below("a b/");
+        let expected = "https://box.s3.amazonaws.com/?prefix=a+b%2F&list-type=2&encoding-type=url";
         assert_eq!(listing.page(None).as_str(), expected);
     }
 

@@ -63,6 +63,7 @@ pub(in crate::jobs) fn read_pages(
     sink: &mut dyn PageSink,
 ) -> Result<(), JobError> {
     let mut fetcher = Fetcher::new(options)?;
+    let listing = &listing.below(&options.prefix);
     let defaults = Defaults {
         bucket: Some(listing.bucket.clone()),
         kind: kind.map(str::to_owned),
@@ -88,6 +89,9 @@ pub(in crate::jobs) fn read_pages(
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
         };
+        if !options.prefix.is_empty() {
+            sink.part(Part::Filtered);
+        }
         let mut entries = Entries { sink, until, last: None, broken: false };
         formats::read(name, &page[..], &defaults, &mut entries)?;
         if entries.broken {

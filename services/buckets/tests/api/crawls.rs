@@ -1,0 +1,206 @@
+//! Public buckets that are listed regularly.
+
+use std::sync::atomic::Ordering;
+
+use buckets::Settings;
+use buckets::engine::RemovalLimit;
+use buckets::jobs::{
+    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobError, RemoteOptions,
+    add_crawls, export, list_crawls, pause_crawl, run_crawls, status,
+};
+use serde_json::{Value, json};
+
+use crate::app::{Fixture, line};
+use crate::program::Program;
+use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
+
+const BOX: &str = "box.s3.amazonaws.com";
+
+fn keys(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("{number:05}.txt")).collect()
+}
+
+fn request(bucket: &PublicBucket, interface: &str, address: &str) -> CrawlRequest {
+    CrawlRequest {
+        url: format!("{}/{interface}/", bucket.address),
+        format: Some("s3".to_owned()),
+        bucket: Some(address.to_owned()),
+        kind: Some("aws".to_owned()),
+        every_seconds: 3_600,
+        ..CrawlRequest::default()
+    }
+}
+
+impl Fixture {
+    fn crawl(&self, id: Option<i64>) -> Result<Vec<CrawlOutcome>, JobError> {
+        let remote = RemoteOptions {
+            rate: 1_000.0,
+            first_pause: 0,
+            attempts: 2,
+            ..RemoteOptions::default()
+        };
+        let options =
+            CrawlOptions { remote, removal_limit: RemovalLimit { files: 5, percent: 50 } };
+        let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+        run_crawls(&self.context, id, &options, checkpoints)
+    }
+
+    fn crawls(&self) -> Vec<Crawl> {
+        list_crawls(&self.context).unwrap()
+    }
+
+    fn paths(&self) -> usize {
+        let mut out = Vec::new();
+        export(&self.context, None, &mut out).unwrap();
+        out.iter().filter(|byte| **byte == b'\n').count()
+    }
+}
+
+#[test]
+fn crawl_runs_when_it_is_due() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(8).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    assert_eq!(add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap(), [1]);
+    let [first] = &fixture.crawl(None).unwrap()[..] else { panic!("it is due immediately") };
+    assert_eq!((first.new, first.complete, first.bucket.as_str()), (8, true, BOX));
+    assert!(fixture.crawl(None).unwrap().is_empty(), "it is not due yet");
+    assert_eq!(fixture.crawl(Some(1)).unwrap()[0].outcome, "0 new, 0 changed, 0 gone");
+
+    fixture.clock.advance(3_600);
+    bucket.behaviour.keys.lock().push("00008.txt".to_owned());
+    assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "1 new, 0 changed, 0 gone");
+    let [crawl] = &fixture.crawls()[..] else { panic!() };
+    assert_eq!(crawl.outcome, "1 new, 0 changed, 0 gone");
+    assert_eq!(crawl.due_at, crawl.last_at.unwrap() + 3_600);
+    assert!(matches!(fixture.crawl(Some(9)), Err(JobError::Invalid(_))));
+}
+
+#[test]
+fn paused_and_ended_crawls_are_not_due() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(1).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let ends_at = Some(fixture.context.clock.unix() + 10);
+    let ending = CrawlRequest { ends_at, ..request(&bucket, "s3", "end.s3.amazonaws.com") };
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX), ending]).unwrap();
+    pause_crawl(&fixture.context, 1, true).unwrap();
+    let ran = |outcomes: Vec<CrawlOutcome>| -> Vec<i64> {
+        outcomes.iter().map(|outcome| outcome.crawl).collect()
+    };
+    assert_eq!(ran(fixture.crawl(None).unwrap()), [2]);
+    fixture.clock.advance(3_600);
+    assert_eq!(ran(fixture.crawl(None).unwrap()), [0; 0], "one is paused, one has ended");
+    pause_crawl(&fixture.context, 1, false).unwrap();
+    assert_eq!(ran(fixture.crawl(None).unwrap()), [1]);
+}
+
+#[test]
+fn stopped_crawl_is_resumed_first_and_at_its_page() {
+    let fixture = Fixture::new();
+    let other = PublicBucket::start(Behaviour { keys: keys(2).into(), ..Behaviour::default() });
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(4, Ordering::Relaxed);
+    let requests =
+        vec![request(&other, "s3", "other.s3.amazonaws.com"), request(&bucket, "s3", BOX)];
+    add_crawls(&fixture.context, requests).unwrap();
+    let outcomes = fixture.crawl(None).unwrap();
+    assert_eq!((outcomes[0].new, outcomes[1].complete), (2, false));
+    assert!(outcomes[1].outcome.starts_with("failed: "), "{outcomes:?}");
+    assert_ne!(status(&fixture.context).unwrap()["open_run"], Value::Null);
+
+    fixture.clock.advance(3_600);
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let before = bucket.requests();
+    let outcomes = fixture.crawl(None).unwrap();
+    assert_eq!((outcomes[0].crawl, outcomes[1].crawl), (2, 1));
+    assert_eq!((outcomes[0].new, bucket.requests() - before), (5 * PAGE as u64, 2));
+    assert_eq!(fixture.paths(), 5 * PAGE + 2);
+}
+
+#[test]
+fn crawl_below_a_prefix_removes_no_file() {
+    let all = ["a/1.txt", "a/2.txt", "b.txt"].map(str::to_owned).to_vec();
+    let bucket = PublicBucket::start(Behaviour { keys: all.into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "old.txt", 1, 1), &line(BOX, "a/old.txt", 1, 1)]);
+    let below = CrawlRequest { prefix: "a/".to_owned(), ..request(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![below]).unwrap();
+    assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "2 new, 0 changed, 0 gone");
+    assert_eq!(fixture.paths(), 4);
+    assert!(bucket.behaviour.requests.lock()[0].contains("prefix=a%2F"));
+}
+
+#[test]
+fn failed_crawls_do_not_stop_others() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(10).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let requests =
+        vec![request(&bucket, "closed", "closed.s3.amazonaws.com"), request(&bucket, "s3", BOX)];
+    add_crawls(&fixture.context, requests).unwrap();
+    let outcomes = fixture.crawl(None).unwrap();
+    assert!(outcomes[0].outcome.contains("403: the bucket is not public"), "{outcomes:?}");
+    assert_eq!((outcomes[0].complete, outcomes[1].new), (false, 10));
+    assert!(fixture.crawl(None).unwrap().is_empty(), "a private bucket waits for its next time");
+
+    bucket.behaviour.keys.lock().truncate(1);
+    let held = fixture.crawl(Some(2)).unwrap();
+    assert!(held[0].outcome.starts_with("failed: would lose 9 of 10 files"), "{held:?}");
+    assert_eq!(status(&fixture.context).unwrap()["open_run"], Value::Null);
+    assert_eq!(fixture.paths(), 10);
+}
+
+#[test]
+fn unlistable_and_known_buckets_are_not_added() {
+    let fixture = Fixture::new();
+    let public = |url: &str| CrawlRequest {
+        url: url.to_owned(),
+        every_seconds: 60,
+        ..CrawlRequest::default()
+    };
+    let error = |requests: Vec<CrawlRequest>| {
+        add_crawls(&fixture.context, requests).unwrap_err().to_string()
+    };
+    let unknown = error(vec![public("s3://photos"), public("https://files.example.org")]);
+    assert!(unknown.contains("an unknown host needs"), "{unknown}");
+    assert!(fixture.crawls().is_empty(), "none of them is added");
+    add_crawls(&fixture.context, vec![public("s3://photos")]).unwrap();
+    let known = error(vec![public("gs://photos"), public("https://photos.s3.amazonaws.com/")]);
+    assert!(known.contains("crawl 1 lists this bucket already"), "{known}");
+    assert_eq!(fixture.crawls().len(), 1);
+    let below = CrawlRequest { prefix: "a/".to_owned(), ..public("s3://photos") };
+    assert!(add_crawls(&fixture.context, vec![below]).is_ok(), "another prefix is another crawl");
+}
+
+#[test]
+fn killed_crawl_loses_one_page() {
+    let program = Program::new();
+    let pages = 6;
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(pages * PAGE).into(), ..Behaviour::default() });
+    let url = format!("{}/s3/", bucket.address);
+    let added = program.json(&[
+        "crawl", "add", &url, "--format", "s3", "--bucket", BOX, "--type", "aws", "--every", "7d",
+    ]);
+    assert_eq!(added, json!([1]));
+    let slowly = ["crawl", "run", "--allow-private", "--rate", "4"];
+    assert!(program.killed_when(&slowly, || bucket.requests() >= 4));
+    let before = bucket.requests();
+    let ran = program.json(&["crawl", "run", "--allow-private", "--rate", "1000"]);
+    assert_eq!((&ran[0]["complete"], &ran[0]["new"]), (&json!(true), &json!(pages * PAGE)));
+    assert!(bucket.requests() <= pages + 1, "{before} requests before the kill");
+
+    let list = program.done(&["crawl", "list"]);
+    assert!(list.starts_with(&format!("1 {url}, every 604800 s, due ")), "{list}");
+    assert!(list.ends_with(&format!(": {} new, 0 changed, 0 gone\n", pages * PAGE)), "{list}");
+    program.done(&["crawl", "pause", "1"]);
+    assert_eq!(program.json(&["crawl", "list"])[0]["paused"], true);
+    program.done(&["crawl", "resume", "1"]);
+    let closed = program.run(&["crawl", "run", "1"]);
+    assert_eq!(closed.code, Some(1), "private addresses need a flag: {}", closed.out);
+    assert!(closed.out.contains("the address is private"), "{}", closed.out);
+    program.done(&["crawl", "remove", "1"]);
+    assert_eq!(program.json(&["crawl", "list"]), json!([]));
+    let gone = program.run(&["crawl", "remove", "1"]);
+    assert_eq!(gone.code, Some(1));
+    assert!(gone.errors.contains("crawl 1 does not exist"), "{}", gone.errors);
+}
