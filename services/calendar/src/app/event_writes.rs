@@ -13,7 +13,7 @@ use super::write_context::WriteContext;
 use crate::error::Error;
 use crate::model::change::{EventChange, LinkRef, LinkedChange};
 use crate::model::event::{Event, Links};
-use crate::model::event_status::EventStatus;
+use crate::model::event_status::{EventStatus, Occurring};
 use crate::model::linked::Kind;
 use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
@@ -144,6 +144,25 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     let links = links::of_event(db, old.id)?;
     events::update(db, (old, &links), (&event, &links))?;
     Ok(event)
+}
+
+/// Cancels an event, which stays visible with this status, and restores it from the trash.
+pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
+    let mut event = old.clone();
+    if old.status.is_trashed() {
+        event.set_status(old.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)));
+        event.slug = slug(db, &event, &EventChange::default(), true)?;
+    }
+    event.modified_utc = now;
+    event.sequence += 1;
+    let status = event_statuses::of_event(db, event.id)?;
+    event_statuses::replace(
+        db,
+        event.id,
+        &EventStatus { occurring: Occurring::Cancelled, ..status },
+    )?;
+    let links = links::of_event(db, old.id)?;
+    Ok(events::update(db, (old, &links), (&event, &links))?)
 }
 
 /// Checks a changed author. Sending back the current author is not a change.

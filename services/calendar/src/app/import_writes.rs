@@ -91,44 +91,69 @@ pub fn write_occurrence(
     }
 }
 
-/// Moves a cancelled event to the trash.
+/// Cancels an event, which stays visible with this status. Only the status of a known event changes,
+/// because a cancellation may lack everything else. An unknown one is created if it is complete.
 pub fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
-    occurrence: &Occurrence,
+    (occurrence, is_complete): (&Occurrence, bool),
 ) -> Result<(Option<i64>, Outcome), Undone> {
-    match find(context.db, source.own, &occurrence.external_id)? {
-        // It stays visible as cancelled.
-        Some(event)
-            if !event.status.is_trashed()
-                && event_statuses::of_event(context.db, event.id)?.occurring
-                    == Occurring::Cancelled =>
-        {
-            Ok((Some(event.id), Outcome::Unchanged))
-        }
-        Some(event) if !event.status.is_trashed() => {
-            trash(context.db, &event, context.now.as_second())?;
-            Ok((Some(event.id), Outcome::Updated))
-        }
-        found => Ok((found.map(|event| event.id), Outcome::Skipped)),
-    }
+    let Some(event) = find(context.db, source.own, &occurrence.external_id)? else {
+        return match is_complete {
+            true => create(context, source, occurrence),
+            false => Ok((None, Outcome::Skipped)),
+        };
+    };
+    let noted = imported::find(context.db, event.id)?;
+    let is_own = source.own.is_author;
+    let outcome = match event.status.is_trashed() {
+        // Feeds of this calendar show events in the trash as cancelled.
+        true if !noted.is_trashed || is_own => Outcome::Skipped,
+        // A user may have changed the status since the file cancelled it.
+        false if noted.is_cancelled => Outcome::Unchanged,
+        false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
+        _ => match call_off(context.db, &event, context.now.as_second())? {
+            true => Outcome::Updated,
+            false => Outcome::Unchanged,
+        },
+    };
+    Ok((Some(event.id), outcome))
 }
 
-/// Moves later occurrences of a UID to the trash, except those that `stays` accepts, at most `most` at a
-/// time. Returns their number.
+fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
+    Ok(event_statuses::of_event(db, event)?.occurring == Occurring::Cancelled)
+}
+
+/// Cancels or trashes later occurrences of a UID, except those that `stays` accepts, at most `most`
+/// at a time. Returns their number.
 pub fn drop_surplus(
     db: &mut Db,
-    (uid, now): (&str, i64),
+    (uid, now, is_cancelling): (&str, i64, bool),
     most: usize,
     stays: impl Fn(&str) -> bool,
 ) -> Result<usize, Error> {
-    let later_occurrences = events::later_occurrences(db, uid, now)?;
+    let later_occurrences = events::later_occurrences(db, uid, (now, is_cancelling))?;
     let surplus = later_occurrences.into_iter().filter(|(_, name)| !stays(name));
     let ids: Vec<i64> = surplus.map(|(id, _)| id).take(most).collect();
     for event in events::by_ids(db, &ids)? {
-        trash(db, &event, now)?;
+        match is_cancelling {
+            true => drop(call_off(db, &event, now)?),
+            false => trash(db, &event, now)?,
+        }
     }
     Ok(ids.len())
+}
+
+/// Cancels an event and records that its file did. Returns whether it changed.
+fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
+    imported::note(db, event.id, |noted| {
+        (noted.is_cancelled, noted.is_trashed) = (true, false);
+    })?;
+    if !event.status.is_trashed() && is_cancelled(db, event.id)? {
+        return Ok(false);
+    }
+    event_writes::cancel(db, event, now)?;
+    Ok(true)
 }
 
 fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
@@ -163,6 +188,9 @@ fn create(
     if details.is_private {
         set("status", json!("private"));
     }
+    if occurrence.is_cancelled {
+        set("event_status", json!(Occurring::Cancelled.name()));
+    }
     let change = EventChange {
         external_id: Some(occurrence.external_id.clone()),
         parent: source.parent,
@@ -170,9 +198,9 @@ fn create(
         ..decode(context, source.user, Params::from_json(fields.into()), None)?
     };
     let event = event_writes::create_in(context, source.user, &change)?;
-    if details.is_private {
-        imported::note(context.db, event.id, |noted| noted.is_private = true)?;
-    }
+    imported::note(context.db, event.id, |noted| {
+        (noted.is_private, noted.is_cancelled) = (details.is_private, occurrence.is_cancelled);
+    })?;
     Ok((Some(event.id), Outcome::Created))
 }
 
@@ -190,6 +218,9 @@ fn update(
     let mut fields = occurrence.fields(shown.as_ref());
     if let Some(status) = status_after(context.db, &event, details.is_private)? {
         fields.insert("status".to_owned(), json!(status.as_str()));
+    }
+    if confirms(context.db, source, event.id)? {
+        fields.insert("event_status".to_owned(), json!(Occurring::Scheduled.name()));
     }
     let old = shown.as_ref().map(|shown| &*shown.details);
     if old.is_none_or(|old| old.location != details.location) {
@@ -247,6 +278,19 @@ fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<S
     };
     imported::note(db, event.id, |noted| noted.is_private = is_private)?;
     Ok((after != event.status).then_some(after))
+}
+
+/// Returns whether an import clears the status of an event that an earlier file cancelled. A status
+/// that a user set is kept.
+fn confirms(db: &mut Db, source: Source<'_>, event: i64) -> Result<bool, Error> {
+    if !imported::find(db, event)?.is_cancelled {
+        return Ok(false);
+    }
+    let is_cancelled = is_cancelled(db, event)?;
+    if is_cancelled || !source.own.is_author {
+        imported::note(db, event, |noted| noted.is_cancelled = false)?;
+    }
+    Ok(is_cancelled)
 }
 
 fn decode(

@@ -430,15 +430,15 @@ impl Import {
         let source = Source { user: &self.user, own: self.own(), entries, parent };
         transaction(db, |db| {
             with_context(state, db, &self.user, &Params::default(), |context| {
-                match entry.is_cancelled {
-                    true => cancel(context, source, occurrence),
+                match occurrence.is_cancelled {
+                    true => cancel(context, source, (occurrence, entry.is_complete)),
                     false => write_occurrence(context, source, occurrence),
                 }
             })
         })
     }
 
-    /// Trashes future occurrences that the file no longer has, until the time slice is over.
+    /// Trashes future occurrences that the file no longer has, or cancels them with it, until the time slice is over.
     /// Returns whether it is complete.
     fn drop_surplus(
         &mut self,
@@ -458,7 +458,8 @@ impl Import {
                 true => first.is_some(),
                 false => replaced.contains(name) && first != Some(name),
             };
-            let dropped = drop_surplus(db, (&entry.uid, now), SURPLUS, |name| {
+            let selection = (entry.uid.as_str(), now, entry.is_cancelled);
+            let dropped = drop_surplus(db, selection, SURPLUS, |name| {
                 let is_named = kept.contains(name) || listed.contains(name);
                 !entry.has_occurrence(name) || is_named || is_replaced(name)
             })?;

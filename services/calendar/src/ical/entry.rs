@@ -39,6 +39,8 @@ pub struct Entry {
     pub is_series: bool,
     /// Whether it is cancelled.
     pub is_cancelled: bool,
+    /// Whether it describes its events well enough to create them, even if they are cancelled.
+    pub is_complete: bool,
     /// Its revision, if any.
     pub revision: Option<Revision>,
     /// Messages about values that were replaced.
@@ -61,6 +63,8 @@ pub struct Occurrence {
     pub start: Moment,
     /// The end.
     pub end: Moment,
+    /// Whether it is cancelled.
+    pub is_cancelled: bool,
     /// All other fields.
     pub details: Arc<Details>,
 }
@@ -117,6 +121,9 @@ impl Entry {
         };
         warnings.extend(repeated(&component.properties));
         let details = Arc::new(Details::read(component, &mut warnings));
+        let status = component.text("STATUS");
+        let is_cancelled =
+            component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
         let occurrence = |Start { moment, end: own_end }: Start| {
             let external_id = match &replaces {
                 Some(name) => name.clone(),
@@ -135,15 +142,24 @@ impl Entry {
                 (None, Moment::Day(_)) => (moment, ends),
             };
             let original = start.clone();
-            Occurrence { external_id, original, start, end, details: details.clone() }
+            let details = details.clone();
+            Occurrence { external_id, original, start, end, is_cancelled, details }
         };
         let occurrences = starts.into_iter().map(occurrence).collect();
-        let status = component.text("STATUS");
-        let is_cancelled =
-            component.method == Method::Cancel || status.eq_ignore_ascii_case("CANCELLED");
         let is_series = component.is_series();
-        let revision = revision_of(component);
-        Ok(Entry { uid, replaces, is_series, is_cancelled, revision, warnings, occurrences })
+        // A cancellation may lack title and time.
+        let is_complete = !is_cancelled
+            || (component.method != Method::Cancel && component.find("SUMMARY").is_some());
+        Ok(Entry {
+            uid,
+            replaces,
+            is_series,
+            is_cancelled,
+            is_complete,
+            revision: revision_of(component),
+            warnings,
+            occurrences,
+        })
     }
 
     /// Returns the id of the occurrence that this entry overrides.

@@ -84,20 +84,15 @@ impl Entry {
         let originals: Vec<i64> = self.occurrences.iter().map(|one| one.start.seconds()).collect();
         let range_of = |original: i64| read.iter().rfind(|range| range.from.seconds() <= original);
         for (occurrence, original) in self.occurrences.iter_mut().zip(&originals) {
-            if let Some(range) = range_of(*original)
-                && let Some(start) = range.moved(&occurrence.start)
+            let Some(range) = range_of(*original) else { continue };
+            if range.is_cancelled {
+                occurrence.is_cancelled = true;
+            } else if let Some(start) = range.moved(&occurrence.start)
                 && let Some(end) = range.length.end_of(&start)
             {
                 (occurrence.start, occurrence.end) = (start, end);
                 occurrence.details = Arc::clone(&range.details);
             }
-        }
-        let is_kept = |original: &i64| !range_of(*original).is_some_and(|one| one.is_cancelled);
-        // A series without occurrences is cancelled.
-        self.is_cancelled |= !originals.iter().any(is_kept);
-        if !self.is_cancelled {
-            let mut originals = originals.iter();
-            self.occurrences.retain(|_| originals.next().is_some_and(is_kept));
         }
         self
     }

@@ -153,11 +153,11 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
 }
 
 /// Reads ids and external ids of the event of a UID, and of its occurrences, that begin later and are not in
-/// the trash.
+/// the trash, to cancel them only those that no file has cancelled.
 pub fn later_occurrences(
     db: &mut Db,
     uid: &str,
-    later_than: i64,
+    (later_than, is_cancelling): (i64, bool),
 ) -> Result<Vec<(i64, String)>, DatabaseError> {
     let text = "select id, ical_uid as text from events where (ical_uid = ";
     let mut sql = Sql::new(db, text);
@@ -165,7 +165,12 @@ pub fn later_occurrences(
     // An occurrence is named by the UID, `#` and its moment. `$` is the character after `#`.
     within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
     sql.push(") and status <> 'trash' and start_utc > ");
-    sql.value(later_than).push(" order by id");
+    sql.value(later_than);
+    if is_cancelling {
+        sql.push(" and not exists (select 1 from imported_events where event_id = id");
+        sql.push(" and is_cancelled = true)");
+    }
+    sql.push(" order by id");
     let rows: Vec<TextRow> = sql.load(db)?;
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }

@@ -17,6 +17,8 @@ pub struct Imported {
     pub is_private: bool,
     /// Whether an import, rather than a user, moved it to the trash.
     pub is_trashed: bool,
+    /// Whether its file cancelled it.
+    pub is_cancelled: bool,
 }
 
 /// Reads the state of an event.
@@ -39,16 +41,19 @@ pub fn note(
         return Ok(());
     }
     let flag = |flag: bool| if flag { "true" } else { "false" };
-    let text = "insert into imported_events (event_id, moment, is_private, is_trashed) values (";
+    let text = "insert into imported_events (event_id, moment, is_private, is_trashed, ";
     let mut sql = Sql::new(db, text);
+    sql.push("is_cancelled) values (");
     sql.value(event).push(", ");
     match after.moment {
         Some(moment) => sql.bind(moment),
         None => sql.push("null"),
     };
-    sql.push(", ").push(flag(after.is_private)).push(", ").push(flag(after.is_trashed)).push(")");
+    sql.push(", ").push(flag(after.is_private)).push(", ").push(flag(after.is_trashed));
+    sql.push(", ").push(flag(after.is_cancelled)).push(")");
     sql.push(" on conflict (event_id) do update set moment = excluded.moment, ");
-    sql.push("is_private = excluded.is_private, is_trashed = excluded.is_trashed");
+    sql.push("is_private = excluded.is_private, is_trashed = excluded.is_trashed, ");
+    sql.push("is_cancelled = excluded.is_cancelled");
     sql.execute(db).map(drop)
 }
 

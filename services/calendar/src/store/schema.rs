@@ -90,6 +90,7 @@ diesel::table! {
         moment -> Nullable<Text>,
         is_private -> Bool,
         is_trashed -> Bool,
+        is_cancelled -> Bool,
     }
 }
 

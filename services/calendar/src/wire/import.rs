@@ -17,7 +17,7 @@ pub struct ImportJson {
     pub updated: u64,
     /// Events that already match the file.
     pub unchanged: u64,
-    /// Events that are cancelled or in the trash, and older revisions.
+    /// Events in the trash, cancellations of unknown events, and older revisions.
     pub skipped: u64,
     /// Events that failed.
     pub failed: u64,

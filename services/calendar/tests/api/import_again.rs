@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::import_standards::mark;
 use crate::imports::{counts, post};
 
 /// Builds a calendar file with these entries.
@@ -28,8 +29,10 @@ async fn shown(app: &App) -> Vec<String> {
     let text = |event: &Value, key: &str| event[key].as_str().unwrap().to_owned();
     let events = list["events"].as_array().unwrap();
     assert_eq!(list["total"], events.len());
-    let summary =
-        |event: &Value| format!("{} {}", &text(event, "start_date")[8..13], text(event, "title"));
+    let summary = |event: &Value| {
+        let start = &text(event, "start_date")[8..13];
+        format!("{start} {}{}", text(event, "title"), mark(event))
+    };
     events.iter().map(summary).collect()
 }
 
@@ -64,7 +67,7 @@ async fn excluded_date_returns_when_the_file_has_it_again() {
 }
 
 #[actix_web::test]
-async fn cancelled_event_is_restored_when_confirmed() {
+async fn cancelled_event_stays_visible_until_confirmed() {
     let app = App::new().await;
     let file = |status: &str| {
         calendar(&[&format!("UID:a\nDTSTART:20270401T100000Z\nSUMMARY:Show\nSTATUS:{status}")])
@@ -74,14 +77,67 @@ async fn cancelled_event_is_restored_when_confirmed() {
     // A status that an editor set is kept.
     app.patch(&format!("/events/{id}"), &json!({"status": "draft"})).await.expect(200);
     for (between, expected) in [("draft", 0), ("publish", 1)] {
-        assert_eq!(counts(&app, file("CANCELLED")).await, [0, 1, 0, 0, 0]);
-        assert_eq!(counts(&app, file("CANCELLED")).await, [0, 0, 0, 1, 0]);
-        assert_eq!(counts(&app, file("CONFIRMED")).await, [0, 1, 0, 0, 0]);
-        let event = app.get_as("editor", &format!("/events/{id}")).await.expect(200).json;
-        assert_eq!((&event["status"], &event["slug"]), (&json!(between), &json!("show")));
+        for (status, expected) in [("CANCELLED", json!("cancelled")), ("CONFIRMED", Value::Null)] {
+            assert_eq!(counts(&app, file(status)).await, [0, 1, 0, 0, 0]);
+            assert_eq!(counts(&app, file(status)).await, [0, 0, 1, 0, 0]);
+            let event = app.get_as("editor", &format!("/events/{id}")).await.expect(200).json;
+            assert_eq!((&event["status"], &event["slug"]), (&json!(between), &json!("show")));
+            assert_eq!(event["event_status"], expected, "{between}");
+        }
         assert_eq!(shown(&app).await.len(), expected, "{between}");
         app.patch(&format!("/events/{id}"), &json!({"status": "publish"})).await.expect(200);
     }
+}
+
+#[actix_web::test]
+async fn unknown_cancelled_event_is_imported_as_such_and_cleared_by_a_later_file() {
+    let app = App::new().await;
+    let file = |status: &str, sequence: u8| {
+        calendar(&[&format!(
+            "UID:a\nDTSTART:20270401T100000Z\nSUMMARY:Show\nSTATUS:{status}\nSEQUENCE:{sequence}"
+        )])
+    };
+    assert_eq!(counts(&app, file("CANCELLED", 2)).await, [1, 0, 0, 0, 0]);
+    assert_eq!(counts(&app, file("CANCELLED", 2)).await, [0, 0, 1, 0, 0]);
+    assert_eq!(counts(&app, file("CONFIRMED", 1)).await, [0, 0, 0, 1, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show (off)"]);
+    assert!(app.get("/ical").await.text.contains("STATUS:CANCELLED\r\n"));
+    assert_eq!(counts(&app, file("CONFIRMED", 3)).await, [0, 1, 0, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show"]);
+    // Without a title it is not imported.
+    let untitled = file("CANCELLED", 0).replace("SUMMARY:Show\r\n", "").replace("UID:a", "UID:b");
+    assert_eq!(counts(&app, untitled).await, [0, 0, 0, 1, 0]);
+}
+
+#[actix_web::test]
+async fn status_that_a_user_set_is_kept_while_the_file_does_not_change() {
+    let app = App::new().await;
+    let file = |status: &str| {
+        calendar(&[&format!("UID:a\nDTSTART:20270401T100000Z\nSUMMARY:Show\nSTATUS:{status}")])
+    };
+    counts(&app, file("CONFIRMED")).await;
+    let path = format!("/events/{}", app.get("/events").await.ids()[0]);
+    let set = async |status: &str| {
+        app.patch(&path, &json!({"event_status": status})).await.expect(200);
+    };
+    set("cancelled").await;
+    assert_eq!(counts(&app, file("CONFIRMED")).await, [0, 0, 1, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show (off)"]);
+    set("scheduled").await;
+    assert_eq!(counts(&app, file("CANCELLED")).await, [0, 1, 0, 0, 0]);
+    set("scheduled").await;
+    assert_eq!(counts(&app, file("CANCELLED")).await, [0, 0, 1, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show"]);
+    // The file confirmed it and cancelled it again since that decision.
+    assert_eq!(counts(&app, file("CONFIRMED")).await, [0, 0, 1, 0, 0]);
+    assert_eq!(counts(&app, file("CANCELLED")).await, [0, 1, 0, 0, 0]);
+    // A feed of this calendar does not change the record of the file.
+    let feed = app.get("/ical").await.text;
+    assert_eq!(counts(&app, &feed).await, [0, 0, 1, 0, 0]);
+    assert_eq!(shown(&app).await, ["01 10 Show (off)"]);
+    // An event that a user moved to the trash stays there.
+    app.delete(&path).await.expect(200);
+    assert_eq!(counts(&app, file("CANCELLED")).await, [0, 0, 0, 1, 0]);
 }
 
 #[actix_web::test]
@@ -120,8 +176,9 @@ async fn override_of_the_first_occurrence_moves_or_cancels_it() {
         assert_eq!(counts(&app, with(first)).await, [0, 0, 3, 0, 0], "{is_known}");
         assert_eq!(app.rows("events"), 3);
         counts(&app, with(off)).await;
-        assert_eq!(shown(&app).await, ["02 10 Daily", "03 10 Daily"], "{is_known}");
-        assert_eq!(counts(&app, with(off)).await, [0, 0, 2, 1, 0], "{is_known}");
+        let cancelled = ["01 15 Moved (off)", "02 10 Daily", "03 10 Daily"];
+        assert_eq!(shown(&app).await, cancelled, "{is_known}");
+        assert_eq!(counts(&app, with(off)).await, [0, 0, 3, 0, 0], "{is_known}");
         counts(&app, with(&later)).await;
         assert_eq!(shown(&app).await, ["01 17 Moved", "02 10 Daily", "03 10 Daily"], "{is_known}");
         // A file may contain only the overrides.
@@ -174,8 +231,10 @@ async fn events_of_a_removed_rule_are_trashed() {
     assert_eq!(shown(&app).await.len(), 4);
     // A cancelled series has no rule.
     let cancelled = "UID:s\nDTSTART:20270401T100000Z\nSTATUS:CANCELLED";
-    counts(&app, calendar(&[cancelled])).await;
-    assert_eq!(shown(&app).await, ["05 10 Other"]);
+    assert_eq!(counts(&app, calendar(&[cancelled])).await, [0, 3, 0, 0, 0]);
+    let expected = ["01 10 Daily (off)", "02 10 Daily (off)", "03 10 Daily (off)", "05 10 Other"];
+    assert_eq!(shown(&app).await, expected);
+    assert_eq!(counts(&app, calendar(&[cancelled])).await, [0, 0, 1, 0, 0]);
     // A feed of this calendar has no rules and may lack events.
     counts(&app, &repeated).await;
     let feed = app.get("/ical?end_date=2027-04-02").await.expect(200).text;

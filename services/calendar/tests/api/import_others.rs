@@ -64,7 +64,8 @@ async fn older_file_does_not_restore_what_a_later_one_cancelled_or_moved() {
         )
     };
     counts(&app, calendar("METHOD:REQUEST", &[&moved(15, 3)])).await;
-    let expected = ["01 15 01 16 Moved", "03 10 03 11 Daily", "04 10 04 11 Daily"];
+    let expected =
+        ["01 15 01 16 Moved", "02 10 02 11 Daily (off)", "03 10 03 11 Daily", "04 10 04 11 Daily"];
     assert_eq!(texts(&app).await, expected);
     // Two occurrences have later overrides.
     assert_eq!(counts(&app, &file).await, [0, 0, 2, 2, 0]);
@@ -74,17 +75,18 @@ async fn older_file_does_not_restore_what_a_later_one_cancelled_or_moved() {
     assert_eq!(texts(&app).await, expected);
     // A later file without overrides removes them.
     assert_eq!(counts(&app, calendar("", &[&series(9)])).await, [0, 2, 2, 0, 0]);
-    assert_eq!(texts(&app).await.len(), 4);
+    assert!(texts(&app).await.iter().all(|text| text.ends_with("11 Daily")));
     // The series is cancelled. Nothing of an older file restores it.
     let off = "UID:s\nSTATUS:CANCELLED\nDTSTART:20270401T100000Z\nDTSTAMP:20270310T100000Z";
     counts(&app, calendar("", &[off])).await;
     let older = calendar("", &[&series(9), &moved(12, 9)]);
     assert_eq!(counts(&app, older).await, [0, 0, 0, 2, 0]);
-    assert_eq!(texts(&app).await, [""; 0]);
+    let off = texts(&app).await;
+    assert!(off.len() == 4 && off.iter().all(|text| text.ends_with(" (off)")), "{off:?}");
 }
 
 #[actix_web::test]
-async fn cancellation_by_day_trashes_the_occurrence_of_that_local_day() {
+async fn cancellation_by_day_cancels_the_occurrence_of_that_local_day() {
     let app = App::new().await;
     // In Auckland, 08:00 is on the day before in UTC.
     let series = "UID:s\nDTSTART;TZID=Pacific/Auckland:20270401T080000\nDURATION:PT1H\n\
@@ -95,17 +97,19 @@ async fn cancellation_by_day_trashes_the_occurrence_of_that_local_day() {
     };
     assert_eq!(counts(&app, cancel(9)).await, [0, 0, 0, 1, 0]);
     assert_eq!(counts(&app, cancel(2)).await, [0, 1, 0, 0, 0]);
-    assert_eq!(texts(&app).await, ["01 08 01 09 Daily", "03 08 03 09 Daily"]);
+    let second = ["01 08 01 09 Daily", "02 08 02 09 Daily (off)", "03 08 03 09 Daily"];
+    assert_eq!(texts(&app).await, second);
     assert_eq!(counts(&app, cancel(1)).await, [0, 1, 0, 0, 0]);
-    assert_eq!(texts(&app).await, ["03 08 03 09 Daily"]);
+    assert_eq!(texts(&app).await[0], "01 08 01 09 Daily (off)");
     // An override by day keeps the event.
     let ids: Vec<i64> = shown(&app).await.into_iter().map(|(id, _)| id).collect();
     let moved = "UID:s\nRECURRENCE-ID;VALUE=DATE:20270403\nSUMMARY:Moved\nDURATION:PT1H\n\
         DTSTART;TZID=Pacific/Auckland:20270403T120000";
     assert_eq!(counts(&app, calendar("", &[moved])).await, [0, 1, 0, 0, 0]);
-    assert_eq!(shown(&app).await, [(ids[0], "03 12 03 13 Moved".to_owned())]);
+    assert_eq!(shown(&app).await[2], (ids[2], "03 12 03 13 Moved".to_owned()));
     assert_eq!(counts(&app, calendar("", &[series, moved])).await, [0, 2, 1, 0, 0]);
-    assert_eq!(shown(&app).await[2], (ids[0], "03 12 03 13 Moved".to_owned()));
+    assert_eq!(shown(&app).await[2], (ids[2], "03 12 03 13 Moved".to_owned()));
+    assert!(texts(&app).await.iter().all(|text| !text.ends_with(" (off)")));
 }
 
 #[actix_web::test]
@@ -127,7 +131,7 @@ async fn events_without_uid_are_imported_once() {
     assert_eq!(counts(&app, second).await, [0, 0, 1, 0, 0]);
     let off = format!("{}\nSTATUS:CANCELLED", entry("Two"));
     assert_eq!(counts(&app, calendar("", &[&off])).await, [0, 1, 0, 0, 0]);
-    assert_eq!(texts(&app).await.len(), 3);
+    assert_eq!(texts(&app).await.iter().filter(|text| text.ends_with(" (off)")).count(), 1);
 }
 
 #[actix_web::test]
@@ -316,7 +320,7 @@ async fn events_that_share_a_uid_are_found_again_in_any_order() {
     assert_eq!(texts(&app).await, ["01 10 01 11 One", "02 10 02 11 Two"]);
     let off = format!("{two}\nSTATUS:CANCELLED");
     assert_eq!(counts(&app, calendar("", &[&off, &one])).await, [0, 1, 1, 0, 0]);
-    assert_eq!(texts(&app).await, ["01 10 01 11 One"]);
+    assert_eq!(texts(&app).await, ["01 10 01 11 One", "02 10 02 11 Two (off)"]);
 }
 
 #[actix_web::test]
@@ -336,7 +340,16 @@ async fn override_of_all_later_occurrences_moves_or_cancels_them() {
     assert_eq!(counts(&app, &file).await, [0, 0, 4, 0, 0]);
     let off = later.replace("SUMMARY:Later", "STATUS:CANCELLED");
     counts(&app, calendar("", &[series, &off])).await;
-    assert_eq!(texts(&app).await, ["01 10 01 11 Daily"]);
+    let cancelled = [
+        "01 10 01 11 Daily",
+        "02 15 02 17 Later (off)",
+        "03 20 03 21 Single (off)",
+        "04 15 04 17 Later (off)",
+    ];
+    assert_eq!(texts(&app).await, cancelled);
+    assert_eq!(counts(&app, calendar("", &[series, &off])).await, [0, 0, 4, 0, 0]);
+    assert_eq!(counts(&app, &file).await, [0, 3, 1, 0, 0]);
+    assert_eq!(texts(&app).await, shown);
     // Without its series it is reported.
     let report = post(&app, "editor", calendar("", &[later])).await.expect(200).json;
     assert_eq!(report["failed"], 1);

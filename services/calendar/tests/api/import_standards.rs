@@ -11,6 +11,11 @@ pub fn calendar(head: &str, entries: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\n{head}\n{entries}END:VCALENDAR\n").replace('\n', "\r\n")
 }
 
+/// Returns a mark of events that have the status `cancelled`.
+pub fn mark(event: &Value) -> &'static str {
+    if event["event_status"] == "cancelled" { " (off)" } else { "" }
+}
+
 /// Returns ids, starts, ends and titles of the events from April 2027.
 pub async fn shown(app: &App) -> Vec<(i64, String)> {
     let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
@@ -19,7 +24,7 @@ pub async fn shown(app: &App) -> Vec<(i64, String)> {
         let (start, end) = (text("start_date"), text("end_date"));
         (
             event["id"].as_i64().unwrap(),
-            format!("{} {} {}", &start[8..13], &end[8..13], text("title")),
+            format!("{} {} {}{}", &start[8..13], &end[8..13], text("title"), mark(event)),
         )
     };
     list["events"].as_array().unwrap().iter().map(event).collect()
@@ -144,12 +149,13 @@ async fn occurrences_that_a_file_lists_as_events_stay() {
     assert_eq!(counts(&app, file(&entry("s", 1, ""))).await, [0, 0, 3, 0, 0]);
     let cancelled = file(&entry("s", 1, "\nSTATUS:CANCELLED"));
     assert_eq!(counts(&app, &cancelled).await, [0, 1, 2, 0, 0]);
-    assert_eq!(counts(&app, &cancelled).await, [0, 0, 2, 1, 0]);
-    assert_eq!(texts(&app).await, ["02 10 02 11 Daily", "03 10 03 11 Daily"]);
+    assert_eq!(counts(&app, &cancelled).await, [0, 0, 3, 0, 0]);
+    let expected = ["01 10 01 11 Daily (off)", "02 10 02 11 Daily", "03 10 03 11 Daily"];
+    assert_eq!(texts(&app).await, expected);
 }
 
 #[actix_web::test]
-async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
+async fn method_cancel_cancels_an_event_an_occurrence_or_a_series() {
     let app = App::new().await;
     let series =
         "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=3\nSUMMARY:Daily";
@@ -159,10 +165,18 @@ async fn method_cancel_trashes_an_event_an_occurrence_or_a_series() {
     assert_eq!(counts(&app, cancel("UID:a\nSEQUENCE:1")).await, [0, 1, 0, 0, 0]);
     let occurrence = "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T100000Z";
     assert_eq!(counts(&app, cancel(occurrence)).await, [0, 1, 0, 0, 0]);
-    assert_eq!(texts(&app).await, ["01 10 01 11 Daily", "03 10 03 11 Daily"]);
+    let expected = [
+        "01 10 01 11 Daily",
+        "02 10 02 11 Daily (off)",
+        "03 10 03 11 Daily",
+        "05 10 05 11 Once (off)",
+    ];
+    assert_eq!(texts(&app).await, expected);
     assert_eq!(counts(&app, cancel("UID:s")).await, [0, 2, 0, 0, 0]);
-    assert_eq!(texts(&app).await, [""; 0]);
-    assert_eq!(counts(&app, cancel("UID:unknown")).await, [0, 0, 0, 1, 0]);
+    assert!(texts(&app).await.iter().all(|text| text.ends_with(" (off)")));
+    assert_eq!(counts(&app, cancel("UID:s")).await, [0, 0, 1, 0, 0]);
+    let unknown = "UID:unknown\nSUMMARY:New\nDTSTART:20270405T100000Z";
+    assert_eq!(counts(&app, cancel(unknown)).await, [0, 0, 0, 1, 0]);
 }
 
 #[actix_web::test]

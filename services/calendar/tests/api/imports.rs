@@ -76,14 +76,14 @@ async fn exports_of_common_programs_are_imported_once() {
     let outlook = post(&app, "editor", OUTLOOK).await.expect(200);
     assert_eq!(
         outlook.json,
-        json!({"created": 6, "updated": 0, "unchanged": 0, "skipped": 1, "failed": 0, "errors": [],
+        json!({"created": 7, "updated": 0, "unchanged": 0, "skipped": 0, "failed": 0, "errors": [],
             "warnings": [{"uid": "lost", "line": 69, "message":
                 "the time zone Nowhere at all is not known; Europe/Berlin was used instead"}]})
     );
     app.clock.advance(3600);
     assert_eq!(counts(&app, GOOGLE).await, [0, 0, 6, 0, 0]);
     assert_eq!(counts(&app, APPLE).await, [0, 0, 427, 0, 0]);
-    assert_eq!(counts(&app, OUTLOOK).await, [0, 0, 6, 1, 0]);
+    assert_eq!(counts(&app, OUTLOOK).await, [0, 0, 7, 0, 0]);
     let mut shown = shown(&app).await;
     // Apple's birthday series begin in 1604.
     shown.retain(|event| event[0] != "Birthday of Ben");
@@ -127,7 +127,7 @@ async fn import_of_an_export_changes_nothing() {
     counts(&app, OUTLOOK).await;
     let all = app.get("/ical?per_page=5000").await.expect(200);
     let events = i64::try_from(all.text.matches("BEGIN:VEVENT").count()).unwrap();
-    assert_eq!(events, 18);
+    assert_eq!(events, 19);
     let before: Vec<i64> = ["events", "venues", "organizers", "terms", "event_changes"]
         .iter()
         .map(|table| app.rows(table))
@@ -200,13 +200,19 @@ async fn series_is_updated_from_its_changed_file() {
         .collect();
     assert_eq!(
         events,
-        ["2027-04-01 10:00:00 Daily", "2027-04-03 15:00:00 Moved", "2027-04-05 10:00:00 Daily"]
+        [
+            "2027-04-01 10:00:00 Daily",
+            "2027-04-03 15:00:00 Moved",
+            "2027-04-04 10:00:00 Daily",
+            "2027-04-05 10:00:00 Daily"
+        ]
     );
-    assert_eq!(counts(&app, &file).await, [0, 0, 3, 1, 0]);
+    assert_eq!(list["events"][2]["event_status"], "cancelled");
+    assert_eq!(counts(&app, &file).await, [0, 0, 4, 0, 0]);
     // A trashed event stays in the trash.
-    let id = list["events"][2]["id"].as_i64().unwrap();
+    let id = list["events"][3]["id"].as_i64().unwrap();
     app.delete(&format!("/events/{id}")).await.expect(200);
-    assert_eq!(counts(&app, &file).await, [0, 0, 2, 2, 0]);
+    assert_eq!(counts(&app, &file).await, [0, 0, 3, 1, 0]);
 }
 
 #[actix_web::test]
@@ -328,16 +334,16 @@ async fn dry_run_of_a_pipe_writes_nothing() {
     let input = batch::Input::at(&path).unwrap();
     let dry = ImportOptions { dry_run: true, ..ImportOptions::default() };
     let report = import(&app.state, &input, dry).unwrap();
-    assert_eq!((report.created, report.skipped, report.failed, app.rows("events")), (6, 1, 0, 0));
+    assert_eq!((report.created, report.skipped, report.failed, app.rows("events")), (7, 0, 0, 0));
     let done = import(&app.state, &input, ImportOptions::default()).unwrap();
-    assert_eq!((done.created, app.rows("events")), (6, 6));
+    assert_eq!((done.created, app.rows("events")), (7, 7));
     // A feed of this calendar is recognised without its public URL.
     let feed = folder.path().join("feed.ics");
     app.event(json!({})).await;
     std::fs::write(&feed, app.get("/ical").await.text).unwrap();
     let own = batch::Input::at(&feed).unwrap();
     let done = import(&app.state, &own, ImportOptions::default()).unwrap();
-    assert_eq!((done.unchanged, app.rows("events"), app.rows("event_changes")), (7, 7, 7));
+    assert_eq!((done.unchanged, app.rows("events"), app.rows("event_changes")), (8, 8, 8));
     std::fs::write(&path, "nothing").unwrap();
     assert!(import(&app.state, &input, ImportOptions::default()).is_err());
 }
