@@ -75,6 +75,10 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
     pub ical_past_days: i64,
 
+    /// Days after which resources in the trash are erased for good; 0: never; at most 3650
+    #[arg(long, env, global = true, default_value_t = 30, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=3650))]
+    pub trash_days: i64,
+
     /// Read requests per minute and key or address; 0 disables the limit
     #[arg(long, env, global = true, default_value_t = 600, value_name = "N")]
     pub rate_read_rpm: u32,

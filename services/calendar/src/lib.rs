@@ -24,7 +24,10 @@ mod wire;
 
 pub use cli::Cli;
 pub use config::Settings;
-pub use jobs::{Fault, ImportOptions, LoadOptions, Loaded, deliver_due, import, load, publish_due};
+pub use jobs::{
+    Fault, ImportOptions, LoadOptions, Loaded, PurgeOptions, Purged, deliver_due, empty_trash,
+    import, load, publish_due, purge,
+};
 pub use service::Calendar;
 pub use state::State;
 pub use store::MIGRATIONS;

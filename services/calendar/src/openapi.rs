@@ -15,7 +15,8 @@ use crate::wire::image::ImageSize;
 use crate::wire::parameters::{
     CategoryFields, CategoryListParameters, Declared, EventDeleteParameters, EventFields,
     EventListParameters, EventReadParameters, FeedParameters, IndexParameters, ItemParameters,
-    LinkedListParameters, OrganizerFields, TagFields, TagListParameters, VenueFields,
+    LinkedDeleteParameters, LinkedListParameters, OrganizerFields, TagFields, TagListParameters,
+    VenueFields,
 };
 
 // Parameters of the operations, for the index of the API.
@@ -25,6 +26,7 @@ pub const FEED: Takes = Takes::new(FeedParameters::parameters);
 pub const EVENT_READ: Takes = Takes::new(EventReadParameters::parameters);
 pub const EVENT_DELETE: Takes = Takes::new(EventDeleteParameters::parameters);
 pub const EVENT_FIELDS: Takes = Takes::new(EventFields::parameters);
+pub const LINKED_DELETE: Takes = Takes::new(LinkedDeleteParameters::parameters);
 pub const LINKED_LIST: Takes = Takes::new(LinkedListParameters::parameters);
 pub const VENUE_FIELDS: Takes = Takes::new(VenueFields::parameters);
 pub const ORGANIZER_FIELDS: Takes = Takes::new(OrganizerFields::parameters);

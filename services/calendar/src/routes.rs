@@ -10,7 +10,7 @@ use crate::handlers::{
 };
 use crate::openapi::{
     CATEGORY_FIELDS, CATEGORY_LIST, EVENT_DELETE, EVENT_FIELDS, EVENT_LIST, EVENT_READ, FEED,
-    INDEX, ITEM, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
+    INDEX, ITEM, LINKED_DELETE, LINKED_LIST, ORGANIZER_FIELDS, TAG_FIELDS, TAG_LIST, VENUE_FIELDS,
 };
 use crate::policy::CREDENTIALS;
 
@@ -104,12 +104,12 @@ fn add_venues(routes: &mut Routes<'_>) {
     routes.add(venues::post_venue).attach(VENUE_FIELDS);
     routes.add(venues::update_venue).attach(VENUE_FIELDS);
     routes.add(venues::patch_venue).attach(VENUE_FIELDS);
-    routes.add(venues::delete_venue).attach(ITEM);
+    routes.add(venues::delete_venue).attach(LINKED_DELETE);
     routes.add(venues::get_venue_by_slug).attach(ITEM);
     routes.add(venues::post_venue_by_slug).attach(VENUE_FIELDS);
     routes.add(venues::update_venue_by_slug).attach(VENUE_FIELDS);
     routes.add(venues::patch_venue_by_slug).attach(VENUE_FIELDS);
-    routes.add(venues::delete_venue_by_slug).attach(ITEM);
+    routes.add(venues::delete_venue_by_slug).attach(LINKED_DELETE);
 }
 
 fn add_organizers(routes: &mut Routes<'_>) {
@@ -119,12 +119,12 @@ fn add_organizers(routes: &mut Routes<'_>) {
     routes.add(organizers::post_organizer).attach(ORGANIZER_FIELDS);
     routes.add(organizers::update_organizer).attach(ORGANIZER_FIELDS);
     routes.add(organizers::patch_organizer).attach(ORGANIZER_FIELDS);
-    routes.add(organizers::delete_organizer).attach(ITEM);
+    routes.add(organizers::delete_organizer).attach(LINKED_DELETE);
     routes.add(organizers::get_organizer_by_slug).attach(ITEM);
     routes.add(organizers::post_organizer_by_slug).attach(ORGANIZER_FIELDS);
     routes.add(organizers::update_organizer_by_slug).attach(ORGANIZER_FIELDS);
     routes.add(organizers::patch_organizer_by_slug).attach(ORGANIZER_FIELDS);
-    routes.add(organizers::delete_organizer_by_slug).attach(ITEM);
+    routes.add(organizers::delete_organizer_by_slug).attach(LINKED_DELETE);
 }
 
 fn add_categories(routes: &mut Routes<'_>) {

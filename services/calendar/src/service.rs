@@ -14,7 +14,8 @@ use utoipa::openapi::OpenApi;
 
 use crate::error::ErrorBodies;
 use crate::jobs::{
-    deliver_forever, measure_messages, prune_changes, prune_messages, publish_due, refresh_index,
+    deliver_forever, empty_trash, measure_messages, prune_changes, prune_messages, publish_due,
+    refresh_index,
 };
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
@@ -105,6 +106,7 @@ impl Service for Calendar {
         let publishing = async move {
             loop {
                 publish_due(&state).await;
+                empty_trash(&state).await;
                 prune_changes(&state).await;
                 prune_messages(&state).await;
                 measure_messages(&state).await;

@@ -1,6 +1,7 @@
 //! The shared state of all requests: database, clock, gate, settings, stored images.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use auth::{Gate, KeyStore, Quotas};
 use batch::PagePermits;
@@ -43,6 +44,8 @@ pub struct State {
     pub costly_lists: Arc<Semaphore>,
     /// Memory for the texts of long pages.
     pub long_pages: PagePermits,
+    /// Whether this process has erased anything that may still be in the log of SQLite.
+    pub has_erased: Arc<AtomicBool>,
 }
 
 /// The settings as the rules use them.
@@ -78,6 +81,7 @@ impl State {
             index,
             costly_lists,
             long_pages,
+            has_erased: Arc::default(),
         }
     }
 

@@ -1,14 +1,14 @@
-//! Use cases of events: list, read, create, change, trash.
+//! Use cases of events: list, read, create, change, remove.
 
 use database::Db;
 
 use super::changes;
 use super::context::RequestContext;
-use super::event_writes;
 use super::list_permit::{ListPermit, ReadList};
 use super::passwords::is_unlocked;
 use super::request::Request;
 use super::transactions::{read, write};
+use super::{erasure, event_writes};
 use crate::error::Error;
 use crate::model::event::Event;
 use crate::model::included::Included;
@@ -24,6 +24,7 @@ use crate::wire::event::{self as json, EventJson, Extent};
 use crate::wire::event_input::EventInput;
 use crate::wire::list_input::EventListInput;
 use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::parameters::is_forced;
 use crate::wire::params::Params;
 
 /// The event that a path names.
@@ -173,23 +174,33 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
     .await
 }
 
-/// Moves an event to the trash.
-pub async fn trash(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
-    write(state, request, Action::Change, move |context, params| {
+/// Moves an event to the trash, or erases it if the request says so.
+pub async fn remove(state: &State, request: Request, key: EventKey) -> Result<EventJson, Error> {
+    let removed = write(state, request, Action::Change, move |context, params| {
         let user = context.user()?;
         let old = key.require(context.db, false)?;
         if !may_edit(&user, &old) {
             return Err(Error::Forbidden.into());
         }
-        if old.status.is_trashed() {
+        let is_forced = is_forced(params)?;
+        if old.status.is_trashed() && !is_forced {
             return Err(Error::InTrash("event").into());
         }
         check_unchanged(context, params, &old)?;
-        let event = event_writes::trash(context.db, &old, context.now.as_second())?;
-        Ok(render(context, &event)?)
-    })
-    .await
-    .map_err(|error| error.while_deleting("event"))
+        let now = context.now.as_second();
+        if is_forced {
+            let json = render(context, &old)?;
+            erasure::event(context.db, old, now)?;
+            return Ok((json, true));
+        }
+        let event = event_writes::trash(context.db, &old, now)?;
+        Ok((render(context, &event)?, false))
+    });
+    let (json, is_erased) = removed.await.map_err(|error| error.while_deleting("event"))?;
+    if is_erased {
+        erasure::finish(state).await;
+    }
+    Ok(json)
 }
 
 /// Lists events.

@@ -1,8 +1,9 @@
-//! Use cases of venues and organizers: list, read, create, change, trash.
+//! Use cases of venues and organizers: list, read, create, change, remove.
 
 use database::Db;
 
 use super::context::RequestContext;
+use super::erasure;
 use super::interrupt::{Interrupt, ListInterrupt};
 use super::linked_writes::{self, may_edit};
 use super::list_permit::{ListPermit, ReadList};
@@ -21,6 +22,7 @@ use crate::wire::linked::{self as json, LinkedJson};
 use crate::wire::linked_input::LinkedInput;
 use crate::wire::list_input::{LinkedListInput, ListRequest};
 use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::parameters::is_forced;
 use crate::wire::params::Params;
 
 /// The part of a path that names a venue or an organizer.
@@ -135,20 +137,30 @@ pub async fn update(state: &State, request: Request, key: LinkedKey) -> Result<L
     .await
 }
 
-/// Moves a row to the trash.
-pub async fn trash(state: &State, request: Request, key: LinkedKey) -> Result<LinkedJson, Error> {
+/// Moves a row to the trash, or erases it if the request says so.
+pub async fn remove(state: &State, request: Request, key: LinkedKey) -> Result<LinkedJson, Error> {
     let kind = key.kind;
-    write(state, request, Action::Change, move |context, params| {
+    let removed = write(state, request, Action::Change, move |context, params| {
         let (_, row) = key.editable(context)?;
-        if row.status.is_trashed() {
+        let is_forced = is_forced(params)?;
+        if row.status.is_trashed() && !is_forced {
             return Err(Error::InTrash(kind.word()).into());
         }
         context.check_unchanged(params, |context| render(context, &row, true))?;
-        let row = linked_writes::trash(context.db, row, context.now.as_second())?;
-        Ok(render(context, &row, false)?)
-    })
-    .await
-    .map_err(|error| error.while_deleting(kind.word()))
+        let now = context.now.as_second();
+        if is_forced {
+            let json = render(context, &row, false)?;
+            erasure::linked(context.db, row, now)?;
+            return Ok((json, true));
+        }
+        let row = linked_writes::trash(context.db, row, now)?;
+        Ok((render(context, &row, false)?, false))
+    });
+    let (json, is_erased) = removed.await.map_err(|error| error.while_deleting(kind.word()))?;
+    if is_erased {
+        erasure::finish(state).await;
+    }
+    Ok(json)
 }
 
 type Page = (Vec<Linked>, i64, Included, ListRequest<LinkedFilter>);

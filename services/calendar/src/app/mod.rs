@@ -3,6 +3,7 @@
 mod changes;
 mod context;
 mod delivery;
+pub(crate) mod erasure;
 mod event_writes;
 pub(crate) mod events;
 pub(crate) mod feeds;

@@ -3,6 +3,7 @@
 mod import;
 mod keys;
 mod load;
+mod purge;
 mod users;
 mod webhooks;
 
@@ -21,6 +22,7 @@ use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 use self::import::ImportCommand;
 use self::keys::Logins;
 use self::load::LoadCommand;
+use self::purge::PurgeCommand;
 use self::users::UsersCommand;
 use self::webhooks::WebhooksCommand;
 use crate::config::{ImageMode, Settings};
@@ -63,6 +65,8 @@ enum Command {
     Webhooks(WebhooksCommand),
     /// Import an iCalendar file
     Import(ImportCommand),
+    /// Remove trashed resources, or some events, for good
+    Purge(PurgeCommand),
 }
 
 impl shell::Cli for Cli {
@@ -105,6 +109,8 @@ impl shell::Cli for Cli {
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
+        // Erased texts must not stay in free pages.
+        self.settings.database.sqlite.secure_delete = true;
         let command = self.command.take();
         match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
             Command::Common(command) => command.run::<Calendar, _>(self, Self::serve),
@@ -123,6 +129,10 @@ impl shell::Cli for Cli {
             Command::Import(command) => {
                 let base = self.settings.shell.public_url.clone();
                 command.run(&self.state_for(command.dry_run)?, base)
+            }
+            Command::Purge(command) => {
+                let state = self.state_for(command.dry_run)?;
+                command.run(&state)
             }
         }
     }

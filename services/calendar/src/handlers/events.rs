@@ -60,7 +60,7 @@ impl EventItems {
         input: Input,
         state: &State,
     ) -> Result<HttpResponse, Error> {
-        let json = events::trash(state, input.request, key).await?;
+        let json = events::remove(state, input.request, key).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 }

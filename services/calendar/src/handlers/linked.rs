@@ -53,14 +53,14 @@ impl Items {
         reply::ok(&json, input.fields.as_deref())
     }
 
-    /// Moves an item to the trash.
+    /// Moves an item to the trash, or erases it.
     pub async fn remove(
         self,
         key: PathKey,
         input: Input,
         state: &State,
     ) -> Result<HttpResponse, Error> {
-        let json = linked::trash(state, input.request, key.of(self.0)).await?;
+        let json = linked::remove(state, input.request, key.of(self.0)).await?;
         reply::ok(&json, input.fields.as_deref())
     }
 }

@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::wire::description::{OrganizerCreate, OrganizerUpdate};
 use crate::wire::envelope::OrganizerListJson;
 use crate::wire::linked::OrganizerJson;
-use crate::wire::parameters::{ItemParameters, LinkedListParameters};
+use crate::wire::parameters::{ItemParameters, LinkedDeleteParameters, LinkedListParameters};
 
 list_routes! {
     items: Items(Kind::Organizer), tag: "organizers", path: "/calendar/events/v1/organizers",
@@ -28,7 +28,7 @@ list_routes! {
 
 item_routes! {
     items: Items(Kind::Organizer), tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
-    read: ItemParameters, remove: ItemParameters,
+    read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/organizers/{id:[0-9]+}",
     documented: "/calendar/events/v1/organizers/{id}",
     key: id, param: Id,
@@ -39,7 +39,7 @@ item_routes! {
 
 item_routes! {
     items: Items(Kind::Organizer), tag: "organizers", body: OrganizerJson, update: OrganizerUpdate,
-    read: ItemParameters, remove: ItemParameters,
+    read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/organizers/by-slug/{slug}",
     documented: "/calendar/events/v1/organizers/by-slug/{slug}",
     key: slug, param: Slug,

@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::wire::description::{VenueCreate, VenueUpdate};
 use crate::wire::envelope::VenueListJson;
 use crate::wire::linked::VenueJson;
-use crate::wire::parameters::{ItemParameters, LinkedListParameters};
+use crate::wire::parameters::{ItemParameters, LinkedDeleteParameters, LinkedListParameters};
 
 list_routes! {
     items: Items(Kind::Venue), tag: "venues", path: "/calendar/events/v1/venues",
@@ -28,7 +28,7 @@ list_routes! {
 
 item_routes! {
     items: Items(Kind::Venue), tag: "venues", body: VenueJson, update: VenueUpdate,
-    read: ItemParameters, remove: ItemParameters,
+    read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/venues/{id:[0-9]+}",
     documented: "/calendar/events/v1/venues/{id}",
     key: id, param: Id,
@@ -38,7 +38,7 @@ item_routes! {
 
 item_routes! {
     items: Items(Kind::Venue), tag: "venues", body: VenueJson, update: VenueUpdate,
-    read: ItemParameters, remove: ItemParameters,
+    read: ItemParameters, remove: LinkedDeleteParameters,
     route: "/calendar/events/v1/venues/by-slug/{slug}",
     documented: "/calendar/events/v1/venues/by-slug/{slug}",
     key: slug, param: Slug,

@@ -1,5 +1,5 @@
 //! Background work and long commands: webhooks, first start, due publications, event index,
-//! loading, import.
+//! loading, import, purge.
 
 mod dry_run;
 mod event_index;
@@ -7,6 +7,7 @@ mod first_start;
 mod import;
 mod load;
 mod publish;
+mod purge;
 mod webhooks;
 mod writer_queue;
 
@@ -15,4 +16,5 @@ pub use first_start::{Announce, seed};
 pub use import::{ImportOptions, import};
 pub use load::{Fault, LoadOptions, Loaded, load};
 pub use publish::publish_due;
+pub use purge::{PurgeOptions, Purged, empty_trash, purge};
 pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

@@ -14,6 +14,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 2] = [Kind::Venue, Kind::Organizer];
+
     /// Returns the singular used in parameters, codes and URLs.
     pub fn word(self) -> &'static str {
         match self {

@@ -78,6 +78,12 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
     Ok(row.map(|(sequence, modified, stamped)| Revision { sequence, modified, stamped }))
 }
 
+/// Removes the recorded revision of an entry.
+pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
+    diesel::delete(imported_revisions::table.find(name)).execute(db)?;
+    Ok(())
+}
+
 /// Reads the latest imported revisions of the overrides of a series, with their ids.
 pub fn override_revisions(
     db: &mut Db,

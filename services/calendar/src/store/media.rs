@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use imagesize::ImageType;
 use sha2::{Digest, Sha256};
@@ -28,6 +29,9 @@ pub enum MediaError {
     #[error("the media folder cannot be written: {0}")]
     Folder(#[from] io::Error),
 }
+
+/// Time in which an image that was stored is recorded, in seconds.
+const STORING: i64 = 600;
 
 /// Maximum side length in pixels, as in the JPEG and GIF formats.
 const LONGEST_SIDE: usize = 65_535;
@@ -80,11 +84,37 @@ impl Media {
         fs::read(self.folder.join(file))
     }
 
-    /// Writes a file atomically.
+    /// Removes the file of an image that was erased at a moment. Returns false if the file was stored
+    /// again since, less than [`STORING`] ago: the row of the new image may not be visible yet.
+    ///
+    /// # Errors
+    /// The file exists and cannot be removed.
+    pub fn remove(&self, file: &str, erased: i64, now: i64) -> io::Result<bool> {
+        let path = self.folder.join(file);
+        let removed = fs::metadata(&path).and_then(|about| {
+            let stored = about.modified()?.duration_since(SystemTime::UNIX_EPOCH);
+            let stored = stored.map_or(0, |age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
+            if stored >= erased && stored.saturating_add(STORING) > now {
+                return Ok(false);
+            }
+            fs::remove_file(&path).map(|()| true)
+        });
+        match removed {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+            removed => removed,
+        }
+    }
+
+    /// Writes a file atomically. The date of an existing one shows that it is in use again.
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.folder.join(file);
         if path.is_file() {
-            return Ok(());
+            let touched = fs::File::open(&path)?.set_modified(SystemTime::now());
+            // Another user's file cannot be touched, nor removed.
+            return touched.or_else(|error| match error.kind() {
+                io::ErrorKind::PermissionDenied => Ok(()),
+                _ => Err(error),
+            });
         }
         fs::create_dir_all(&*self.folder)?;
         batch::write_atomically(&path, bytes)
@@ -120,6 +150,25 @@ mod tests {
         assert_eq!(media.store(GIF).unwrap(), stored);
         assert_eq!(media.read(&stored.name).unwrap(), GIF);
         assert_eq!(fs::read_dir(folder.path().join("media")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn file_that_is_stored_again_is_not_removed_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().to_path_buf());
+        let file = media.store(GIF).unwrap().name;
+        let stored = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let stored = i64::try_from(stored.as_secs()).unwrap();
+        // Erased before it was stored again.
+        assert!(!media.remove(&file, stored - 100, stored + 60).unwrap());
+        assert_eq!(media.read(&file).unwrap(), GIF);
+        assert!(media.remove(&file, stored - 100, stored + STORING + 60).unwrap());
+        assert!(media.read(&file).is_err());
+        // A file that is gone is done.
+        assert!(media.remove(&file, stored, stored).unwrap());
+        media.store(GIF).unwrap();
+        assert!(media.remove(&file, stored + 60, stored + 60).unwrap());
+        assert!(media.read(&file).is_err());
     }
 
     #[test]

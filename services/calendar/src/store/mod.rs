@@ -4,6 +4,7 @@ pub(crate) mod among_ids;
 pub(crate) mod changes;
 pub(crate) mod conditions;
 pub(crate) mod entities;
+pub(crate) mod erasure;
 pub(crate) mod event_index;
 pub(crate) mod event_list;
 pub(crate) mod event_statuses;

@@ -45,6 +45,14 @@ pub fn forget_former(db: &mut Db, collection: &str, slug: &str) -> Result<(), Da
     Ok(())
 }
 
+/// Removes the redirects to a row.
+pub fn forget_all(db: &mut Db, collection: &str, id: i64) -> Result<(), DatabaseError> {
+    let own = former_slugs::table
+        .filter(former_slugs::collection.eq(collection).and(former_slugs::item_id.eq(id)));
+    diesel::delete(own).execute(db)?;
+    Ok(())
+}
+
 /// Returns the id of the row that a slug named most recently.
 pub fn owner_of_former(
     db: &mut Db,

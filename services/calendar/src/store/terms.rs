@@ -6,10 +6,10 @@ use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::among_ids::among;
-use super::links;
 use super::read_transactions::read_transaction;
 use super::schema::terms;
 use super::sql::{Sql, head, head_of_names};
+use super::{links, slugs};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
@@ -207,6 +207,7 @@ pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
         .filter(terms::taxonomy.eq(old.taxonomy.code()).and(terms::parent_id.eq(old.id)));
     diesel::update(children).set(terms::parent_id.eq(old.parent)).execute(db)?;
     links::remove_term(db, old.id)?;
+    slugs::forget_all(db, old.taxonomy.collection(), old.id)?;
     diesel::delete(terms::table.find(old.id)).execute(db)?;
     Ok(())
 }

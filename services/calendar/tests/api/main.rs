@@ -14,6 +14,7 @@ mod consistency;
 mod costly_lists;
 mod dates;
 mod documents;
+mod erasure;
 mod errors;
 mod event_lists;
 mod event_status;

@@ -69,6 +69,14 @@ pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), Data
     }
 }
 
+/// Removes the old texts of an event that is being removed. An index that has not read them keeps
+/// words for an event that no list can have.
+pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "update event_changes set was = null where event_id = ");
+    sql.value(event).push(" and was is not null");
+    sql.execute(db).map(drop)
+}
+
 /// Deletes all but the last changes.
 pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "delete from event_changes where seq <= ");

@@ -11,7 +11,10 @@ pub use lists::{
     CategoryListParameters, EventListParameters, FeedParameters, LinkedListParameters,
     TagListParameters,
 };
-pub use reads::{EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters};
+pub use reads::{
+    EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters,
+    LinkedDeleteParameters, is_forced,
+};
 pub use writes::{CategoryFields, EventFields, OrganizerFields, TagFields, VenueFields};
 
 /// Returns the declared name of a query or form parameter.
@@ -21,6 +24,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         LinkedListParameters::parameters(),
         CategoryListParameters::parameters(),
         EventReadParameters::parameters(),
+        LinkedDeleteParameters::parameters(),
         IndexParameters::parameters(),
         EventFields::parameters(),
         VenueFields::parameters(),

@@ -1,7 +1,11 @@
 //! Parameters of the index, and of reading and deleting an item.
 
+use serde_json::Value;
+
 use super::declared::{parameters, read_parameters};
-use crate::wire::values::Text;
+use crate::wire::parameter_errors::ParameterErrors;
+use crate::wire::params::Params;
+use crate::wire::values::{Text, boolean};
 
 parameters! {
     /// Parameters of the index.
@@ -33,6 +37,33 @@ read_parameters! {
         /// Password of a protected event.
         #[param(value_type = String)]
         pub password: Option<Text>,
+        /// true erases it for good, also from the trash, with its image if nothing else has that.
+        /// Extension.
+        #[param(value_type = bool, default = false)]
+        pub force: Option<Value>,
+    }
+}
+
+read_parameters! {
+    /// Parameters of deleting a venue or an organizer.
+    LinkedDeleteParameters {
+        /// true erases it for good, also from the trash, with its image if nothing else has that.
+        /// Extension.
+        #[param(value_type = bool, default = false)]
+        pub force: Option<Value>,
+    }
+}
+
+/// Returns whether a request to delete says that the resource is erased.
+///
+/// # Errors
+/// `force` is not a boolean.
+pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
+    match params.get("force") {
+        Some(force) => {
+            boolean(force).ok_or_else(|| ParameterErrors::one("force", "must be true or false"))
+        }
+        None => Ok(false),
     }
 }
 

@@ -1,0 +1,43 @@
+//! `purge`: removes trashed resources, or some events, for good.
+
+use std::process::ExitCode;
+
+use batch::Output;
+
+use crate::jobs::{self, PurgeOptions};
+use crate::state::State;
+
+/// Arguments of `purge`.
+#[derive(clap::Args)]
+#[group(required = true, multiple = true, id = "selection", args = ["trash_older_than", "events"])]
+pub struct PurgeCommand {
+    /// Remove events, venues and organizers that were moved to the trash more than this number of
+    /// days ago; 0 to 36500
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(0..=36_500))]
+    trash_older_than: Option<i64>,
+    /// Remove the event with this id, whatever its status; may be repeated
+    #[arg(long = "event", value_name = "ID")]
+    events: Vec<i64>,
+    /// Remove nothing and print what would be removed
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl PurgeCommand {
+    /// Removes the selected resources and prints their numbers.
+    pub fn run(self, state: &State) -> anyhow::Result<ExitCode> {
+        let PurgeCommand { trash_older_than, events, dry_run, json } = self;
+        let mut events = events;
+        events.sort_unstable();
+        events.dedup();
+        let options = PurgeOptions { older_than: trash_older_than, events, dry_run };
+        let purged = jobs::purge(state, &options)?;
+        let text =
+            format_args!("{purged}{}", if dry_run { "; dry run, nothing was removed" } else { "" });
+        Output::from_json_flag(json).print(&purged, text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

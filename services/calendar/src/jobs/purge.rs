@@ -1,0 +1,178 @@
+//! Purge: removal of trashed resources, or of some events, for good.
+
+use std::fmt;
+
+use database::{DatabaseError, Db};
+use serde::Serialize;
+
+use super::writer_queue::writer_queue;
+use crate::app::erasure;
+use crate::error::Error;
+use crate::model::linked::Kind;
+use crate::state::State;
+use crate::store::{self, events, linked_posts, sql};
+
+/// Number of resources of each kind that one transaction removes.
+const BATCH: usize = 20;
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// The resources that a purge removes.
+#[derive(Clone, Debug, Default)]
+pub struct PurgeOptions {
+    /// Resources that have been in the trash for more than this number of days.
+    pub older_than: Option<i64>,
+    /// Ids of events, in any status.
+    pub events: Vec<i64>,
+    /// Whether to count only.
+    pub dry_run: bool,
+}
+
+/// Numbers of removed resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Purged {
+    pub events: i64,
+    pub venues: i64,
+    pub organizers: i64,
+    /// Images of removed resources that nothing else has. A dry run does not count them.
+    pub images: i64,
+    /// Events that do not exist.
+    pub missing: i64,
+}
+
+impl Purged {
+    fn add(&mut self, other: Purged) {
+        self.events += other.events;
+        self.venues += other.venues;
+        self.organizers += other.organizers;
+        self.images += other.images;
+        self.missing += other.missing;
+    }
+
+    fn count(&mut self, kind: Kind) -> &mut i64 {
+        match kind {
+            Kind::Venue => &mut self.venues,
+            Kind::Organizer => &mut self.organizers,
+        }
+    }
+}
+
+impl fmt::Display for Purged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Purged { events, venues, organizers, images, missing } = self;
+        write!(
+            f,
+            "{events} events, {venues} venues, {organizers} organizers and {images} images "
+        )?;
+        write!(f, "removed, {missing} events not found")
+    }
+}
+
+/// Removes resources in short transactions. After a failure or a kill, a repetition removes the rest.
+///
+/// # Errors
+/// The database failed or stayed busy.
+pub fn purge(state: &State, options: &PurgeOptions) -> Result<Purged, Error> {
+    let now = state.clock.unix();
+    let before = options.older_than.map(|days| now - days * DAY_SECONDS);
+    if options.dry_run {
+        return state.pools.read_blocking(|db| Ok(count(db, before, &options.events)?));
+    }
+    let mut purged = Purged::default();
+    let mut queue = writer_queue(&state.pools);
+    for ids in options.events.chunks(BATCH) {
+        purged.add(queue.write(|db| remove_events(db, ids, now))?);
+    }
+    if let Some(before) = before {
+        loop {
+            let removed = queue.write(|db| remove_trashed(db, before, now))?;
+            purged.add(removed);
+            if removed == Purged::default() {
+                break;
+            }
+        }
+    }
+    queue.write(|db| Ok(erasure::remove_files(db, &state.media, now)?))?;
+    store::erasure::clear_log(&mut state.pools.connect()?)?;
+    Ok(purged)
+}
+
+fn count(db: &mut Db, before: Option<i64>, ids: &[i64]) -> Result<Purged, DatabaseError> {
+    let mut found = Purged::default();
+    for id in ids {
+        match events::find(db, *id)? {
+            // It is counted with the trash.
+            Some(event) if event.status.is_trashed() && before > Some(event.modified_utc) => {}
+            Some(_) => found.events += 1,
+            None => found.missing += 1,
+        }
+    }
+    if let Some(before) = before {
+        found.events += store::erasure::count_trashed(db, "events", before)?;
+        for kind in Kind::ALL {
+            *found.count(kind) += store::erasure::count_trashed(db, kind.collection(), before)?;
+        }
+    }
+    Ok(found)
+}
+
+fn remove_events(db: &mut Db, ids: &[i64], now: i64) -> Result<Purged, Error> {
+    sql::one_writer(db)?;
+    let mut removed = Purged::default();
+    for id in ids {
+        match events::find(db, *id)? {
+            Some(event) => {
+                removed.events += 1;
+                removed.images += i64::from(erasure::event(db, event, now)?);
+            }
+            None => removed.missing += 1,
+        }
+    }
+    Ok(removed)
+}
+
+fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
+    sql::one_writer(db)?;
+    let most = i64::try_from(BATCH).unwrap_or(i64::MAX);
+    let ids = store::erasure::trashed(db, "events", before, most)?;
+    let mut removed = remove_events(db, &ids, now)?;
+    for kind in Kind::ALL {
+        for id in store::erasure::trashed(db, kind.collection(), before, most)? {
+            if let Some(row) = linked_posts::find(db, kind, id)? {
+                *removed.count(kind) += 1;
+                removed.images += i64::from(erasure::linked(db, row, now)?);
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// Removes what has been in the trash for TRASH_DAYS. Replicas take turns, and each transaction
+/// removes only what is still there. A failure is logged, and the next tick tries again.
+pub async fn empty_trash(state: &State) {
+    let days = state.site.settings.trash_days;
+    if days > 0 {
+        let purged = remove_old_trash(state, days).await;
+        if purged != Purged::default() {
+            log::info!("trash emptied: {purged}");
+            erasure::finish(state).await;
+        }
+    }
+    erasure::clear_log(state).await;
+}
+
+async fn remove_old_trash(state: &State, days: i64) -> Purged {
+    let now = state.clock.unix();
+    let before = now - days * DAY_SECONDS;
+    let mut purged = Purged::default();
+    loop {
+        match state.pools.write(move |db| remove_trashed(db, before, now)).await {
+            Ok(removed) if removed == Purged::default() => return purged,
+            Ok(removed) => purged.add(removed),
+            Err(error) => {
+                log::warn!("cannot empty the trash: {error}");
+                return purged;
+            }
+        }
+    }
+}

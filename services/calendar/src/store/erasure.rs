@@ -1,0 +1,127 @@
+//! Removal of rows for good, with everything that refers to them.
+
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Text};
+
+use super::event_index::{forget_texts, log_change};
+use super::sql::Sql;
+use super::{imported, links, slugs, terms};
+use crate::model::event::{Event, Links};
+use crate::model::linked::Linked;
+
+/// Tables with an image.
+const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
+
+/// Removes an event with its links, former slugs, old texts and import state, and its image if
+/// nothing else has it. Returns whether the image was removed. A tombstone without texts stays.
+pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError> {
+    let id = event.id;
+    let with = links::of_event(db, id)?;
+    links::replace(db, event, &with, &Links::default())?;
+    terms::recount(db, Some((event, &with)), None)?;
+    for child in
+        Sql::new(db, &format!("select id from events where parent_id = {id}")).load_ids(db)?
+    {
+        Sql::new(db, &format!("update events set parent_id = null where id = {child}"))
+            .execute(db)?;
+        log_change(db, child, None)?;
+    }
+    if let Some(uid) = &event.external_id {
+        imported::forget_revision(db, uid)?;
+    }
+    forget_texts(db, id)?;
+    log_change(db, id, None)?;
+    row(db, "events", (id, event.image), now)
+}
+
+/// Removes a venue or an organizer like an event.
+pub fn linked(db: &mut Db, linked: &Linked, now: i64) -> Result<bool, DatabaseError> {
+    links::remove_linked(db, linked.kind, linked.id)?;
+    row(db, linked.kind.collection(), (linked.id, linked.image), now)
+}
+
+fn row(
+    db: &mut Db,
+    table: &str,
+    (id, image): (i64, Option<i64>),
+    now: i64,
+) -> Result<bool, DatabaseError> {
+    slugs::forget_all(db, table, id)?;
+    Sql::new(db, &format!("delete from {table} where id = {id}")).execute(db)?;
+    Sql::new(db, &format!("delete from entities where id = {id}")).execute(db)?;
+    match image {
+        Some(image) => unused_image(db, image, now),
+        None => Ok(false),
+    }
+}
+
+/// Removes an image, unless a resource has it. Returns whether it was removed.
+fn unused_image(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
+    for table in ILLUSTRATED {
+        let used = format!("select count(*) as n from {table} where image_id = {id}");
+        if Sql::new(db, &used).number(db)? > 0 {
+            return Ok(false);
+        }
+    }
+    let mut sql = Sql::new(db, "insert into erased_files (file, erased_utc) select file, ");
+    sql.value(now).push(" from images where file is not null and id = ").value(id);
+    sql.push(" on conflict (file) do update set erased_utc = excluded.erased_utc");
+    sql.execute(db)?;
+    Sql::new(db, &format!("delete from images where id = {id}")).execute(db)?;
+    Sql::new(db, &format!("delete from entities where id = {id}")).execute(db)?;
+    Ok(true)
+}
+
+/// A file of an erased image.
+#[derive(diesel::QueryableByName)]
+pub struct ErasedFile {
+    #[diesel(sql_type = Text)]
+    pub file: String,
+    #[diesel(sql_type = BigInt)]
+    pub erased_utc: i64,
+    /// Number of images that have the file.
+    #[diesel(sql_type = BigInt)]
+    pub uses: i64,
+}
+
+/// Reads some files of erased images.
+pub fn files(db: &mut Db) -> Result<Vec<ErasedFile>, DatabaseError> {
+    let text = "select f.file, f.erased_utc, (select count(*) from images i where i.file = f.file) \
+        as uses from erased_files f order by f.erased_utc, f.file limit 100";
+    Sql::new(db, text).load(db)
+}
+
+/// Drops a file from the list of files of erased images.
+pub fn forget_file(db: &mut Db, file: &str) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "delete from erased_files where file = ");
+    sql.bind(file.to_owned());
+    sql.execute(db).map(drop)
+}
+
+/// Reads the ids of some rows that were moved to the trash before a moment.
+pub fn trashed(
+    db: &mut Db,
+    table: &str,
+    before: i64,
+    most: i64,
+) -> Result<Vec<i64>, DatabaseError> {
+    let mut sql = Sql::new(db, "select id from ");
+    sql.push(table).push(" where status = 'trash' and modified_utc < ").value(before);
+    sql.push(" order by id limit ").value(most);
+    sql.load_ids(db)
+}
+
+/// Counts the rows that were moved to the trash before a moment.
+pub fn count_trashed(db: &mut Db, table: &str, before: i64) -> Result<i64, DatabaseError> {
+    let mut sql = Sql::new(db, "select count(*) as n from ");
+    sql.push(table).push(" where status = 'trash' and modified_utc < ").value(before);
+    sql.number(db)
+}
+
+/// Copies the write-ahead log of SQLite to the file and empties it, so that erased texts are not in
+/// it any more. Does nothing on PostgreSQL.
+pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
+    let Db::Sqlite(conn) = db else { return Ok(()) };
+    Ok(conn.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?)
+}
