@@ -25,8 +25,8 @@ mod wire;
 pub use cli::Cli;
 pub use config::Settings;
 pub use jobs::{
-    Fault, ImportOptions, LoadOptions, Loaded, PurgeOptions, Purged, deliver_due, empty_trash,
-    import, load, publish_due, purge,
+    Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, RemovalError,
+    deliver_due, empty_trash, import, load, publish_due, purge, remove_user,
 };
 pub use service::Calendar;
 pub use state::State;

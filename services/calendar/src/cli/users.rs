@@ -6,9 +6,11 @@ use anyhow::bail;
 use batch::Output;
 use clap::Subcommand;
 use database::{DatabaseError, Pools};
+use domain::{Clock, SystemClock};
 use serde_json::{Value, json};
 
 use crate::config::parse_login;
+use crate::jobs::remove_user;
 use crate::model::role::Role;
 use crate::store::users;
 
@@ -31,6 +33,14 @@ pub enum UsersCommand {
         /// reader, contributor, author, editor or administrator
         #[arg(long, value_parser = parse_role)]
         role: Role,
+    },
+    /// Remove a user. Another user becomes the author of everything, and all keys are revoked
+    Remove {
+        /// Login of the user
+        login: String,
+        /// Login of the user who gets the events, venues, organizers and images
+        #[arg(long, value_name = "LOGIN")]
+        give_to: String,
     },
     /// List all users
     List {
@@ -59,6 +69,10 @@ impl UsersCommand {
                     bail!("user {login} does not exist");
                 }
                 log::info!(target: "notice", "{login} is {} now", role.name());
+            }
+            UsersCommand::Remove { login, give_to } => {
+                let given = remove_user(pools, (&login, &give_to), SystemClock.unix())?;
+                log::info!(target: "notice", "{login} removed; {give_to} got {given}");
             }
             UsersCommand::List { json } => {
                 let users = pools.read_blocking(users::list)?;

@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::users;
+use super::sql::Sql;
 use crate::model::role::{Role, User};
 
 type Row = (i64, String, String);
@@ -53,6 +54,28 @@ pub fn set_role(db: &mut Db, login: &str, role: Role) -> Result<bool, DatabaseEr
         .set(users::role.eq(role.name()))
         .execute(db)?;
     Ok(rows > 0)
+}
+
+/// Reads the ids of some rows of an author.
+pub fn rows_of(db: &mut Db, table: &str, author: i64) -> Result<Vec<i64>, DatabaseError> {
+    let mut sql = Sql::new(db, "select id from ");
+    sql.push(table).push(" where author_id = ").value(author).push(" order by id limit 100");
+    sql.load_ids(db)
+}
+
+/// Gives the images of a user to another one, and the tombstones of events. Returns the number of
+/// images.
+pub fn give_images(db: &mut Db, from: i64, to: i64) -> Result<usize, DatabaseError> {
+    let give =
+        |table: &str| format!("update {table} set author_id = {to} where author_id = {from}");
+    Sql::new(db, &give("event_tombstones")).execute(db)?;
+    Sql::new(db, &give("images")).execute(db)
+}
+
+/// Deletes a user who owns nothing.
+pub fn delete(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(users::table.find(id)).execute(db)?;
+    Ok(())
 }
 
 /// Lists all users by id.

@@ -47,6 +47,7 @@ mod plans;
 mod preconditions;
 mod private_files;
 mod recorded_addresses;
+mod removed_users;
 mod roles;
 mod searches;
 mod sent_back;

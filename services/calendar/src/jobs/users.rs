@@ -1,0 +1,136 @@
+//! Removal of a user, whose resources another user gets.
+
+use std::fmt;
+
+use database::{DatabaseError, Db, Pools};
+use serde::Serialize;
+
+use super::writer_queue::writer_queue;
+use crate::error::Error;
+use crate::model::event::Event;
+use crate::model::linked::Kind;
+use crate::model::role::{Role, User};
+use crate::model::status::Status;
+use crate::store::{events, linked_posts, links, sql, users};
+
+/// The error of removing a user.
+#[derive(Debug, thiserror::Error)]
+pub enum RemovalError {
+    #[error("user {0} does not exist")]
+    Unknown(String),
+    #[error("a user cannot inherit from themselves; name another login")]
+    Same,
+    #[error("{0} is the only administrator; give another user this role first")]
+    LastAdministrator(String),
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+impl From<DatabaseError> for RemovalError {
+    fn from(error: DatabaseError) -> RemovalError {
+        RemovalError::Failed(error.into())
+    }
+}
+
+/// Numbers of resources that changed their author.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Inherited {
+    pub events: usize,
+    pub venues: usize,
+    pub organizers: usize,
+    pub images: usize,
+}
+
+impl Inherited {
+    fn add(&mut self, other: Inherited) {
+        self.events += other.events;
+        self.venues += other.venues;
+        self.organizers += other.organizers;
+        self.images += other.images;
+    }
+}
+
+impl fmt::Display for Inherited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inherited { events, venues, organizers, images } = self;
+        write!(f, "{events} events, {venues} venues, {organizers} organizers and {images} images")
+    }
+}
+
+/// Revokes the keys of a user, gives all resources to another user in short transactions, and deletes
+/// the user. After a failure or a kill, a repetition does the rest.
+///
+/// # Errors
+/// A login does not exist, the user must stay, or the database failed.
+pub fn remove_user(
+    pools: &Pools,
+    (login, heir): (&str, &str),
+    now: i64,
+) -> Result<Inherited, RemovalError> {
+    let begin = |db: &mut Db| -> Result<(User, User), RemovalError> {
+        sql::one_writer(db)?;
+        let find = |db: &mut Db, login: &str| {
+            users::by_login(db, login)?.ok_or_else(|| RemovalError::Unknown(login.to_owned()))
+        };
+        let (user, heir) = (find(db, login)?, find(db, heir)?);
+        check(db, &user, &heir)?;
+        auth::revoke_owner(db, login, now)?;
+        Ok((user, heir))
+    };
+    let (user, heir) = pools.write_blocking(begin)?;
+    let mut given = Inherited::default();
+    let mut queue = writer_queue(pools);
+    loop {
+        let (some, is_over) = queue.write(|db| give(db, &user, &heir, now))?;
+        given.add(some);
+        if is_over {
+            return Ok(given);
+        }
+    }
+}
+
+fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
+    if user.id == heir.id {
+        return Err(RemovalError::Same);
+    }
+    let administers = |one: &User| one.role == Role::Administrator;
+    let is_last = !users::list(db)?.iter().any(|one| one.id != user.id && administers(one));
+    match administers(user) && is_last {
+        true => Err(RemovalError::LastAdministrator(user.login.clone())),
+        false => Ok(()),
+    }
+}
+
+/// Gives some resources to the heir. If none were left, deletes the user and returns true.
+fn give(db: &mut Db, user: &User, heir: &User, now: i64) -> Result<(Inherited, bool), Error> {
+    sql::one_writer(db)?;
+    let mut given = Inherited::default();
+    // The date of a resource in the trash is that of its deletion.
+    let modified = |status: &Status, at: i64| if status.is_trashed() { at } else { now };
+    let ids = users::rows_of(db, "events", user.id)?;
+    for old in events::by_ids(db, &ids)? {
+        let with = links::of_event(db, old.id)?;
+        let modified_utc = modified(&old.status, old.modified_utc);
+        let new = Event { author: heir.id, modified_utc, ..old.clone() };
+        events::update(db, (&old, &with), (&new, &with))?;
+        given.events += 1;
+    }
+    for (kind, count) in
+        [(Kind::Venue, &mut given.venues), (Kind::Organizer, &mut given.organizers)]
+    {
+        for id in users::rows_of(db, kind.collection(), user.id)? {
+            if let Some(mut row) = linked_posts::find(db, kind, id)? {
+                row.modified_utc = modified(&row.status, row.modified_utc);
+                row.author = heir.id;
+                linked_posts::update(db, &row)?;
+                *count += 1;
+            }
+        }
+    }
+    if given != Inherited::default() {
+        return Ok((given, false));
+    }
+    given.images = users::give_images(db, user.id, heir.id)?;
+    users::delete(db, user.id)?;
+    Ok((given, true))
+}
