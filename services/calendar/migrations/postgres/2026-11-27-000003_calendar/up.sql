@@ -88,7 +88,9 @@ CREATE TABLE imported_events (
     -- True if it is private in the file.
     is_private BOOLEAN NOT NULL,
     -- True if an import, rather than a user, moved it to the trash.
-    is_trashed BOOLEAN NOT NULL
+    is_trashed BOOLEAN NOT NULL,
+    -- True if the file cancelled it. A later file that does not cancel it clears its status then.
+    is_cancelled BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- The latest imported revision of each entry, so that an older file changes nothing.
@@ -236,9 +238,9 @@ CREATE TABLE event_changes (
 -- Lists of changes, for mirrors.
 CREATE INDEX events_modified ON events (modified_utc, id, pub);
 -- Events that are hidden from callers who saw them in lists. Everyone gets those that were public,
--- editors all of them, and authors their own.
+-- editors all of them, and authors their own. They outlive erased events.
 CREATE TABLE event_tombstones (
-    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    event_id BIGINT PRIMARY KEY NOT NULL,
     withdrawn_utc BIGINT NOT NULL,
     was_public BOOLEAN NOT NULL,
     author_id BIGINT NOT NULL
@@ -301,3 +303,9 @@ CREATE INDEX events_title ON events (start_local, substr(split_part(search_ci, c
 CREATE INDEX events_overnight ON events (start_local, published_utc, id)
 WHERE pub = 1 AND end_local - start_local < 86400
     AND (start_local % 86400 + 86400) % 86400 + end_local - start_local > 86400;
+
+-- Files of erased images, until they are removed from the media folder.
+CREATE TABLE erased_files (
+    file TEXT PRIMARY KEY NOT NULL,
+    erased_utc BIGINT NOT NULL
+);
