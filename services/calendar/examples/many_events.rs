@@ -107,8 +107,8 @@ fn fill(db: &mut Db, count: i64, now: i64) -> Result<(), DatabaseError> {
     run(
         db,
         &format!(
-            "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) {} \
-         select i, 1, 'Category ' || i, 'category ' || i, 'category-' || i, '', 0, 0 from n",
+            "insert into terms (id, taxonomy, name, name_ci, search_ci, slug, description, parent_id, count) {} \
+         select i, 1, 'Category ' || i, 'category ' || i, 'category ' || i, 'category-' || i, '', 0, 0 from n",
             numbers(CATEGORIES)
         ),
     )?;

@@ -20,9 +20,9 @@ fn joined<T: Display>(members: impl Iterator<Item = T>) -> String {
 async fn filter_with_more_than_1000_members_gets_400() {
     let app = App::new().await;
     let fill = |db: &mut Db| {
-        let text = "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) \
+        let text = "insert into terms (id, taxonomy, name, name_ci, search_ci, slug, description, parent_id, count) \
             with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000) \
-            select i, 1 + (i % 2), 'n' || i, 'n' || i, 's' || i, '', 0, 0 from n";
+            select i, 1 + (i % 2), 'n' || i, 'n' || i, 'n' || i, 's' || i, '', 0, 0 from n";
         Sql::new(db, text).execute(db)
     };
     app.state.pools.write_blocking(fill).unwrap();

@@ -46,8 +46,8 @@ async fn name_lookup_uses_its_index() {
     if let Db::Sqlite(_) = db {
         return;
     }
-    let many = "insert into terms (taxonomy, name, name_ci, slug, description, parent_id, count) \
-        select 1, 'c' || i, 'c' || i, 'c' || i, '', 0, 0 from generate_series(1, 5000) i";
+    let many = "insert into terms (taxonomy, name, name_ci, search_ci, slug, description, parent_id, count) \
+        select 1, 'c' || i, 'c' || i, 'c' || i, 'c' || i, '', 0, 0 from generate_series(1, 5000) i";
     for text in [many, "analyze terms"] {
         Sql::new(&db, text).execute(&mut db).unwrap();
     }

@@ -50,8 +50,8 @@ pub fn fill(db: &mut Db) -> Result<(), DatabaseError> {
     run(
         db,
         &format!(
-            "insert into terms (id, taxonomy, name, name_ci, slug, description, parent_id, count) {numbers} \
-         select i, 1, 'c' || i, 'c' || i, 'c' || i, '', 0, 0 from n where i <= 200"
+            "insert into terms (id, taxonomy, name, name_ci, search_ci, slug, description, parent_id, count) {numbers} \
+         select i, 1, 'c' || i, 'c' || i, 'c' || i, 'c' || i, '', 0, 0 from n where i <= 200"
         ),
     )?;
     run(
