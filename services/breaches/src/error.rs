@@ -29,6 +29,18 @@ pub enum Error {
     /// More prefixes than a full quota covers, with the maximum.
     #[error("The subscription covers at most {0} prefixes in one request.")]
     TooManyPrefixes(u32),
+    /// The body of a check of many addresses is invalid.
+    #[error("The body must be a JSON object with an array \"emails\" of 1 to 1000 strings.")]
+    Emails,
+    /// More addresses than a full quota covers, with the maximum.
+    #[error("The subscription covers at most {0} addresses in one request.")]
+    TooManyEmails(u32),
+    /// The body of a check of many addresses is too large; contains the maximum in KiB.
+    #[error("The body must not be larger than {0} KiB.")]
+    BodyTooLarge(usize),
+    /// The body of a check of many addresses is not declared as JSON.
+    #[error("The content type of the body must be application/json.")]
+    MediaType,
     /// A boolean query parameter is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
@@ -158,9 +170,13 @@ impl Error {
             | Self::Prefix
             | Self::Prefixes
             | Self::TooManyPrefixes(_)
+            | Self::Emails
+            | Self::TooManyEmails(_)
             | Self::Boolean(_)
             | Self::Domain
             | Self::Unreadable => StatusCode::BAD_REQUEST,
+            Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Rejected(status) => *status,
             Self::KeyMissing(_) | Self::KeyMalformed(_) | Self::KeyInvalid(_) => {
                 StatusCode::UNAUTHORIZED

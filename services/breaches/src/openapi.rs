@@ -96,6 +96,20 @@ fn failures() -> Vec<Row> {
             Error::TooManyPrefixes(50),
             Scope::Declared,
         ),
+        row("emails", "the body is invalid", Error::Emails, Scope::Declared),
+        row(
+            "tooManyEmails",
+            "more addresses than a full quota covers",
+            Error::TooManyEmails(500),
+            Scope::Declared,
+        ),
+        row("bodyTooLarge", "the body is too large", Error::BodyTooLarge(512), Scope::Declared),
+        row(
+            "mediaType",
+            "the body has the content type of another format than JSON",
+            Error::MediaType,
+            Scope::Declared,
+        ),
         row("domain", "the domain is invalid", Error::Domain, Scope::Declared),
         row(
             "truncateResponse",
@@ -233,7 +247,7 @@ pub fn complete(document: &mut OpenApi) {
         let operations = [&mut item.get, &mut item.post];
         for operation in operations.into_iter().flatten() {
             let keyed = operation.security.is_some();
-            // A body that is too large is 400 here.
+            // A body that is too large is 400 unless the operation declares otherwise.
             operation.responses.responses.remove("413");
             add_failures(operation, keyed);
             add_headers(operation, keyed);

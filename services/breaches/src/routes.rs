@@ -8,8 +8,8 @@ use actix_web::web;
 use shell::{Operations, PathRules, Routes, TrailingSlash};
 
 use crate::handlers::{
-    accounts, breaches, domain_verification, domains, pages, pastes, ranges, stealer_logs,
-    subscription,
+    accounts, breaches, bulk_check, domain_verification, domains, pages, pastes, ranges,
+    stealer_logs, subscription,
 };
 use crate::model::plan::Operation;
 use crate::pages::SITE;
@@ -32,6 +32,7 @@ pub const PATHS: PathRules = PathRules {
 pub fn register(routes: &mut Routes<'_>) {
     use Operation::*;
     routes.add(accounts::breached_account).attach(Keyed(BreachedAccount));
+    routes.add(bulk_check::breached_accounts).attach(Keyed(BreachedAccounts));
     routes.add(ranges::breached_account_range).attach(Keyed(BreachedAccountRange));
     routes.add(ranges::breached_account_ranges).attach(Keyed(BreachedAccountRanges));
     routes.add(pastes::paste_account).attach(Keyed(PasteAccount));

@@ -44,10 +44,10 @@ impl From<BreachedAccountQuery> for AccountFilter {
 }
 
 impl AccountFilter {
-    fn includes(&self, breach: &Breach) -> bool {
+    /// Returns whether a breach that may be shown is wanted.
+    pub fn includes(&self, breach: &Breach) -> bool {
         let Self { truncated: _, domain, unverified } = self;
-        breach.shown_for_address()
-            && (*unverified || breach.flags.verified)
+        (*unverified || breach.flags.verified)
             && domain.as_ref().is_none_or(|domain| *domain == breach.domain)
     }
 }
@@ -67,7 +67,9 @@ pub async fn breached_account(
         if context.opt_out(db, &searched.digest)?.is_some() {
             return Err(Error::NotFound);
         }
-        let indexes = context.catalogue().indexes(&row.breaches, |breach| filter.includes(breach));
+        let indexes = context
+            .catalogue()
+            .indexes(&row.breaches, |breach| breach.shown_for_address() && filter.includes(breach));
         if indexes.is_empty() {
             return Err(Error::NotFound);
         }

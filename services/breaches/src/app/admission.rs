@@ -208,7 +208,11 @@ fn decide(
         Some(holder) => subscriber(context, operation, &holder)?,
         None => Caller { subscriber: None, plan: Arc::new(plan::test()), until: TEST_UNTIL },
     };
-    if searches == payable { Ok(caller) } else { Err(Error::TooManyPrefixes(most)) }
+    match operation {
+        _ if searches == payable => Ok(caller),
+        Operation::BreachedAccounts => Err(Error::TooManyEmails(most)),
+        _ => Err(Error::TooManyPrefixes(most)),
+    }
 }
 
 /// Returns whether an unknown key may call an operation for the test accounts.

@@ -8,15 +8,16 @@ use domain::{DomainName, Sha1Digest};
 
 use super::admission::{Caller, run_keyed};
 use super::context::RequestContext;
+use super::domain_access::{self, LargerDomains};
 use super::domain_names::{AliasCollector, DomainNames};
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
-use crate::model::domain_size::{self, Access, Counted, Situation};
+use crate::model::domain_size::{Access, Counted};
 use crate::model::{Breach, OptOut, instant};
 use crate::state::State;
 use crate::store::accounts::AccountRow;
 use crate::store::accounts::domain_walk;
-use crate::store::domain_controls::{self, Control, LargerDomain};
+use crate::store::domain_controls::{self, Control};
 use crate::wire::SubscribedDomain;
 
 /// Maximum time that a response waits for its counts to be written.
@@ -53,17 +54,12 @@ impl Found {
 
     /// Why the plan shows nothing of the domain, if so.
     pub fn refusal(&self) -> Option<Error> {
-        let features = &self.caller.plan.features;
         match self.access {
-            Access::TooManyDomains => {
-                let (max, used) = (features.max_domains, self.larger_domains);
-                Some(Error::TooManyDomains { max, used })
+            Access::SubscriptionFreeOnly if self.any_free => None,
+            access => {
+                let size = self.counted.no_spam;
+                domain_access::refusal(&self.caller, access, size, self.larger_domains)
             }
-            Access::SubscriptionFreeOnly if !self.any_free => {
-                let (size, max) = (self.counted.no_spam, features.max_domain_size);
-                Some(Error::DomainTooLarge { size, max })
-            }
-            Access::SubscriptionFreeOnly | Access::Full => None,
         }
     }
 }
@@ -116,30 +112,18 @@ pub fn search(
             return Ok(());
         }
         counted.add(catalogue, &row.breaches);
-        any_free |= catalogue.any(&row.breaches, shown_without_subscription);
+        any_free |= catalogue.any(&row.breaches, Breach::shown_without_subscription);
         names.add(row.alias(), &row.breaches).map_err(unsorted)
     })?;
-    let larger_domains = larger_domains(db, caller, control.as_ref(), counted)?;
-    let access = domain_size::decide(Situation {
-        now: counted.no_spam,
-        locked_in: control
-            .as_ref()
-            .filter(|_| caller.until > context.now)
-            .and_then(|control| control.pwn_count_no_spam_at_renewal),
-        max_size: i64::from(caller.plan.features.max_domain_size),
-        larger_domains,
-        max_domains: i64::from(caller.plan.features.max_domains),
-    });
+    let size = counted.no_spam;
+    let larger_domains = LargerDomains::read(db, caller)?.up_to(control.as_ref(), size);
+    let access = domain_access::decide(context, caller, control.as_ref(), size, larger_domains);
     let shown: fn(&Breach) -> bool = match access {
         Access::Full => Breach::shown_for_domain,
-        _ => shown_without_subscription,
+        _ => Breach::shown_without_subscription,
     };
     let names = names.finish(Arc::clone(&context.snapshot), shown).map_err(unsorted)?;
     Ok(Found { control, counted, access, any_free, names, larger_domains, caller: caller.clone() })
-}
-
-fn shown_without_subscription(breach: &Breach) -> bool {
-    breach.shown_for_domain() && breach.flags.subscription_free
 }
 
 fn unsorted(error: std::io::Error) -> Error {
@@ -148,31 +132,13 @@ fn unsorted(error: std::io::Error) -> Error {
 
 /// Returns whether the owner of an account had everything removed. Such an account should have no
 /// row.
-fn is_removed(
+pub fn is_removed(
     db: &mut Db,
     context: &RequestContext,
     row: &AccountRow,
 ) -> Result<bool, DatabaseError> {
     Ok(context.may_be_opted_out(row.key())
         && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
-}
-
-/// The number of the caller's large domains up to this one, with its current size. Inherited
-/// domains do not count against proved or older ones.
-fn larger_domains(
-    db: &mut Db,
-    caller: &Caller,
-    control: Option<&Control>,
-    counted: Counted,
-) -> Result<i64, DatabaseError> {
-    let (Some(subscriber), Some(control)) = (caller.subscriber, control) else { return Ok(0) };
-    let counts = |other: &LargerDomain| {
-        other.parent_id.is_none() || (control.parent_id.is_some() && other.id < control.id)
-    };
-    let larger = domain_controls::larger_domains(db, subscriber)?.into_iter();
-    let others = larger.filter(|other| other.id != control.id && counts(other)).count();
-    let own = usize::from(counted.no_spam > domain_size::FREE_SIZE);
-    i64::try_from(others + own).map_err(DatabaseError::broken)
 }
 
 /// Records new counts of a search.

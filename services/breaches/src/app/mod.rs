@@ -4,10 +4,12 @@ mod accounts;
 mod addresses;
 mod admission;
 mod breaches;
+mod bulk_check;
 mod captured;
 mod charge;
 mod context;
 mod delivery;
+mod domain_access;
 mod domain_control;
 mod domain_count;
 mod domain_evidence;
@@ -40,6 +42,7 @@ pub use addresses::held_data;
 pub use breaches::{
     CatalogueSummary, change_breach, find_breaches, listed_breach, listed_breaches, summary,
 };
+pub use bulk_check::breached_accounts;
 pub use delivery::Delivery;
 pub use domain_control::{
     add_subdomains, count_now, note_count, note_size, outgrown_domains, recount_domain,

@@ -81,6 +81,9 @@ pub struct FeatureFlags {
     /// Searches by hash prefix
     #[arg(long, value_name = "BOOLEAN")]
     kanon: Option<bool>,
+    /// Checks of many addresses of verified domains in one request
+    #[arg(long, value_name = "BOOLEAN")]
+    bulk_check: Option<bool>,
     /// One sentence about the scope
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
@@ -114,6 +117,7 @@ impl PlanColumns<FeatureFlags> for FeatureColumns {
             auto_subdomain: flags.auto_subdomain.unwrap_or(old.auto_subdomain),
             customer_domains: flags.customer_domains.unwrap_or(old.customer_domains),
             kanon: flags.kanon.unwrap_or(old.kanon),
+            bulk_check: flags.bulk_check.unwrap_or(old.bulk_check),
             description: flags.description.clone().unwrap_or(old.description),
         };
         plan_features::set(db, code, &features)?;
@@ -132,6 +136,7 @@ impl PlanColumns<FeatureFlags> for FeatureColumns {
             ("auto_subdomain", json!(features.auto_subdomain)),
             ("customer_domains", json!(features.customer_domains)),
             ("kanon", json!(features.kanon)),
+            ("bulk_check", json!(features.bulk_check)),
         ])
     }
 }
@@ -147,6 +152,7 @@ fn no_features(family: Family) -> Features {
         auto_subdomain: false,
         customer_domains: false,
         kanon: false,
+        bulk_check: false,
         description: String::new(),
     }
 }

@@ -2,12 +2,15 @@
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::dev::Payload;
+use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use auth::AuthError;
 use futures_util::future::LocalBoxFuture;
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
+use shell::Fault;
+use shell::media;
 use shell::params::{Empty, Faults, Input, Names, Rules, Undecodable, read};
 
 use crate::app::KeyedRequest;
@@ -71,9 +74,6 @@ impl Segment {
     }
 }
 
-/// Maximum size of a request body.
-const BODY_LIMIT: usize = 16 * 1024;
-
 /// The key of a request with its JSON body of any media type. The content is `None` if it is
 /// invalid or too large. The body is read completely before the caller is looked up.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
@@ -88,9 +88,44 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
             let state = request.app_data::<Data<State>>();
             let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
             let keyed = keyed_request(&request, state)?;
-            let read = shell::read_body(&request, &mut payload, BODY_LIMIT).await;
+            let read = shell::read_body(&request, &mut payload, B::LIMIT).await;
             Ok(Self(keyed, read.ok().and_then(|bytes| B::parse(&bytes))))
         })
+    }
+}
+
+/// The key of a request with its JSON body, whose media type and size are reported. The content is
+/// `None` if it is invalid.
+pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
+
+impl<B: Body + 'static> FromRequest for KeyedJson<B> {
+    type Error = Error;
+    type Future = LocalBoxFuture<'static, Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let state = request.app_data::<Data<State>>();
+            let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
+            let keyed = keyed_request(&request, state)?;
+            Ok(Self(keyed, json_body::<B>(&request, &mut payload).await))
+        })
+    }
+}
+
+/// A body without a content type is read as JSON.
+async fn json_body<B: Body>(
+    request: &HttpRequest,
+    payload: &mut Payload,
+) -> Result<Option<B::Content>, Error> {
+    if request.headers().get(CONTENT_TYPE).is_some_and(|value| !media::is_json(value)) {
+        return Err(Error::MediaType);
+    }
+    match shell::read_body(request, payload, B::LIMIT).await {
+        Ok(bytes) => Ok(B::parse(&bytes)),
+        Err(Fault::PayloadTooLarge { limit }) => Err(Error::BodyTooLarge(limit / 1024)),
+        Err(Fault::Unreadable(status)) => Err(Error::Rejected(status)),
+        Err(_) => Ok(None),
     }
 }
 

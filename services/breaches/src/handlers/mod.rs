@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod breaches;
+pub(crate) mod bulk_check;
 pub(crate) mod domain_verification;
 pub(crate) mod domains;
 pub(crate) mod pages;

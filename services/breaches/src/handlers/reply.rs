@@ -5,7 +5,7 @@ use actix_web::http::header::{self, ContentType, HeaderValue};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use database::off_worker;
-use futures_util::{StreamExt, stream};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use shell::{EntityTag, Validators};
 
 use crate::app::Pieces;
@@ -48,6 +48,16 @@ pub async fn in_pieces(
         Ok::<_, Error>(Some((piece, (!last).then_some(names))))
     });
     Ok(response.streaming(first.chain(others)))
+}
+
+/// A JSON response that is generated at the client's pace, and no further once the client has left.
+/// A failure before the first piece has a status of its own; a later one truncates the response.
+pub async fn json_pieces(
+    pieces: impl Stream<Item = Result<Bytes, Error>> + 'static,
+) -> Result<HttpResponse, Error> {
+    let mut pieces = Box::pin(pieces);
+    let first = stream::iter(pieces.try_next().await?.map(Ok));
+    Ok(HttpResponse::Ok().content_type(ContentType::json()).streaming(first.chain(pieces)))
 }
 
 async fn next_piece<P: Pieces>(mut names: P) -> Result<(P, Bytes, bool), Error> {

@@ -72,6 +72,11 @@ impl Breach {
         self.active && !self.flags.retired
     }
 
+    /// Returns whether the controller of a domain that is larger than the plan covers sees it.
+    pub fn shown_without_subscription(&self) -> bool {
+        self.shown_for_domain() && self.flags.subscription_free
+    }
+
     /// Activates it. Its dates become the current minute, so pollers notice it, unless they are
     /// kept.
     pub fn activate(&mut self, keep_dates: bool, now: i64) {

@@ -41,6 +41,8 @@ impl Family {
 pub enum Operation {
     /// Breaches of an address.
     BreachedAccount,
+    /// Breaches of many addresses of verified domains.
+    BreachedAccounts,
     /// Breaches of the addresses with a hash prefix.
     BreachedAccountRange,
     /// Breaches of the addresses with one of several hash prefixes.
@@ -85,6 +87,7 @@ impl Operation {
     pub fn bucket(self) -> Bucket {
         match self {
             Self::BreachedAccount
+            | Self::BreachedAccounts
             | Self::BreachedAccountRange
             | Self::BreachedAccountRanges
             | Self::StealerLogsByEmail
@@ -150,6 +153,8 @@ pub struct Features {
     pub customer_domains: bool,
     /// Searches by hash prefix.
     pub kanon: bool,
+    /// Checks of many addresses of verified domains in one request.
+    pub bulk_check: bool,
     /// One sentence about the scope.
     pub description: String,
 }
@@ -168,6 +173,7 @@ impl Features {
             Operation::BreachedAccountRange | Operation::BreachedAccountRanges => {
                 self.family != Family::Free && self.kanon
             }
+            Operation::BreachedAccounts => core_or_pro && self.bulk_check,
             Operation::BreachedDomain | Operation::SubscribedDomains => core_or_pro,
             Operation::StealerLogsByEmail
             | Operation::StealerLogsByWebsiteDomain
@@ -235,6 +241,7 @@ fn plan(
             auto_subdomain: pro,
             customer_domains: pro,
             kanon: pro || family == Family::HighRpm,
+            bulk_check: pro,
             description,
         },
     }
@@ -247,6 +254,7 @@ pub fn test() -> Plan {
     plan.name = "Test".into();
     plan.features.stealer_logs = true;
     plan.features.kanon = true;
+    plan.features.bulk_check = true;
     plan.features.description = "Covers the test accounts only.".into();
     plan
 }
@@ -284,7 +292,8 @@ mod tests {
         let stealer_logs =
             [StealerLogsByEmail, StealerLogsByWebsiteDomain, StealerLogsByEmailDomain].as_slice();
         let verification = [GenerateDnsToken, VerifyDnsToken, SendEmail].as_slice();
-        let all = [addresses, domains, range, stealer_logs, verification].concat();
+        let bulk = [BreachedAccounts].as_slice();
+        let all = [addresses, domains, range, stealer_logs, verification, bulk].concat();
         for plan in seed() {
             let expected = match plan.features.family {
                 Family::Core => [addresses, domains].concat(),

@@ -101,6 +101,24 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
     Ok(rows)
 }
 
+/// The domains of the list that the subscriber controls.
+pub fn verified_of(
+    db: &mut Db,
+    subscriber: i64,
+    domains: &[&str],
+) -> Result<Vec<Control>, DatabaseError> {
+    let mut found = Vec::new();
+    for chunk in domains.chunks(CHUNK) {
+        let controls = domain_control::table
+            .filter(domain_control::subscriber_id.eq(subscriber))
+            .filter(domain_control::domain.eq_any(chunk))
+            .filter(domain_control::state.eq(VERIFIED))
+            .select(Control::as_select());
+        found.extend(controls.load::<Control>(db)?);
+    }
+    Ok(found)
+}
+
 /// All domains with a verified controller, without duplicates.
 pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(domain_control::table

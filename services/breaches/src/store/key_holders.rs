@@ -91,6 +91,7 @@ fn columns() -> _ {
             plan_feature::auto_subdomain,
             plan_feature::customer_domains,
             plan_feature::kanon,
+            plan_feature::bulk_check,
             plan_feature::description,
         )
             .nullable(),

@@ -21,6 +21,7 @@ pub struct FeatureRow {
     auto_subdomain: bool,
     customer_domains: bool,
     kanon: bool,
+    bulk_check: bool,
     description: String,
 }
 
@@ -38,6 +39,7 @@ pub fn features(row: FeatureRow) -> Result<Features, DatabaseError> {
         auto_subdomain: row.auto_subdomain,
         customer_domains: row.customer_domains,
         kanon: row.kanon,
+        bulk_check: row.bulk_check,
         description: row.description,
     })
 }
@@ -54,6 +56,7 @@ fn row(code: &str, features: &Features) -> FeatureRow {
         auto_subdomain: features.auto_subdomain,
         customer_domains: features.customer_domains,
         kanon: features.kanon,
+        bulk_check: features.bulk_check,
         description: features.description.clone(),
     }
 }

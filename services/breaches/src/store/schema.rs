@@ -179,6 +179,7 @@ diesel::table! {
         auto_subdomain -> Bool,
         customer_domains -> Bool,
         kanon -> Bool,
+        bulk_check -> Bool,
         description -> Text,
     }
 }

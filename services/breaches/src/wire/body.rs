@@ -7,6 +7,9 @@ pub trait Body {
     /// The parsed content.
     type Content;
 
+    /// Maximum size in bytes.
+    const LIMIT: usize = 16 * 1024;
+
     /// Parses a body. Returns `None` if it is invalid.
     fn parse(body: &[u8]) -> Option<Self::Content>;
 }

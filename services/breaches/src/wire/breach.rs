@@ -147,10 +147,10 @@ pub struct AccountBreach {
     /// It is considered made up.
     #[schema(nullable = false)]
     is_fabricated: Option<bool>,
-    /// Sensitive: never in answers of this operation.
+    /// Sensitive: only shown to those who verified the domain of the address.
     #[schema(nullable = false)]
     is_sensitive: Option<bool>,
-    /// Retired: never in answers of this operation.
+    /// Retired: never shown with an address.
     #[schema(nullable = false)]
     is_retired: Option<bool>,
     /// Its data come from a spam list, not from a compromise.

@@ -2,6 +2,7 @@
 
 mod body;
 mod breach;
+mod bulk_check;
 mod catalogue_answers;
 mod domain;
 mod error;
@@ -13,6 +14,7 @@ mod verification;
 
 pub use body::Body;
 pub use breach::{AccountBreach, Breach};
+pub use bulk_check::{AccountsRequest, CheckedAccount};
 pub use catalogue_answers::CatalogueAnswers;
 pub use domain::{NamesByAlias, SubscribedDomain};
 pub use error::{ErrorBody, MessageBody};

@@ -101,6 +101,9 @@ fn commands_manage_subscribers_keys_domains_and_plans() {
     let plans = operator.json(&["plans", "list"]);
     assert_eq!(plans[0], plan);
     assert_eq!(plans.as_array().unwrap().len(), 15);
+    let bulk = operator.json(&["plans", "set", "core1", "--bulk-check", "true"]);
+    assert_eq!((&plan["bulk_check"], &bulk["bulk_check"]), (&json!(false), &json!(true)));
+    assert_eq!(operator.json(&["plans", "set", "core1", "--max-domains", "3"])["bulk_check"], true);
     assert_eq!(operator.json(&["plans", "hide", "core1"])["hidden"], true);
     let id = keys[1]["id"].to_string();
     assert_eq!(operator.json(&["keys", "rotate", &id])["state"], "live");

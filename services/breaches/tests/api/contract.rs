@@ -25,6 +25,16 @@ fn own_failures(id: &str) -> &'static [&'static str] {
         "breachedAccount" => {
             &["email", "includeUnverified", "subscriptionEnded", "truncateResponse", "unreadable"]
         }
+        "breachedAccounts" => &[
+            "bodyTooLarge",
+            "emails",
+            "includeUnverified",
+            "mediaType",
+            "subscriptionEnded",
+            "tooManyEmails",
+            "truncateResponse",
+            "unreadable",
+        ],
         "breachedAccountRange" => &["prefix", "subscriptionEnded"],
         "breachedAccountRanges" => &["prefixes", "subscriptionEnded", "tooManyPrefixes"],
         "breachedDomain" => &[

@@ -6,7 +6,6 @@ use breaches::model::AccountKey;
 use breaches::store::accounts::{self, domain_walk};
 use breaches::store::{account_links, domain_accounts};
 use diesel::RunQueryDsl;
-use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, entry};
@@ -175,28 +174,6 @@ async fn index_by_domain_follows_added_and_removed_accounts() {
     assert_eq!(filed(&app, "one.example").await, expected);
     assert_eq!(filed(&app, "two.example").await.len(), 225);
     assert!(breaches::jobs::examine(&app.context).unwrap().is_sound());
-}
-
-#[test]
-fn migration_fills_the_index_by_domain() {
-    let database = testkit::Database::in_file();
-    let all = [&auth::MIGRATIONS, &breaches::store::MIGRATIONS];
-    let before = "
-        DROP TRIGGER account_removed;
-        DROP TABLE domain_account;
-        CREATE INDEX account_domain ON account (domain_id);
-        DELETE FROM __diesel_schema_migrations WHERE version = '20261121000401';
-        INSERT INTO mail_domain VALUES (7, 'example.com', 'moc.elpmaxe');
-        INSERT INTO account VALUES (1, 0, 7, 'a', ''), (1, 1, 7, 'b', ''), (-5, 0, 7, 'c', '');";
-    let step_back = |db: &mut database::Db| match db {
-        database::Db::Sqlite(conn) => Ok(conn.batch_execute(before)?),
-        database::Db::Pg(_) => Err(database::DatabaseError::NotFound),
-    };
-    database.open(&all).write_blocking(step_back).unwrap();
-    let read = |db: &mut database::Db| domain_walk::at_domain(db, "example.com");
-    let rows = database.open(&all).read_blocking(read).unwrap();
-    let names: Vec<_> = rows.iter().map(|row| row.local.as_str()).collect();
-    assert_eq!(names, ["c", "a", "b"]);
 }
 
 #[actix_web::test]

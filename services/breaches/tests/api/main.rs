@@ -8,6 +8,8 @@ mod base_path;
 mod breached_account;
 mod breached_domain;
 mod browser;
+mod bulk_check;
+mod bulk_stream;
 mod caching;
 mod catalogue;
 mod claims;

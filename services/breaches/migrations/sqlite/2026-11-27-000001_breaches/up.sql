@@ -106,6 +106,7 @@ CREATE TABLE plan_feature (
     auto_subdomain BOOLEAN NOT NULL,
     customer_domains BOOLEAN NOT NULL,
     kanon BOOLEAN NOT NULL,
+    bulk_check BOOLEAN NOT NULL,
     description TEXT NOT NULL
 );
 

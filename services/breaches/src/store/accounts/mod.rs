@@ -6,6 +6,7 @@
 mod batches;
 mod compaction;
 pub mod domain_walk;
+mod many;
 mod new_account;
 mod pages;
 mod read;
@@ -20,6 +21,7 @@ pub use compaction::{
     placement_in_table, strip_some,
 };
 pub use domain_walk::in_one_snapshot;
+pub use many::with_keys;
 pub use new_account::NewAccount;
 pub use pages::{Pages, sample};
 pub use read::*;

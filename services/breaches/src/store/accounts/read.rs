@@ -167,8 +167,18 @@ pub fn with_key(
         Db::Pg(conn) => return Ok(by_key(key.0).load(conn)?),
         Db::Sqlite(conn) => conn,
     };
-    let mut rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
-    let mut others = runs::between(conn, view, key.0, key.0)?;
+    let rows: Vec<(AccountRow, i32)> = by_key_with_domain(key.0).load(conn)?;
+    let others = runs::between(conn, view, key.0, key.0)?;
+    joined(conn, view, rows, others)
+}
+
+/// Adds the entries of runs to rows with the ids of their domains.
+pub(super) fn joined(
+    conn: &mut SqliteConnection,
+    view: Option<&AccountView>,
+    mut rows: Vec<(AccountRow, i32)>,
+    mut others: Vec<RunAccount>,
+) -> Result<Vec<AccountRow>, DatabaseError> {
     others.retain(|RunAccount { domain_id, local, breaches, .. }| {
         let row = rows.iter_mut().find(|(row, id)| id == domain_id && row.local == *local);
         row.map(|(row, _)| row.add(breaches)).is_none()

@@ -71,6 +71,21 @@ pub fn routed_range(
     Ok(rows.map(range_row).collect())
 }
 
+/// The accounts with any of some keys, on PostgreSQL. Names their shards, which one server ignores.
+pub(super) fn with_keys(
+    db: &mut Db,
+    keys: &BTreeSet<i64>,
+) -> Result<Vec<AccountRow>, DatabaseError> {
+    let Db::Pg(conn) = &mut *db else { return Ok(Vec::new()) };
+    let shards: BTreeSet<i16> = keys.iter().map(|k| shard::of_key(*k)).collect();
+    let rows = account::table
+        .filter(account::shard.eq_any(shards))
+        .filter(account::k.eq_any(keys))
+        .select(columns())
+        .load(conn)?;
+    named(db, rows)
+}
+
 fn named(db: &mut Db, rows: Vec<Row>) -> Result<Vec<AccountRow>, DatabaseError> {
     if rows.is_empty() {
         return Ok(Vec::new());

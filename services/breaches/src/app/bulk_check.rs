@@ -1,0 +1,244 @@
+//! The check of many addresses of verified domains.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use database::Db;
+use domain::EmailAddress;
+use futures_util::stream::{self, Stream};
+
+use super::accounts::AccountFilter;
+use super::admission::{Caller, run_keyed};
+use super::context::RequestContext;
+use super::domain_access::{self, LargerDomains};
+use super::domain_names::PIECE;
+use super::domain_search::is_removed;
+use super::keyed_request::KeyedRequest;
+use crate::error::Error;
+use crate::model::domain_size::Access;
+use crate::model::{AccountKey, Breach, address_text};
+use crate::state::State;
+use crate::store::accounts::{self, AccountRow};
+use crate::store::domain_controls;
+use crate::wire::ErrorBody;
+
+/// Addresses looked up in one transaction.
+const ADDRESSES_AT_ONCE: usize = 50;
+
+/// The part of a domain that the caller may see.
+#[derive(Clone, Debug)]
+enum Coverage {
+    Full,
+    /// Only breaches that need no subscription; the error is for addresses without one.
+    Limited(ErrorBody),
+    Nothing(ErrorBody),
+}
+
+/// An address of the request.
+struct Wanted {
+    /// The text of the request.
+    email: String,
+    /// `None` if it is invalid.
+    address: Option<EmailAddress>,
+}
+
+/// A checked address.
+struct Entry {
+    email: String,
+    result: Result<Shown, ErrorBody>,
+}
+
+/// The breaches of an address by their indexes in the catalogue.
+struct Shown {
+    breaches: Vec<usize>,
+    limited: bool,
+}
+
+/// The breaches of many addresses as a JSON array in pieces, in the order of the request.
+///
+/// Holds a batch of accounts and one piece in memory. Looks up no further batch once it is dropped.
+///
+/// # Errors
+/// Returns the errors of the checks. A failing stream truncates the response.
+pub async fn breached_accounts(
+    state: &State,
+    request: KeyedRequest,
+    input: Result<(Vec<String>, AccountFilter), Error>,
+) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
+    let input = input.map(|(emails, filter)| {
+        let parse = |email: String| Wanted { address: EmailAddress::parse(&email).ok(), email };
+        (emails.into_iter().map(parse).collect::<Vec<_>>(), filter)
+    });
+    let check = move |db: &mut Db, context: &RequestContext, caller: &Caller| {
+        let (wanted, filter) = input?;
+        let coverage = coverage(db, context, caller, &wanted)?;
+        // The view is valid only in this transaction.
+        let context = RequestContext { view: None, ..context.clone() };
+        let (wanted, found) = (wanted.into_iter(), Vec::new().into_iter());
+        Ok(Check { context, filter, coverage, wanted, found, is_open: false, is_complete: false })
+    };
+    let check = run_keyed(state, request, check).await?;
+    Ok(stream::try_unfold(check, Check::next_piece))
+}
+
+/// The coverage of the domains that the caller controls. The domains of a test key are not stored.
+fn coverage(
+    db: &mut Db,
+    context: &RequestContext,
+    caller: &Caller,
+    wanted: &[Wanted],
+) -> Result<HashMap<String, Coverage>, Error> {
+    let mut domains: Vec<&str> =
+        wanted.iter().filter_map(|wanted| Some(wanted.address.as_ref()?.domain())).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    let Some(subscriber) = caller.subscriber else {
+        for domain in &domains {
+            caller.check_scope(context, domain)?;
+        }
+        return Ok(domains.into_iter().map(|name| (name.to_owned(), Coverage::Full)).collect());
+    };
+    let larger = LargerDomains::read(db, caller)?;
+    let controls = domain_controls::verified_of(db, subscriber, &domains)?;
+    let covered = controls.into_iter().map(|control| {
+        // An inherited domain is counted seconds after it was added.
+        let size = control.size_now.unwrap_or(0);
+        let used = larger.up_to(Some(&control), size);
+        let access = domain_access::decide(context, caller, Some(&control), size, used);
+        let refusal = domain_access::refusal(caller, access, size, used);
+        let coverage = match (access, refusal) {
+            (_, None) => Coverage::Full,
+            (Access::SubscriptionFreeOnly, Some(error)) => Coverage::Limited(error.body()),
+            (_, Some(error)) => Coverage::Nothing(error.body()),
+        };
+        (control.domain, coverage)
+    });
+    Ok(covered.collect())
+}
+
+/// A check in progress.
+struct Check {
+    context: RequestContext,
+    filter: AccountFilter,
+    coverage: HashMap<String, Coverage>,
+    wanted: std::vec::IntoIter<Wanted>,
+    /// Entries that were looked up and not written.
+    found: std::vec::IntoIter<Entry>,
+    is_open: bool,
+    is_complete: bool,
+}
+
+impl Check {
+    async fn next_piece(mut self) -> Result<Option<(Bytes, Self)>, Error> {
+        let mut piece = Vec::new();
+        while !self.is_complete && piece.len() < PIECE {
+            if let Some(entry) = self.found.next() {
+                piece.push(if self.is_open { b',' } else { b'[' });
+                self.is_open = true;
+                self.write(&entry, &mut piece)
+                    .map_err(|error| Error::Internal(error.to_string()))?;
+            } else if self.wanted.as_slice().is_empty() {
+                piece.push(b']');
+                self.is_complete = true;
+            } else {
+                self.found = self.look_up_batch().await?.into_iter();
+            }
+        }
+        Ok((!piece.is_empty()).then(|| (piece.into(), self)))
+    }
+
+    async fn look_up_batch(&mut self) -> Result<Vec<Entry>, Error> {
+        let batch: Vec<(Wanted, Coverage)> = self
+            .wanted
+            .by_ref()
+            .take(ADDRESSES_AT_ONCE)
+            .map(|wanted| {
+                let coverage = match &wanted.address {
+                    None => Coverage::Nothing(Error::Email.body()),
+                    Some(address) => match self.coverage.get(address.domain()) {
+                        None => Coverage::Nothing(Error::NotVerified.body()),
+                        Some(coverage) => coverage.clone(),
+                    },
+                };
+                (wanted, coverage)
+            })
+            .collect();
+        let (context, filter) = (self.context.clone(), self.filter.clone());
+        let read = move |db: &mut Db| {
+            let filters = context.state.account_filters();
+            accounts::with_view(db, filters, |db, view| {
+                let keys: Vec<AccountKey> = batch.iter().filter_map(key).collect();
+                let rows = accounts::with_keys(db, Some(&view), &keys)?;
+                let entry =
+                    |(wanted, coverage)| entry(db, &context, &filter, &rows, wanted, coverage);
+                batch.into_iter().map(entry).collect()
+            })
+        };
+        self.context.state.pools().read(read).await
+    }
+
+    fn write(&self, entry: &Entry, piece: &mut Vec<u8>) -> serde_json::Result<()> {
+        piece.extend_from_slice(br#"{"email":"#);
+        serde_json::to_writer(&mut *piece, &entry.email)?;
+        match &entry.result {
+            Ok(Shown { breaches, limited }) => {
+                let answers = &self.context.snapshot.answers;
+                piece.extend_from_slice(br#","breaches":"#);
+                piece.extend_from_slice(answers.array(breaches, self.filter.truncated).as_bytes());
+                if *limited {
+                    piece.extend_from_slice(br#","limited":true"#);
+                }
+            }
+            Err(error) => {
+                piece.extend_from_slice(br#","error":"#);
+                serde_json::to_writer(&mut *piece, error)?;
+            }
+        }
+        piece.push(b'}');
+        Ok(())
+    }
+}
+
+/// The key of an address that is looked up.
+fn key((wanted, coverage): &(Wanted, Coverage)) -> Option<AccountKey> {
+    match (coverage, &wanted.address) {
+        (Coverage::Nothing(_), _) | (_, None) => None,
+        (_, Some(address)) => Some(AccountKey::of(&address.sha1())),
+    }
+}
+
+fn entry(
+    db: &mut Db,
+    context: &RequestContext,
+    filter: &AccountFilter,
+    rows: &[AccountRow],
+    wanted: Wanted,
+    coverage: Coverage,
+) -> Result<Entry, Error> {
+    let Wanted { email, address } = wanted;
+    let (refusal, shown): (_, fn(&Breach) -> bool) = match coverage {
+        Coverage::Nothing(error) => return Ok(Entry { email, result: Err(error) }),
+        Coverage::Full => (None, Breach::shown_for_domain),
+        Coverage::Limited(error) => (Some(error), Breach::shown_without_subscription),
+    };
+    let own = |row: &&AccountRow| {
+        let matches = |address| address_text::matches(&row.local, &row.domain, address);
+        address.as_ref().is_some_and(matches)
+    };
+    let mut breaches = Vec::new();
+    let mut any_shown = false;
+    if let Some(row) = rows.iter().find(own)
+        && !is_removed(db, context, row)?
+    {
+        let catalogue = context.catalogue();
+        any_shown = catalogue.any(&row.breaches, shown);
+        breaches =
+            catalogue.indexes(&row.breaches, |breach| shown(breach) && filter.includes(breach));
+    }
+    let limited = refusal.is_some();
+    let result = match refusal {
+        Some(error) if !any_shown => Err(error),
+        _ => Ok(Shown { breaches, limited }),
+    };
+    Ok(Entry { email, result })
+}

@@ -1,0 +1,39 @@
+//! Reads the accounts of many addresses together.
+
+use std::collections::BTreeSet;
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::read::{AccountRow, joined};
+use super::routed;
+use super::runs::{self, AccountView};
+use crate::model::AccountKey;
+use crate::store::schema::{account, mail_domain};
+
+/// The accounts with any of some keys, in one query for the table. On SQLite this needs a
+/// transaction, to which the view belongs.
+pub fn with_keys(
+    db: &mut Db,
+    view: Option<&AccountView>,
+    keys: &[AccountKey],
+) -> Result<Vec<AccountRow>, DatabaseError> {
+    let keys: BTreeSet<i64> = keys.iter().map(|key| key.0).collect();
+    let conn = match db {
+        Db::Pg(_) => return routed::with_keys(db, &keys),
+        Db::Sqlite(conn) => conn,
+    };
+    let rows: Vec<(AccountRow, i32)> = account::table
+        .inner_join(mail_domain::table)
+        .filter(account::k.eq_any(&keys))
+        .select((
+            (account::k, account::seq, account::local, mail_domain::name, account::breaches),
+            account::domain_id,
+        ))
+        .load(conn)?;
+    let mut others = Vec::new();
+    for k in keys {
+        others.extend(runs::between(conn, view, k, k)?);
+    }
+    joined(conn, view, rows, others)
+}
