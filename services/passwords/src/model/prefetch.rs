@@ -31,13 +31,13 @@ pub fn behind(tail: &[u8]) {
 
 #[inline(always)]
 fn ask(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing that the program could see and never faults, regardless
         // of the address; SSE is part of every x86_64 processor.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), feature = "portable"))]
     let _ = address;
 }

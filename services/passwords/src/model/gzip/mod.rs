@@ -7,7 +7,7 @@
 
 mod bits;
 mod code;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
 mod eights;
 mod lines;
 mod simd;

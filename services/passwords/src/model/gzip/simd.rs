@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use super::bits::Bits;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
 use super::eights;
 use super::lines::{self, Lines};
 use crate::model::bucket::{Bucket, BucketError};
@@ -23,7 +23,7 @@ pub fn encode_lines(
     bits: &mut Bits<'_>,
 ) -> Result<(), BucketError> {
     let lines = Lines::of(bucket, padding);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
         let mut lines = lines;
         if eights::is_there() {
@@ -36,11 +36,11 @@ pub fn encode_lines(
         }
         lines::portable(lines, bits)
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), feature = "portable"))]
     lines::portable(lines, bits)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
 mod x86 {
     use std::arch::x86_64::{
         __cpuid, __m128i, _mm_and_si128, _mm_loadu_si128, _mm_set1_epi8, _mm_shuffle_epi8,
@@ -153,8 +153,9 @@ mod tests {
         Ok((out, held))
     }
 
+    #[cfg_attr(feature = "portable", allow(unused_mut))]
     fn in_eights(mut lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if eights::is_there() {
             // SAFETY: the check above found all features that the function requires.
             unsafe { eights::encode(&mut lines, bits) };
@@ -164,7 +165,7 @@ mod tests {
 
     /// The number of lines that are encoded in groups of eight. The encoder reads 144 bytes at a
     /// time and leaves the last lines.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     fn assert_done(bucket: &Bucket<'_>) {
         if !eights::is_there() {
             eprintln!("not tested: this processor cannot encode eight lines at once");
@@ -182,7 +183,7 @@ mod tests {
     }
 
     fn by_extract(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError> {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if x86::is_fast() {
             // SAFETY: the check above found all three features that the function requires.
             return unsafe { x86::encode_lines(lines, bits) };
@@ -296,7 +297,7 @@ mod tests {
                     assert_agree_with_portable(kind, &entries, &[]);
                     let mut bytes = Vec::new();
                     assert!(encode(kind, &entries, &mut bytes));
-                    #[cfg(target_arch = "x86_64")]
+                    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
                     if counts.iter().all(|count| *count < 1_000_000_000) {
                         assert_done(&Bucket::parse(kind, &bytes).unwrap());
                     }

@@ -16,7 +16,7 @@ use crate::model::kind::Kind;
 /// # Errors
 /// [`BucketError::Count`].
 pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the check above found AVX2, the only feature that the function requires.
@@ -32,7 +32,7 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
 
 /// Writes padding lines with the fastest renderer for this processor.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the check above found AVX2, the only feature that the function requires.
         return unsafe { x86::padding_avx2(kind, random, out) };
@@ -40,7 +40,7 @@ pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     lines::padding_by_kind(kind, random, out, lines::portable_hex)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
 mod x86 {
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_and_si128, _mm_loadu_si128, _mm_set1_epi8, _mm_shuffle_epi8,
@@ -145,8 +145,9 @@ mod tests {
 
     /// The chosen renderer and every renderer that this processor supports.
     fn renderers() -> Vec<Renderer> {
+        #[cfg_attr(feature = "portable", allow(unused_mut))]
         let mut all: Vec<Renderer> = vec![bucket];
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if std::arch::is_x86_feature_detected!("ssse3") {
             // SAFETY: the check above found SSSE3, the only feature that the function requires.
             all.push(|bucket, out| unsafe { x86::bucket_ssse3(bucket, out) });
