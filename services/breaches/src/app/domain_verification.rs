@@ -85,17 +85,24 @@ pub async fn verify(
     loop {
         let proof = domain_control::proof(state, subscriber, domain).await?;
         let facts = gather(state, subscriber, domain, &proof, method).await?;
+        let tried = facts.tried(method);
         let decided = decide(facts, method);
-        if let Err(Error::Verification(_)) = &decided {
-            metrics::count_proof(method, false);
-        }
+        count_refusal(tried, &decided);
         let Some((method, count)) = decided? else { return Ok(()) };
         let code = (method != VerificationMethod::Parent).then_some(proof.code);
-        if write(state, subscriber, domain, (method, code), count).await? {
+        let written = write(state, subscriber, domain, (method, code), count).await;
+        count_refusal(method, &written);
+        if written? {
             metrics::count_proof(method, true);
             return Ok(());
         }
         // The domain or its parent was revoked meanwhile.
+    }
+}
+
+fn count_refusal<T>(method: VerificationMethod, outcome: &Result<T, Error>) {
+    if let Err(Error::Verification(_)) = outcome {
+        metrics::count_proof(method, false);
     }
 }
 
@@ -107,6 +114,16 @@ enum Facts {
     Included(DomainCount),
     /// The result of the lookup, and why the parent domain was not enough.
     Looked { found: Result<DomainCount, Error>, no_room: Option<Error> },
+}
+
+impl Facts {
+    /// Returns the method whose refusal is the answer, if none verifies the domain.
+    fn tried(&self, method: VerificationMethod) -> VerificationMethod {
+        match self {
+            Self::Looked { no_room: Some(_), .. } => VerificationMethod::Parent,
+            _ => method,
+        }
+    }
 }
 
 /// Gathers the facts. A proof is looked for only if it is needed.

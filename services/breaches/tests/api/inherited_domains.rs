@@ -137,6 +137,12 @@ async fn inherited_subdomains_stay_within_the_plan() {
     for domain in &within {
         assert_eq!(search(domain).await, 200, "{domain}");
     }
+    // A refusal counts as one of the parent domain.
+    assert_eq!(verify(&app, &key, "c.corp.example").await.0, 403);
+    let metrics = app.server.admin("/metrics").send().await.unwrap().text().await.unwrap();
+    let refused = "breaches_domain_proofs_total{method=\"parent\",outcome=\"refused\"} ";
+    let refused = metrics.lines().find_map(|line| line.strip_prefix(refused)).unwrap();
+    assert_ne!(refused, "0");
     // A domain with its own proof takes precedence.
     prove(&app, &key, "c.corp.example").await;
     assert_eq!(names(&app, &key).await, ["c.corp.example", "corp.example"]);
