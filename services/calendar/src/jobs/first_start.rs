@@ -24,7 +24,8 @@ pub enum Announce {
     WhenWritten,
 }
 
-/// Adds the first administrator if there are no users. A generated key goes to a file that only its owner may read, never into the log.
+/// Adds the first administrator if there are no users. A generated key goes to a file that only its
+/// owner may read, never into the log.
 pub fn seed(
     pools: &Pools,
     settings: &Settings,
