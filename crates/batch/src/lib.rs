@@ -16,7 +16,7 @@ mod sort;
 mod temporary_folder;
 
 pub use atomic_file::{AtomicFile, copy_atomically, sync_folder, write_atomically};
-pub use backup::{Backup, Restore};
+pub use backup::{Backup, Restore, link_or_copy};
 pub use file_kind::{ARCHIVE_START, refuse_archive};
 pub use input::{Input, InputStamp};
 pub use interval::Interval;

@@ -27,8 +27,8 @@ pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), Database
     File::open(to).and_then(|file| file.sync_all()).map_err(|error| failed(error.to_string()))
 }
 
-/// Checks the structure of a copy.
-pub(crate) fn check_file(path: &Path) -> Result<(), DatabaseError> {
+/// Checks the structure of a file.
+fn check_file(path: &Path) -> Result<(), DatabaseError> {
     let connector =
         Connector { target: Target::Sqlite(path.to_owned()), sqlite: SqliteOptions::default() };
     let Db::Sqlite(mut conn) = connector.connect(Role::Reader)? else { return Ok(()) };
@@ -41,12 +41,28 @@ pub(crate) fn check_file(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// Copies a checked file to the place of a database that does not exist.
+/// Copies a file to the place of a database that does not exist, if the copy is sound. The file is only read, because
+/// it may be on a read-only disk.
 pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
-    check_file(from)?;
-    let place = || -> io::Result<()> {
-        let folder = to.parent().unwrap_or(Path::new(""));
+    let failed = |error: io::Error| {
+        DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
+    };
+    let folder = match to.parent() {
+        Some(folder) if folder != "" => folder,
+        _ => Path::new("."),
+    };
+    let partial = to.with_added_extension("partial");
+    let copy = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
+        std::fs::copy(from, &partial)?;
+        File::open(&partial)?.sync_all()
+    };
+    let checked = copy().map_err(failed).and_then(|()| check_file(&partial));
+    if let Err(error) = checked {
+        let _ = std::fs::remove_file(&partial);
+        return Err(error);
+    }
+    let place = || -> io::Result<()> {
         // The remains of an earlier database would be applied to this one.
         for journal in ["-wal", "-shm", "-journal"] {
             let mut name = to.as_os_str().to_owned();
@@ -57,14 +73,8 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
                 return Err(error);
             }
         }
-        let partial = to.with_added_extension("partial");
-        std::fs::copy(from, &partial)?;
-        File::open(&partial)?.sync_all()?;
         std::fs::rename(&partial, to)?;
-        let folder = if folder == "" { Path::new(".") } else { folder };
         File::open(folder)?.sync_all()
     };
-    place().map_err(|error| {
-        DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
-    })
+    place().map_err(failed)
 }

@@ -28,7 +28,8 @@ impl Sum for Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} files, {}", Count(self.files), ByteSize(self.bytes))
+        let plural = if self.files == 1 { "" } else { "s" };
+        write!(formatter, "{} file{plural}, {}", Count(self.files), ByteSize(self.bytes))
     }
 }
 
@@ -71,8 +72,11 @@ pub(super) fn each_file(
 }
 
 /// Gives a file that never changes another name, or copies it where links are not permitted, such as
-/// to another file system.
-pub(super) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+/// to another file system. An existing file stays.
+///
+/// # Errors
+/// A file cannot be read or written.
+pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) if error.kind() != ErrorKind::NotFound => copy_atomically(from, to),

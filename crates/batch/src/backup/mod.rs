@@ -13,7 +13,8 @@ use anyhow::{Context, bail};
 
 pub use restored::Restore;
 
-use self::copying::{Size, each_file, link_or_copy, size_of};
+pub use self::copying::link_or_copy;
+use self::copying::{Size, each_file, size_of};
 use self::manifest::{FORMAT, MANIFEST, Manifest};
 use crate::{copy_atomically, sync_folder, write_atomically};
 
@@ -167,9 +168,9 @@ impl Backup {
             let manifest = Manifest { format: FORMAT, service, version, parts };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-            fs::remove_file(staging.join(LOCK))?;
-            // Replaces an empty folder.
+            // Replaces an empty folder. The lock goes last: another backup would empty the folder.
             fs::rename(staging, target)?;
+            fs::remove_file(target.join(LOCK))?;
             sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;
             Ok(all)
         };
@@ -260,7 +261,7 @@ mod tests {
         drop(killed);
         assert!(Restore::open(&place.at("copy"), "notes").is_err());
         let copy = place.finished();
-        assert!(!copy.join("remains").exists());
+        assert!(!copy.join("remains").exists() && !copy.join(LOCK).exists());
         assert!(!place.at("copy.partial").exists());
     }
 
@@ -279,7 +280,7 @@ mod tests {
         let refusal = |service: &str| Restore::open(&copy, service).unwrap_err().to_string();
         assert!(refusal("other").ends_with("is a backup of notes"), "{}", refusal("other"));
         fs::remove_file(copy.join("all/two")).unwrap();
-        let expected = "all has 1 files, 1 B, but the backup was complete with 2 files, 3 B";
+        let expected = "all has 1 file, 1 B, but the backup was complete with 2 files, 3 B";
         assert!(refusal("notes").ends_with(expected), "{}", refusal("notes"));
         fs::write(copy.join(MANIFEST), "{").unwrap();
         assert!(refusal("notes").contains("cannot read"), "{}", refusal("notes"));

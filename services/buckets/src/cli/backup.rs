@@ -1,10 +1,10 @@
 //! The commands `backup` and `restore`.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
 use auth::ServiceSettings;
 use batch::{Backup, Restore};
 use database::{DatabaseSettings, Pools};
@@ -12,16 +12,13 @@ use shell::Service;
 
 use crate::app::{self, SnapshotError};
 use crate::config::Settings;
-use crate::engine::{EngineError, Folders, Generations};
+use crate::engine::{EngineError, Folders, Generations, restore_generations};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
 /// How often database and index are copied while loads publish between the two.
 const ATTEMPTS: u32 = 8;
 const INDEX: &str = "index";
-/// The folders of a generation: files that never change, and files that grow.
-const WORDS: &str = "words";
-const COLUMN: &str = "column";
 
 type AllSettings = ServiceSettings<Settings>;
 
@@ -82,10 +79,12 @@ fn open_copy(path: &Path) -> anyhow::Result<Pools> {
 }
 
 fn is_of_a_publish(error: &anyhow::Error) -> bool {
-    matches!(
-        error.downcast_ref(),
-        Some(SnapshotError::Index(EngineError::Mismatch(_) | EngineError::Missing(_)))
-    )
+    match error.downcast_ref() {
+        Some(SnapshotError::Index(EngineError::Mismatch(_) | EngineError::Missing(_))) => true,
+        // A rebuild has dropped the generation.
+        Some(SnapshotError::Index(EngineError::Io(error))) => error.kind() == ErrorKind::NotFound,
+        _ => false,
+    }
 }
 
 /// Restores index and database.
@@ -100,23 +99,9 @@ pub fn restore(
     restore.require_free([&tls].into_iter().chain(&index).chain(&database))?;
     restore.copy("tls", &tls)?;
     match index {
-        Some(index) => restore_index(&restore, &index)?,
+        Some(index) if restore.has(INDEX) => restore_generations(&restore.path(INDEX), &index)?,
+        Some(_) => {}
         None => log::warn!("the index is not in this backup: restore the tables of the cluster"),
     }
     Ok(settings.restore(&Buckets::INFO, folder)?)
-}
-
-fn restore_index(restore: &Restore, to: &Path) -> anyhow::Result<()> {
-    if !restore.has(INDEX) {
-        return Ok(());
-    }
-    let from = restore.path(INDEX);
-    let entries = fs::read_dir(&from).with_context(|| format!("cannot read {}", from.display()))?;
-    for entry in entries {
-        let name = entry?.file_name();
-        let (name, to) = (name.to_string_lossy(), to.join(&name));
-        restore.link(&format!("{INDEX}/{name}/{WORDS}"), &to.join(WORDS))?;
-        restore.copy(&format!("{INDEX}/{name}/{COLUMN}"), &to.join(COLUMN))?;
-    }
-    Ok(())
 }

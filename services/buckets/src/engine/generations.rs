@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::cluster::Cluster;
-use super::embedded::{EmbeddedIndex, FolderLock, copy_index, retry_while};
+use super::embedded::{EmbeddedIndex, FolderLock, copy_index, restore_index, retry_while};
 use super::error::EngineError;
 use super::index::FileIndex;
 use super::write_lock::{HeldLock, WriteLock};
@@ -66,6 +66,15 @@ impl Folders {
     fn of(&self, generation: u32) -> PathBuf {
         generation_folder(&self.root, generation)
     }
+}
+
+/// Puts all generations that a backup has below a new `INDEX_DIR`.
+pub fn restore_generations(from: &Path, to: &Path) -> Result<(), EngineError> {
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        restore_index(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Returns the folder of a generation below `INDEX_DIR`.

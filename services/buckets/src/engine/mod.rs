@@ -21,7 +21,7 @@ pub use bitmap::Bitmap;
 pub use cluster::{Cluster, ClusterIndex};
 pub use embedded::EmbeddedIndex;
 pub use error::EngineError;
-pub use generations::{Folders, Generations, generation_folder};
+pub use generations::{Folders, Generations, generation_folder, restore_generations};
 pub use index::{FileIndex, FileList, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;

@@ -68,6 +68,9 @@ async fn backup_beside_writes_has_everything_that_was_acknowledged_before() {
 
     let other = self::program();
     other.done(&["restore", &copy]);
+    let mut files = std::fs::read_dir(other.folder().path()).unwrap().flatten();
+    let remains = files.find(|file| file.file_name().to_string_lossy().contains("partial"));
+    assert!(remains.is_none(), "{remains:?}");
     let restored = other.serve(&[]);
     let total = json_of(&restored, "/events?start_date=2027-01-01").await["total"].clone();
     let total = usize::try_from(total.as_i64().unwrap()).unwrap();

@@ -1,7 +1,6 @@
 //! Copies of an index that is in use.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -31,7 +30,7 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
             // Files of other segments are still being written.
             let segment = name.to_str().and_then(|name| name.split('.').next());
             if segment.is_some_and(|segment| segments.iter().any(|known| known == segment)) {
-                link_or_copy(&entry.path(), &to.join(WORDS).join(&name))?;
+                batch::link_or_copy(&entry.path(), &to.join(WORDS).join(&name))?;
             }
         }
         batch::write_atomically(&to.join(WORDS).join(META), &commit)?;
@@ -67,9 +66,19 @@ fn locked(error: tantivy::directory::error::LockError) -> EngineError {
     EngineError::Broken(error.to_string())
 }
 
-fn link_or_copy(from: &Path, to: &Path) -> Result<(), EngineError> {
-    match fs::hard_link(from, to) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Ok(batch::copy_atomically(from, to)?),
-        linked => Ok(linked?),
+/// Puts a copied index into a new folder.
+pub fn restore_index(from: &Path, to: &Path) -> Result<(), EngineError> {
+    for (part, copy) in [
+        (WORDS, batch::link_or_copy as fn(&Path, &Path) -> std::io::Result<()>),
+        // Its files grow in place.
+        (COLUMN, batch::copy_atomically),
+    ] {
+        fs::create_dir_all(to.join(part))?;
+        for entry in fs::read_dir(from.join(part))? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(part).join(entry.file_name()))?;
+        }
+        batch::sync_folder(&to.join(part))?;
     }
+    Ok(())
 }

@@ -32,7 +32,7 @@ mod verify;
 mod view;
 mod writer;
 
-pub use copy::copy_index;
+pub use copy::{copy_index, restore_index};
 pub use index::EmbeddedIndex;
 pub use lock::FolderLock;
 pub(super) use lock::retry_while;
