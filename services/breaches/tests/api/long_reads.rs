@@ -83,7 +83,7 @@ fn pairs(accounts: usize, sign: &str, domain: u32, website: u32, bytes: &str) ->
 
 #[actix_web::test]
 async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
-    const PAIRS: usize = 200_000;
+    const PAIRS: usize = 300_000;
     let cluster = Cluster::new();
     cluster.run(&["migrate"]);
     let mut logs = entry("Logs");
@@ -133,7 +133,8 @@ async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
         let (status, body) = cluster.ask(&server, &key, &format!("stealerlogsby{search}")).await;
         let after = server.peak_memory();
         assert_eq!((status, body.matches(ends).count()), (200, PAIRS), "{search}");
-        // All pairs in memory would take more than twice as much.
-        assert!(after.saturating_sub(before) < 28, "{search}: {before} {after} MiB");
+        // All pairs in memory would take more than twice as much, and the page caches of connections
+        // that a search is the first to use take up to 16 MiB each.
+        assert!(after.saturating_sub(before) < 42, "{search}: {before} {after} MiB");
     }
 }
