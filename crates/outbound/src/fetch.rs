@@ -87,23 +87,31 @@ impl Fetcher {
     /// # Errors
     /// [`FetchError`].
     pub async fn get(&self, address: &str, limit: usize) -> Result<Fetched, FetchError> {
-        let download = self.open(address).await?;
+        let download = self.open(address, None).await?;
         let (status, media_type) = (download.status(), download.media_type());
         Ok(Fetched { status, media_type, body: download.whole(limit).await? })
     }
 
-    /// Sends the request and reads the head of the response. The caller can check it before reading the
-    /// body.
+    /// Sends the request, with a `traceparent` if it belongs to a trace, and reads the head of the
+    /// response. The caller can check it before reading the body.
     ///
     /// # Errors
     /// [`FetchError`].
-    pub async fn open(&self, address: &str) -> Result<Download, FetchError> {
+    pub async fn open(
+        &self,
+        address: &str,
+        traceparent: Option<&str>,
+    ) -> Result<Download, FetchError> {
         let deadline = Instant::now() + self.rules.timeout;
         let url = web_url(address).ok_or(FetchError::Forbidden)?;
         if !may_fetch(&self.reach, &self.rules, &url) {
             return Err(FetchError::Forbidden);
         }
-        let sent = timeout_at(deadline, self.client.get(url).send()).await;
+        let mut request = self.client.get(url);
+        if let Some(traceparent) = traceparent {
+            request = request.header("traceparent", traceparent);
+        }
+        let sent = timeout_at(deadline, request.send()).await;
         let response = sent.map_err(|_| FetchError::TimedOut)?.map_err(unavailable)?;
         Ok(Download { response, deadline })
     }

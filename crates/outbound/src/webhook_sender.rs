@@ -28,6 +28,8 @@ pub struct WebhookMessage {
     pub timestamp: i64,
     /// The JSON body.
     pub body: String,
+    /// The `traceparent` of the request that caused the message, if it belongs to a trace.
+    pub traceparent: Option<String>,
 }
 
 /// Sends webhooks. Clones share the client.
@@ -65,7 +67,7 @@ impl WebhookSender {
         }
         let WebhookMessage { secret, id, timestamp, body, .. } = message;
         let signature = secret.sign(id, *timestamp, body.as_bytes());
-        let request = self
+        let mut request = self
             .client
             .post(url)
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
@@ -73,6 +75,9 @@ impl WebhookSender {
             .header("webhook-timestamp", timestamp.to_string())
             .header("webhook-signature", signature.as_str())
             .body(Bytes::from(body.clone()));
+        if let Some(traceparent) = &message.traceparent {
+            request = request.header("traceparent", traceparent);
+        }
         match tokio::time::timeout(TIMEOUT, request.send()).await {
             Err(_) => Err(DeliveryError::temporary("no response in time")),
             Ok(Err(error)) if error.is_connect() => Err(DeliveryError::temporary("no connection")),

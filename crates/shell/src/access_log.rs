@@ -20,7 +20,7 @@ use log::kv::Value;
 use log::{Level, Record};
 use parking_lot::Mutex;
 
-use crate::{LogClient, RequestId};
+use crate::{LogClient, RequestId, TraceContext};
 
 /// The log target of these lines.
 const TARGET: &str = "access";
@@ -109,6 +109,7 @@ fn cleaned(agent: &HeaderValue) -> String {
 /// The line of one request and its response.
 pub(crate) struct Line {
     pub(crate) id: RequestId,
+    pub(crate) trace: Option<TraceContext>,
     pub(crate) method: &'static str,
     pub(crate) path: Cow<'static, str>,
     pub(crate) status: StatusCode,
@@ -129,7 +130,8 @@ impl Line {
         started: Instant,
     ) -> Self {
         let (method, path) = ("-", Cow::Borrowed("-"));
-        Self { id, method, path, status, client, key: None, note: "", started, suppressed: 0 }
+        let (trace, key, note, suppressed) = (None, None, "", 0);
+        Self { id, trace, method, path, status, client, key, note, started, suppressed }
     }
 
     /// Writes the line, unless too many such lines were written recently: a client can cause them with a few
@@ -163,8 +165,13 @@ impl Line {
             return;
         }
         let (id, agent) = (self.id.to_string(), self.client.agent.as_ref().map(cleaned));
-        let mut members: Vec<(&str, Value<'_>)> = Vec::with_capacity(10);
+        let trace = self.trace.map(|trace| (trace.trace_id(), trace.span_id()));
+        let mut members: Vec<(&str, Value<'_>)> = Vec::with_capacity(12);
         members.push(("request_id", Value::from(id.as_str())));
+        if let Some((trace, span)) = &trace {
+            members.push(("trace_id", Value::from(trace.as_str())));
+            members.push(("span_id", Value::from(span.as_str())));
+        }
         if let Some(client) = &self.client.address {
             members.push(("client", Value::from(client.as_str())));
         }

@@ -24,7 +24,8 @@ use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::{
     CorsRule, ErrorFormat, Fault, KeyNumber, LogClient, Next, Operation, Operations, RequestId,
-    RequestInfo, Service, Shell, compression, metrics, operations, request_id, routes,
+    RequestInfo, Service, Shell, TraceContext, compression, metrics, operations, request_id,
+    routes,
 };
 
 /// The state that all workers share.
@@ -47,6 +48,7 @@ struct Seen {
     uri: Uri,
     /// The id that the client sent.
     id: Option<RequestId>,
+    trace: Option<TraceContext>,
     /// The client, if there is an access log.
     client: Option<Client>,
     started: Instant,
@@ -119,6 +121,7 @@ async fn oversee<S: Service>(
         method: request.method().clone(),
         uri: request.uri().clone(),
         id: RequestId::sent(request.headers()),
+        trace: TraceContext::of(request.headers()),
         client,
         started,
     };
@@ -138,8 +141,13 @@ async fn oversee<S: Service>(
         None => {
             // A panic drops the request, and a clone of it would prevent the layers below from
             // changing it. The response to a panic therefore needs no request.
-            let answered = AssertUnwindSafe(answer(&context.service, request, &next));
-            let Ok(result) = answered.catch_unwind().await else {
+            let answer = answer(&context.service, request, &next);
+            let answer = match seen.trace {
+                // Boxed, because the future of every request would otherwise be larger.
+                Some(trace) => Box::pin(trace.within(answer)).left_future(),
+                None => answer.right_future(),
+            };
+            let Ok(result) = AssertUnwindSafe(answer).catch_unwind().await else {
                 return Err(panicked(&context, seen));
             };
             result?
@@ -191,7 +199,7 @@ fn moved(target: &str) -> Option<HttpResponse> {
 }
 
 fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
-    let Seen { method, uri, id, client, started } = seen;
+    let Seen { method, uri, id, trace, client, started } = seen;
     let id = id.unwrap_or_else(RequestId::next);
     log::error!(request_id = id.to_string().as_str(); "a handler panicked");
     let operation = context.operations.find(uri.path()).map(Operation::template);
@@ -203,7 +211,8 @@ fn panicked<S: Service>(context: &Context<S>, seen: Seen) -> Error {
     if let Some(client) = client {
         let path = context.operations.redact(info.uri.path()).into_owned().into();
         let (method, key, note) = (label, None, "");
-        let line = Line { id, method, path, status, client, key, note, started, suppressed: 0 };
+        let suppressed = 0;
+        let line = Line { id, trace, method, path, status, client, key, note, started, suppressed };
         response = response.map_body(|_, body| line.write_with(body));
     }
     actix_web::error::InternalError::from_response("panic", response).into()
@@ -214,7 +223,7 @@ fn finish<S: Service>(
     mut response: ServiceResponse,
     seen: Seen,
 ) -> ServiceResponse {
-    let Seen { method, id, client, started, .. } = seen;
+    let Seen { method, id, trace, client, started, .. } = seen;
     let elapsed = started.elapsed();
     let status = response.status();
     if context.draining.is_on() {
@@ -238,6 +247,7 @@ fn finish<S: Service>(
     let request = response.request();
     let line = Line {
         id,
+        trace,
         method,
         path: pattern(&context.operations, request),
         status,

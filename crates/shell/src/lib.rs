@@ -37,6 +37,7 @@ mod shell;
 mod signals;
 mod supervisor;
 mod tls;
+mod trace_context;
 
 pub use access_log::KeyNumber;
 pub use app::is_head;
@@ -61,3 +62,4 @@ pub use service::{Next, Service};
 pub use settings::{LogClient, LogFormat, ShellSettings, Switch, network};
 pub use shell::Shell;
 pub use signals::Hangups;
+pub use trace_context::TraceContext;

@@ -5,7 +5,7 @@ use reqwest::Method;
 use crate::{Exchange, Served, until_blocking};
 
 /// Sends requests to a server that logs everything, and checks that no line contains one of the `secrets` or
-/// a query. Returns the lines of the access log.
+/// a query. The requests belong to a trace, which their lines have. Returns the lines of the access log.
 ///
 /// `paths` may have queries. A name without a value is added to each. The server needs `RUST_LOG=trace`.
 ///
@@ -13,12 +13,14 @@ use crate::{Exchange, Served, until_blocking};
 /// Panics if a line contains a secret or a query.
 pub async fn log_without(served: &Served, paths: &[&str], secrets: &[&str]) -> Vec<String> {
     const NAME: &str = "fe2b7a90c1d34e5f";
+    const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
     let accessed = |log: &str| log.lines().filter(|line| line.contains("access")).count();
     let before = accessed(&served.log());
     for path in paths {
         let mark = if path.contains('?') { '&' } else { '?' };
         for method in [Method::GET, Method::POST] {
             let request = served.request(method, &format!("{path}{mark}{NAME}"));
+            let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
             request.header("user-agent", "tests/1 \tx").answer().await;
         }
     }
@@ -31,5 +33,8 @@ pub async fn log_without(served: &Served, paths: &[&str], secrets: &[&str]) -> V
             assert!(!shown.contains(&secret.to_lowercase()), "{secret} is in the log: {line}");
         }
     }
-    log.lines().filter(|line| line.contains("access")).map(str::to_owned).collect()
+    let lines: Vec<_> = log.lines().filter(|line| line.contains("access")).collect();
+    let traced = lines.iter().filter(|line| line.contains(&format!(" trace_id={TRACE} span_id=")));
+    assert_eq!(traced.count(), 2 * paths.len(), "{lines:?}");
+    lines.into_iter().map(str::to_owned).collect()
 }

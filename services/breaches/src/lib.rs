@@ -28,7 +28,7 @@ pub use cli::Cli;
 pub use config::Settings;
 pub use external::{
     DnsRecords, External, FolderMailer, Mail, MailError, Mailer, SiteError, SiteFetcher,
-    SmtpMailer, TxtRecords, Websites,
+    SiteRequest, SmtpMailer, TxtRecords, Websites,
 };
 pub use policy::Access;
 pub use routes::access;

@@ -79,7 +79,7 @@ async fn bodies_end_at_the_limit() {
     for path in ["large", "endless"] {
         let address = format!("http://site.example/{path}");
         assert_eq!(error(&fetcher, &address).await, FetchError::TooLarge, "{path}");
-        let beginning = fetcher.open(&address).await.unwrap().beginning(LIMIT).await.unwrap();
+        let beginning = fetcher.open(&address, None).await.unwrap().beginning(LIMIT).await.unwrap();
         assert_eq!(beginning, "x".repeat(LIMIT).into_bytes());
     }
 }

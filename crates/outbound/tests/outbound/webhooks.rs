@@ -5,6 +5,7 @@ use testkit::{HttpPeer, PeerAnswer};
 
 fn message(url: String) -> WebhookMessage {
     WebhookMessage {
+        traceparent: None,
         url,
         secret: WebhookSecret::generate().unwrap(),
         id: "msg_1".to_owned(),

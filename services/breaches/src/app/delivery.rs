@@ -285,7 +285,9 @@ impl Delivery {
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let (url, body) = (webhook.url, body.to_string());
-        let message = WebhookMessage { url, secret, id, timestamp: now, body };
+        // Loads and maintenance cause these messages, no request.
+        let traceparent = None;
+        let message = WebhookMessage { url, secret, id, timestamp: now, body, traceparent };
         self.state.external().webhooks.send(&message).await
     }
 }

@@ -2,9 +2,10 @@
 
 use database::off_worker;
 use domain::DomainName;
+use shell::TraceContext;
 
 use crate::error::{Error, VerificationError};
-use crate::external::SiteError;
+use crate::external::{SiteError, SiteRequest};
 use crate::model::verification::{Evidence, Proof, VerificationMethod};
 use crate::state::State;
 
@@ -48,7 +49,7 @@ async fn by_dns(state: &State, domain: &DomainName, proof: &Proof) -> Result<(),
 
 async fn by_file(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
     let path = proof.file_path();
-    let content = state.external().websites.file(domain.as_str(), &path, FILE_LIMIT).await;
+    let content = state.external().websites.file(request(domain, &path, FILE_LIMIT)).await;
     let content = content.map_err(|error| website(&format!("The file {path}"), error))?;
     match proof.in_file(&content) {
         Evidence::Proof => Ok(()),
@@ -57,7 +58,7 @@ async fn by_file(state: &State, domain: &DomainName, proof: &Proof) -> Result<()
 }
 
 async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Result<(), Error> {
-    let html = state.external().websites.home_page(domain.as_str(), PAGE_LIMIT).await;
+    let html = state.external().websites.beginning(request(domain, "/", PAGE_LIMIT)).await;
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
     let proof = proof.clone();
@@ -67,6 +68,11 @@ async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Resul
         Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),
         Evidence::Other => Err(VerificationError::OtherTag(prefix()).into()),
     }
+}
+
+fn request(domain: &DomainName, path: &str, limit: usize) -> SiteRequest {
+    let traceparent = TraceContext::current().map(|trace| trace.to_string());
+    SiteRequest { domain: domain.to_string(), path: path.to_owned(), limit, traceparent }
 }
 
 fn website(what: &str, error: SiteError) -> Error {

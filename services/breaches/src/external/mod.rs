@@ -10,4 +10,4 @@ mod websites;
 pub use dns::{DnsRecords, TxtRecords};
 pub use mail::{FolderMailer, Mail, MailError, Mailer, NoticeHeaders, SmtpMailer, takes_mail};
 pub use servers::External;
-pub use websites::{SiteError, SiteFetcher, Websites};
+pub use websites::{SiteError, SiteFetcher, SiteRequest, Websites};

@@ -7,7 +7,7 @@ use outbound::{DnsError, Names, Reach, WebhookSender};
 
 use super::dns::TxtRecords;
 use super::mail::{Mail, MailError, Mailer};
-use super::websites::{SiteError, Websites};
+use super::websites::{SiteError, SiteRequest, Websites};
 
 /// The external servers that the service uses, and the public URL of the service.
 #[derive(Clone)]
@@ -57,16 +57,11 @@ impl TxtRecords for Unavailable {
 }
 
 impl Websites for Unavailable {
-    fn file(
-        &self,
-        _domain: &str,
-        _path: &str,
-        _limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
+    fn file(&self, _request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
         Box::pin(async { Err(SiteError::Unreachable) })
     }
 
-    fn home_page(&self, _domain: &str, _limit: usize) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
+    fn beginning(&self, _request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
         Box::pin(async { Err(SiteError::Unreachable) })
     }
 }

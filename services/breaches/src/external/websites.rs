@@ -23,16 +23,22 @@ pub enum SiteError {
 
 /// Reads websites.
 pub trait Websites: Send + Sync {
-    /// The document at a path of a domain, which may have at most `limit` bytes.
-    fn file(
-        &self,
-        domain: &str,
-        path: &str,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
+    /// The whole document, which may have at most `limit` bytes.
+    fn file(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
 
-    /// The first `limit` bytes of a domain's home page.
-    fn home_page(&self, domain: &str, limit: usize) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
+    /// The first `limit` bytes of the document.
+    fn beginning(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>>;
+}
+
+/// A request to a website.
+#[derive(Clone, Debug)]
+pub struct SiteRequest {
+    pub domain: String,
+    pub path: String,
+    /// Maximum number of bytes that are read.
+    pub limit: usize,
+    /// The `traceparent`, if the request belongs to a trace.
+    pub traceparent: Option<String>,
 }
 
 /// Fetches by HTTPS or, if that fails, by HTTP. Follows redirects to the same host or its `www`
@@ -50,17 +56,10 @@ impl SiteFetcher {
         Ok(Self(Fetcher::new(reach, rules)?))
     }
 
-    async fn fetch(
-        &self,
-        domain: &str,
-        path: &str,
-        limit: usize,
-        whole: bool,
-    ) -> Result<Vec<u8>, SiteError> {
+    async fn fetch(&self, request: &SiteRequest, whole: bool) -> Result<Vec<u8>, SiteError> {
         let mut failure = SiteError::Unreachable;
         for scheme in ["https", "http"] {
-            let address = format!("{scheme}://{domain}{path}");
-            match self.fetch_from(&address, limit, whole).await {
+            match self.fetch_by(scheme, request, whole).await {
                 Ok(found) => return Ok(found),
                 // Report the more specific of two failures.
                 Err(SiteError::Unreachable) => {}
@@ -70,35 +69,31 @@ impl SiteFetcher {
         Err(failure)
     }
 
-    async fn fetch_from(
+    async fn fetch_by(
         &self,
-        address: &str,
-        limit: usize,
+        scheme: &str,
+        request: &SiteRequest,
         whole: bool,
     ) -> Result<Vec<u8>, SiteError> {
-        let download = self.0.open(address).await.map_err(failed)?;
+        let SiteRequest { domain, path, limit, .. } = request;
+        let address = format!("{scheme}://{domain}{path}");
+        let download =
+            self.0.open(&address, request.traceparent.as_deref()).await.map_err(failed)?;
         match download.status() {
-            200..300 if whole => download.whole(limit).await.map_err(failed),
-            200..300 => download.beginning(limit).await.map_err(failed),
+            200..300 if whole => download.whole(*limit).await.map_err(failed),
+            200..300 => download.beginning(*limit).await.map_err(failed),
             status => Err(SiteError::Status(status)),
         }
     }
 }
 
 impl Websites for SiteFetcher {
-    fn file(
-        &self,
-        domain: &str,
-        path: &str,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
-        let (domain, path) = (domain.to_owned(), path.to_owned());
-        Box::pin(async move { self.fetch(&domain, &path, limit, true).await })
+    fn file(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
+        Box::pin(async move { self.fetch(&request, true).await })
     }
 
-    fn home_page(&self, domain: &str, limit: usize) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
-        let domain = domain.to_owned();
-        Box::pin(async move { self.fetch(&domain, "/", limit, false).await })
+    fn beginning(&self, request: SiteRequest) -> BoxFuture<'_, Result<Vec<u8>, SiteError>> {
+        Box::pin(async move { self.fetch(&request, false).await })
     }
 }
 

@@ -4,6 +4,9 @@ use testkit::{Answer, Exchange};
 
 use crate::app::{App, PUBLIC_URL};
 
+/// The version and the trace of all forms.
+pub const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736";
+
 /// A browser without scripts. It keeps cookies and sends the hidden fields of forms.
 pub struct Browser<'a> {
     app: &'a App,
@@ -52,6 +55,7 @@ impl<'a> Browser<'a> {
 
     pub async fn send(&self, action: &str, fields: &[(&str, &str)]) -> Answer {
         let request = self.app.server.post(action).header("user-agent", "tests");
+        let request = request.header("traceparent", format!("{TRACE}-00f067aa0ba902b7-01"));
         let answer = request.header("cookie", self.cookie()).form(fields).answer().await;
         self.keep(&answer);
         answer

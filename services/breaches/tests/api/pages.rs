@@ -1,10 +1,10 @@
 //! Pages: sign-in, opt-out, notices, domains, keys, webhooks.
 
 use serde_json::json;
-use testkit::{DnsPeer, HttpPeer, PeerAnswer, SmtpPeer};
+use testkit::{DnsPeer, HttpPeer, PeerAnswer, PeerRequest, SmtpPeer};
 
 use crate::app::{App, Peers, entry};
-use crate::browser::{Browser, Must, hidden};
+use crate::browser::{Browser, Must, TRACE, hidden};
 
 const OWNER: &str = "owner@example.org";
 
@@ -313,6 +313,10 @@ async fn website_proves_control_without_foreign_redirects() {
     let tag = tag.replace("&#60;", "<").replace("&#62;", ">").replace("&#34;", "\"");
     *mode.lock() = (String::new(), format!("<head>{tag}</head>"));
     browser.post(path, &verify, &[("way", "meta")]).await.must(303);
+    // The requests to the website belong to the trace of the browser.
+    let sent = app.peers.site.as_ref().unwrap().requests();
+    let traced = |sent: &&PeerRequest| sent.header("traceparent").starts_with(TRACE);
+    assert_eq!(sent.iter().filter(traced).count(), sent.len());
 }
 
 #[actix_web::test]

@@ -87,6 +87,7 @@ impl Courier<Message> for Delivery {
             id: format!("msg_{}", message.id),
             timestamp: self.state.clock.unix(),
             body: message.payload.clone(),
+            traceparent: message.traceparent.clone(),
         };
         self.sender.send(&message).await
     }

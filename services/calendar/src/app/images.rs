@@ -13,9 +13,14 @@ use crate::store::remote_images::{FetchError, ImageFetcher};
 use crate::wire::parameter_errors::ParameterErrors;
 
 /// Fetches the image at a URL and stores it in the media folder.
-pub async fn fetch(state: &State, fetcher: &ImageFetcher, url: &str) -> Result<ImageFile, Error> {
+pub async fn fetch(
+    state: &State,
+    fetcher: &ImageFetcher,
+    url: &str,
+    traceparent: Option<&str>,
+) -> Result<ImageFile, Error> {
     let invalid = |why: FetchError| ParameterErrors::one("image", &why.to_string());
-    let bytes = fetcher.fetch(url).await.map_err(invalid)?;
+    let bytes = fetcher.fetch(url, traceparent).await.map_err(invalid)?;
     let media = state.media.clone();
     match off_worker(move || media.store(&bytes)).await? {
         Ok(file) => Ok(file),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use database::{Backend, DatabaseError, Db, off_worker};
+use shell::TraceContext;
 
 use super::context::RequestContext;
 use super::images;
@@ -14,7 +15,7 @@ use crate::model::role::{Action, User};
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::read_transactions::read_transaction;
-use crate::store::sql;
+use crate::store::{sql, webhooks};
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::sanitized::SanitizedTexts;
@@ -107,7 +108,9 @@ where
         None => SanitizedTexts::default(),
         Some(login) => sanitize(state, login, &params).await?,
     };
-    let attempt = Arc::new(Attempt { login, params, urls, if_match, action, sanitized, work });
+    let traceparent = TraceContext::current().map(|trace| trace.to_string());
+    let attempt = Attempt { login, params, urls, if_match, action, sanitized, traceparent, work };
+    let attempt = Arc::new(attempt);
     let mut fetched = state.image_fetcher.as_ref().map(|_| FetchedImages::new());
     loop {
         match attempt.clone().run(state, fetched.clone()).await {
@@ -121,7 +124,8 @@ where
                     let text = "must not name more than ten images";
                     return Err(ParameterErrors::one("image", text).into());
                 }
-                let file = images::fetch(state, fetcher, &url).await?;
+                let trace = attempt.traceparent.as_deref();
+                let file = images::fetch(state, fetcher, &url, trace).await?;
                 fetched.insert(url, file);
             }
         }
@@ -170,6 +174,8 @@ struct Attempt<F> {
     if_match: Option<Vec<String>>,
     action: Action,
     sanitized: SanitizedTexts,
+    /// The `traceparent` of what the write causes.
+    traceparent: Option<String>,
     work: F,
 }
 
@@ -195,7 +201,13 @@ impl<F> Attempt<F> {
             let mut context =
                 RequestContext { db, actor, site, urls, now, fetched, sanitized, if_match };
             context.permit(self.action)?;
-            (self.work)(&mut context, &self.params)
+            let Some(traceparent) = &self.traceparent else {
+                return (self.work)(&mut context, &self.params);
+            };
+            let before = webhooks::last_message(context.db)?;
+            let written = (self.work)(&mut context, &self.params)?;
+            webhooks::trace_after(context.db, before, traceparent)?;
+            Ok(written)
         };
         state.pools.write_as(caller.as_deref(), work).await
     }

@@ -59,12 +59,16 @@ impl ImageFetcher {
         Ok(ImageFetcher(Fetcher::new(reach, FetchRules { timeout, ..rules })?))
     }
 
-    /// Fetches the bytes of an image.
+    /// Fetches the bytes of an image, with the `traceparent` of the write if it belongs to a trace.
     ///
     /// # Errors
     /// See [`FetchError`].
-    pub async fn fetch(&self, address: &str) -> Result<Vec<u8>, FetchError> {
-        let download = self.0.open(address).await?;
+    pub async fn fetch(
+        &self,
+        address: &str,
+        traceparent: Option<&str>,
+    ) -> Result<Vec<u8>, FetchError> {
+        let download = self.0.open(address, traceparent).await?;
         check(&download)?;
         Ok(download.whole(MAX_BYTES).await?)
     }

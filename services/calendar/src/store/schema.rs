@@ -136,6 +136,7 @@ diesel::table! {
         tries -> Integer,
         over_utc -> Nullable<BigInt>,
         error -> Nullable<Text>,
+        traceparent -> Nullable<Text>,
     }
 }
 

@@ -72,6 +72,21 @@ pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), Databas
     Ok(())
 }
 
+/// Returns the id of the last message, or 0.
+pub fn last_message(db: &mut Db) -> Result<i64, DatabaseError> {
+    let last: Option<i64> = outbox::table.select(diesel::dsl::max(outbox::id)).first(db)?;
+    Ok(last.unwrap_or(0))
+}
+
+/// Gives the `traceparent` of a write to the messages after `last`, which are its own in its
+/// transaction.
+pub fn trace_after(db: &mut Db, last: i64, traceparent: &str) -> Result<(), DatabaseError> {
+    diesel::update(outbox::table.filter(outbox::id.gt(last)))
+        .set(outbox::traceparent.eq(traceparent))
+        .execute(db)?;
+    Ok(())
+}
+
 /// A message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = outbox)]
@@ -80,6 +95,7 @@ pub struct Message {
     pub webhook_id: i64,
     pub payload: String,
     pub tries: i32,
+    pub traceparent: Option<String>,
 }
 
 /// Returns the webhooks that have due messages.

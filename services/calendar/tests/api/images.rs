@@ -13,7 +13,7 @@ use outbound::{Names, Reach, is_public};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::app::App;
+use crate::app::{App, send};
 
 /// The header of a 7 × 5 pixel PNG image.
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
@@ -90,6 +90,7 @@ async fn serve(request: actix_web::HttpRequest, log: Data<PeerLog>) -> HttpRespo
             log.gate.acquire().await.unwrap().forget();
             image("image/png", PNG.to_vec())
         }
+        "/traced.png" if is_traced(&request) => image("image/png", PNG.to_vec()),
         "/moved" => moved("/a.png".to_owned()),
         "/loop" => moved("/loop".to_owned()),
         "/to-literal" => moved(format!("http://127.0.0.1:{port}/a.png")),
@@ -100,12 +101,28 @@ async fn serve(request: actix_web::HttpRequest, log: Data<PeerLog>) -> HttpRespo
     }
 }
 
+fn is_traced(request: &actix_web::HttpRequest) -> bool {
+    let sent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    sent.is_some_and(|sent| sent.starts_with("00-4bf92f3577b34da6a3ce929d0e0e4736-"))
+}
+
 fn only_the_peer(ip: IpAddr) -> bool {
     ip == IpAddr::from([127, 0, 0, 1])
 }
 
 fn event(image: &str) -> Value {
     json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01", "image": image})
+}
+
+#[actix_web::test]
+async fn fetch_belongs_to_the_trace_of_its_write() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let request =
+        || app.request("administrator", "POST", "/events").json(&event(&peer.at("/traced.png")));
+    send(request()).await.expect(400);
+    let traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    send(request().header("traceparent", traceparent)).await.expect(201);
 }
 
 #[actix_web::test]
@@ -300,7 +317,7 @@ async fn media_serves_stored_files_only() {
         format!("/media/99999999999999999999/{name}"),
         "/media/x/y".to_owned(),
     ] {
-        let answer = crate::app::send(app.server.get(&path)).await;
+        let answer = send(app.server.get(&path)).await;
         assert_eq!((answer.status, answer.code()), (404, "rest_no_route"), "{path}");
     }
 }
@@ -309,9 +326,7 @@ async fn media_serves_stored_files_only() {
 async fn uploaded_image_can_be_read_and_linked() {
     let app = App::new().await;
     let upload = |who: &str, kind: &str, bytes: Vec<u8>| {
-        crate::app::send(
-            app.request(who, "POST", "/images").header("Content-Type", kind).body(bytes),
-        )
+        send(app.request(who, "POST", "/images").header("Content-Type", kind).body(bytes))
     };
     let image = upload("author", "image/png", PNG.to_vec()).await.expect(201);
     let id = image.id();
@@ -348,9 +363,7 @@ async fn uploaded_image_can_be_read_and_linked() {
 async fn rejected_upload_stores_nothing() {
     let app = App::new().await;
     let upload = |who: &str, kind: &str, bytes: Vec<u8>| {
-        crate::app::send(
-            app.request(who, "POST", "/images").header("Content-Type", kind).body(bytes),
-        )
+        send(app.request(who, "POST", "/images").header("Content-Type", kind).body(bytes))
     };
     for (who, status) in [("", 401), ("reader", 403), ("contributor", 403)] {
         upload(who, "image/png", PNG.to_vec()).await.expect(status);

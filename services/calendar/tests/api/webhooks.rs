@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer};
 
-use crate::app::App;
+use crate::app::{App, send};
 
 /// Starts a calendar with a webhook on loopback, and a delivery job.
 async fn start(status: &Arc<AtomicU16>) -> (App, HttpPeer, State, WebhookSecret) {
@@ -79,6 +79,33 @@ async fn every_write_is_delivered_once() {
         app.get(&format!("/events/{later}")).await.json["modified_utc"],
         "2027-03-10 13:00:00"
     );
+}
+
+#[actix_web::test]
+async fn messages_belong_to_the_trace_of_their_write() {
+    let (app, hook, state, _) = start(&Arc::new(AtomicU16::new(204))).await;
+    let id = app.event(json!({})).await;
+    let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+    let traced = app.request("administrator", "PATCH", &format!("/events/{id}"));
+    let traced = traced.header("traceparent", format!("00-{trace}-{parent}-01"));
+    send(traced.json(&json!({"title": "New"}))).await.expect(200);
+    app.delete(&format!("/events/{id}")).await.expect(200);
+    while deliver_due(&state).await.unwrap() > 0 {}
+    let calls = hook.requests();
+    let traces =
+        calls.iter().map(|call| (call.body.contains("event.changed"), call.header("traceparent")));
+    for (is_traced, sent) in traces {
+        match is_traced {
+            true => assert!(
+                sent.starts_with(&format!("00-{trace}-"))
+                    && sent.ends_with("-01")
+                    && !sent.contains(parent),
+                "{sent}"
+            ),
+            false => assert_eq!(sent, ""),
+        }
+    }
+    assert_eq!(calls.len(), 4);
 }
 
 #[actix_web::test]

@@ -260,7 +260,8 @@ CREATE TABLE webhook_outbox (
     next_try BIGINT NOT NULL,
     tries INTEGER NOT NULL,
     over_utc BIGINT,
-    error TEXT
+    error TEXT,
+    traceparent TEXT
 );
 CREATE INDEX webhook_outbox_due ON webhook_outbox (webhook_id, over_utc, next_try, id);
 CREATE INDEX webhook_outbox_over ON webhook_outbox (over_utc);

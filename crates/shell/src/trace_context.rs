@@ -1,0 +1,141 @@
+//! Trace contexts of the W3C, which connect the log lines of several services.
+
+use std::fmt;
+use std::future::Future;
+
+use actix_web::http::header::{HeaderMap, HeaderName};
+
+use crate::RequestId;
+
+const HEADER: HeaderName = HeaderName::from_static("traceparent");
+/// Length of a `traceparent` of version 00: `00-TRACE-PARENT-FLAGS`.
+const LENGTH: usize = 55;
+/// The flag "sampled", the only one of version 00.
+const SAMPLED: u8 = 1;
+
+tokio::task_local! {
+    static CURRENT: TraceContext;
+}
+
+/// The trace of a request that had a valid `traceparent`, and the span of the request in it.
+///
+/// As text it is the `traceparent` of requests that are sent while this one is handled. The source is
+/// <https://www.w3.org/TR/trace-context/>.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceContext {
+    trace: u128,
+    span: u64,
+    flags: u8,
+}
+
+impl TraceContext {
+    /// Returns the context of a request with these headers, with a new span. `None` if there is no
+    /// `traceparent`, an invalid one or several.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let mut sent = headers.get_all(HEADER);
+        let only = sent.next().filter(|_| sent.next().is_none())?;
+        let (trace, flags) = parse(only.as_bytes())?;
+        // A span id of zeros is invalid.
+        let span = (RequestId::next().value() as u64).max(1);
+        Some(Self { trace, span, flags: flags & SAMPLED })
+    }
+
+    /// Returns the context of the request that this task handles, if the request has one. Work on
+    /// other threads has none.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(|context| *context).ok()
+    }
+
+    /// Handles a request within its context.
+    pub(crate) async fn within<T>(self, handle: impl Future<Output = T>) -> T {
+        CURRENT.scope(self, handle).await
+    }
+
+    /// The id of the trace as 32 hexadecimal digits.
+    pub(crate) fn trace_id(self) -> String {
+        format!("{:032x}", self.trace)
+    }
+
+    /// The id of the span as 16 hexadecimal digits.
+    pub(crate) fn span_id(self) -> String {
+        format!("{:016x}", self.span)
+    }
+}
+
+impl fmt::Display for TraceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace, self.span, self.flags)
+    }
+}
+
+/// Returns the trace and the flags of a `traceparent`. Later versions may have more parts.
+fn parse(text: &[u8]) -> Option<(u128, u8)> {
+    let (known, more) = text.split_at_checked(LENGTH)?;
+    let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+    let known = std::str::from_utf8(known).ok().filter(|_| known.iter().all(lower))?;
+    let mut parts = known.split('-');
+    let mut part = |length: usize| parts.next().filter(|part| part.len() == length);
+    let (version, trace, parent, flags) = (part(2)?, part(32)?, part(16)?, part(2)?);
+    let more_fits = if version == "00" { more.is_empty() } else { matches!(more, [] | [b'-', ..]) };
+    let trace = u128::from_str_radix(trace, 16).ok().filter(|trace| *trace != 0)?;
+    let parent = u64::from_str_radix(parent, 16).ok().filter(|parent| *parent != 0);
+    (version != "ff" && more_fits && parent.is_some())
+        .then_some((trace, u8::from_str_radix(flags, 16).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+
+    use super::*;
+
+    fn context(values: &[&str]) -> Option<TraceContext> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(HEADER, HeaderValue::from_str(value).unwrap());
+        }
+        TraceContext::of(&headers)
+    }
+
+    const VALID: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    #[test]
+    fn trace_and_sampling_are_kept_and_the_span_is_new() {
+        let (first, second) = (context(&[VALID]).unwrap(), context(&[VALID]).unwrap());
+        assert_eq!(first.trace_id(), "4bf92f3577b34da6a3ce929d0e0e4736");
+        assert_ne!(first.span_id(), "00f067aa0ba902b7");
+        assert_ne!(first.span_id(), second.span_id());
+        let passed_on = format!("00-{}-{}-01", first.trace_id(), first.span_id());
+        assert_eq!(first.to_string(), passed_on);
+        let unsampled = context(&[&VALID.replace("-01", "-fe")]).unwrap();
+        assert!(unsampled.to_string().ends_with("-00"));
+    }
+
+    #[test]
+    fn later_versions_may_have_more_parts() {
+        for text in [VALID.replacen("00", "cc", 1), format!("cc{}-more", &VALID[2..])] {
+            assert!(context(&[&text]).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_contexts_are_ignored() {
+        for text in [
+            "",
+            "00",
+            &VALID.to_uppercase(),
+            &VALID[..54],
+            &format!("{VALID}-more"),
+            &format!("ff{}", &VALID[2..]),
+            &format!("cc{}.more", &VALID[2..]),
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e473-600f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",
+        ] {
+            assert_eq!(context(&[text]), None, "{text}");
+        }
+        assert_eq!(context(&[VALID, VALID]), None);
+        assert_eq!(context(&[]), None);
+    }
+}
