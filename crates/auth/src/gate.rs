@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 use crate::presented::Ledger;
 use crate::{
     AuthError, Caller, Finding, KeyStore, Policy, Presented, QuotaId, Quotas, Remaining, digest,
-    is_well_formed,
+    is_well_formed, metrics,
 };
 
 /// Identifies the caller and checks the quota, in this order:
@@ -58,6 +58,7 @@ fn note(request: &HttpRequest, state: Option<Remaining>) {
 impl Gate {
     /// Creates a gate for the app data, bare or in [`Data`](actix_web::web::Data).
     pub fn new(keys: KeyStore, quotas: Quotas, policy: impl Policy) -> Self {
+        metrics::start();
         Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
@@ -129,7 +130,7 @@ impl Gate {
         let charge = self.policy.anonymous(request);
         let charge = charge.ok_or(AuthError::Credentials(Credentials::Missing))?;
         let mut state = None;
-        let paid = self.ledger.take(QuotaId::Address(client_ip(request)), &charge, &mut state);
+        let paid = self.ledger.take_from_address(client_ip(request), &charge, &mut state);
         note(request, state);
         Ok(Caller { key: None, remaining: paid.map_err(AuthError::TooMany)? })
     }

@@ -12,6 +12,7 @@ mod key;
 mod key_store;
 mod keys;
 mod memory;
+mod metrics;
 mod plan;
 mod policy;
 mod presented;
@@ -37,7 +38,7 @@ pub use keys::{
 };
 pub use plan::{Plan, PlanChange, hide_plan, list_plans, plan, seed_plans, set_plan};
 pub use policy::Policy;
-pub use presented::{Admitted, Finding, Presented};
+pub use presented::{Admitted, Finding, Holder, Presented};
 pub use quota::{Quota, QuotaId, Rate, Remaining, TooMany};
 pub use quotas::Quotas;
 pub use settings::ServiceSettings;

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 
 use crate::schema::plan;
 use crate::turn::take_turn;
-use crate::{KeyError, Quota};
+use crate::{KeyError, Quota, metrics};
 
 /// A plan: the limits of its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
@@ -73,6 +73,9 @@ pub struct PlanChange {
 /// # Errors
 /// Those of the database.
 pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
+    for plan in plans {
+        metrics::start_plan(&plan.code);
+    }
     if plan::table.count().get_result::<i64>(db)? > 0 {
         return Ok(false);
     }

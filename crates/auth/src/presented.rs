@@ -6,7 +6,9 @@ use std::sync::Arc;
 use shell::{Credentials, KeyNumber};
 use subtle::ConstantTimeEq as _;
 
-use crate::{AuthError, Charge, KeyStore, QuotaId, Quotas, Remaining, TooMany, digest};
+use crate::{
+    AuthError, Charge, Key, KeyStore, QuotaId, Quotas, Remaining, TooMany, digest, metrics,
+};
 
 /// The shared state of all charges.
 pub(crate) struct Ledger {
@@ -30,6 +32,17 @@ impl Ledger {
         outcome.map(Some)
     }
 
+    /// Takes the cost of a request without a live key from the bucket of the address.
+    pub fn take_from_address(
+        &self,
+        address: IpAddr,
+        charge: &Charge,
+        state: &mut Option<Remaining>,
+    ) -> Result<Option<Remaining>, TooMany> {
+        let paid = self.take(QuotaId::Address(address), charge, state);
+        paid.inspect_err(|_| metrics::count_quota_refusal(metrics::NO_PLAN))
+    }
+
     /// Charges a refused key to the address. It costs at least one token, because guessing keys must not
     /// be free.
     pub fn refuse(
@@ -39,8 +52,9 @@ impl Ledger {
         fault: Credentials,
         state: &mut Option<Remaining>,
     ) -> AuthError {
+        metrics::count_refused_key(fault);
         let charge = charge.clone().cost(charge.cost.max(1));
-        match self.take(QuotaId::Address(address), &charge, state) {
+        match self.take_from_address(address, &charge, state) {
             Ok(_) => AuthError::Credentials(fault),
             Err(too_many) => AuthError::TooMany(too_many),
         }
@@ -74,6 +88,30 @@ pub enum Finding<H> {
     },
     /// The key does not work. The client address pays.
     Refused,
+}
+
+/// The holder of a key.
+pub trait Holder {
+    /// The code of the plan, for metrics; `None` without a plan.
+    fn plan(&self) -> Option<&str>;
+}
+
+impl<H: Holder> Holder for Arc<H> {
+    fn plan(&self) -> Option<&str> {
+        (**self).plan()
+    }
+}
+
+impl<H: Holder> Holder for Option<H> {
+    fn plan(&self) -> Option<&str> {
+        self.as_ref()?.plan()
+    }
+}
+
+impl Holder for Key {
+    fn plan(&self) -> Option<&str> {
+        self.plan.as_ref().map(|plan| plan.code.as_str())
+    }
 }
 
 /// A caller that passed.
@@ -126,29 +164,34 @@ impl Presented {
     ///
     /// # Errors
     /// [`AuthError::Credentials`] for a refused key, [`AuthError::TooMany`].
-    pub fn admit<H>(self, finding: Finding<H>) -> Result<Admitted<H>, AuthError> {
+    pub fn admit<H: Holder>(self, finding: Finding<H>) -> Result<Admitted<H>, AuthError> {
         self.decide(finding, &mut None)
     }
 
     /// Decides about a key and stores the state of the charged bucket in `state`.
-    pub(crate) fn decide<H>(
+    pub(crate) fn decide<H: Holder>(
         self,
         finding: Finding<H>,
         state: &mut Option<Remaining>,
     ) -> Result<Admitted<H>, AuthError> {
-        let (payer, charge, holder) = match finding {
+        let ledger = &self.ledger;
+        match finding {
             Finding::Live { id, payer, charge, holder } => {
-                self.ledger.keys.note_use(id);
+                ledger.keys.note_use(id);
                 self.number.set(id);
-                (payer, charge, holder)
+                let remaining = ledger.take(payer, &charge, state).map_err(|too_many| {
+                    metrics::count_quota_refusal(holder.plan().unwrap_or(metrics::NO_PLAN));
+                    AuthError::TooMany(too_many)
+                })?;
+                Ok(Admitted { holder, remaining })
             }
-            Finding::Guest { charge, holder } => (QuotaId::Address(self.address), charge, holder),
+            Finding::Guest { charge, holder } => {
+                let paid = ledger.take_from_address(self.address, &charge, state);
+                Ok(Admitted { holder, remaining: paid.map_err(AuthError::TooMany)? })
+            }
             Finding::Refused => {
-                let fault = Credentials::Refused;
-                return Err(self.ledger.refuse(self.address, &self.refused, fault, state));
+                Err(ledger.refuse(self.address, &self.refused, Credentials::Refused, state))
             }
-        };
-        let remaining = self.ledger.take(payer, &charge, state).map_err(AuthError::TooMany)?;
-        Ok(Admitted { holder, remaining })
+        }
     }
 }

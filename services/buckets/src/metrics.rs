@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use prometheus::{Gauge, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts};
+use prometheus::{Gauge, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts};
 use shell::metrics::register;
 
 use crate::model::file_query::Matching;
@@ -34,6 +34,14 @@ static PUBLISHED: LazyLock<IntGauge> = LazyLock::new(|| {
 static LOAD_RATE: LazyLock<Gauge> = LazyLock::new(|| {
     let help = "Files per second of the load that is under way; 0 without one";
     register(Gauge::new("buckets_load_files_per_second", help))
+});
+static CRAWLS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "Crawls that have not ended, by state";
+    register(IntGaugeVec::new(Opts::new("buckets_crawls", help), &["state"]))
+});
+static CRAWL_OVERDUE: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Seconds since the longest due crawl was due; 0 if none is due";
+    gauge("buckets_crawl_overdue_seconds", help)
 });
 static RESULTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = (0..9).map(|power| 10_f64.powi(power)).collect();
@@ -74,6 +82,13 @@ pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
+/// Records the number of crawls by state and the delay of the longest due one.
+pub fn crawling(active: i64, paused: i64, overdue_seconds: i64) {
+    CRAWLS.with_label_values(&["active"]).set(active);
+    CRAWLS.with_label_values(&["paused"]).set(paused);
+    CRAWL_OVERDUE.set(overdue_seconds);
+}
+
 /// Figures of a published snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexFigures {
@@ -96,6 +111,10 @@ pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_RUNNING);
     LazyLock::force(&REGEXP_WAITING);
     LazyLock::force(&LOAD_RATE);
+    LazyLock::force(&CRAWL_OVERDUE);
+    for state in ["active", "paused"] {
+        CRAWLS.with_label_values(&[state]);
+    }
     for engine in ENGINES {
         KNOWN_TOTALS.with_label_values(&[engine]);
         for kind in Matching::KINDS {

@@ -7,8 +7,8 @@ use actix_web::http::header::HeaderName;
 use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::{App, HttpMessage, HttpRequest, HttpResponse, web};
 use auth::{
-    After, AuthError, Caller, Charge, Credential, Finding, Gate, Key, KeyStore, Policy, Quota,
-    QuotaId, Quotas, Remaining,
+    After, AuthError, Caller, Charge, Credential, Finding, Gate, Holder, Key, KeyStore, Policy,
+    Quota, QuotaId, Quotas, Remaining,
 };
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
@@ -288,6 +288,15 @@ async fn login_must_be_the_owner_of_the_key() {
     assert_eq!(caller.remaining.unwrap().remaining, 3, "refusals cost the key nothing");
 }
 
+#[derive(Clone, Debug, PartialEq)]
+struct Name(&'static str);
+
+impl Holder for Name {
+    fn plan(&self) -> Option<&str> {
+        None
+    }
+}
+
 #[actix_web::test]
 async fn keys_that_the_service_looks_up_are_charged_in_the_same_order() {
     let house = House::new();
@@ -302,29 +311,29 @@ async fn keys_that_the_service_looks_up_are_charged_in_the_same_order() {
         id,
         payer: QuotaId::Key(id),
         charge: Charge::from(Quota::per_minute(2)).purpose("domain").named(name),
-        holder: "alice",
+        holder: Name("alice"),
     };
     // On another thread, like the closure that reads the database.
     let presented = present();
     let first = std::thread::spawn(move || presented.admit(live(1, "a")));
     let first = first.join().unwrap().unwrap();
-    assert_eq!((first.holder, first.remaining.unwrap().remaining), ("alice", 1));
+    assert_eq!((first.holder, first.remaining.unwrap().remaining), (Name("alice"), 1));
     assert_eq!(present().admit(live(1, "a")).unwrap().remaining.unwrap().remaining, 0);
     assert!(matches!(present().admit(live(1, "a")), Err(AuthError::TooMany(_))));
     assert_eq!(present().admit(live(1, "b")).unwrap().remaining.unwrap().remaining, 1);
     assert_eq!(present().admit(live(2, "a")).unwrap().remaining.unwrap().remaining, 1);
 
-    let guest = Finding::Guest { charge: Quota::per_minute(1).into(), holder: "guest" };
-    assert_eq!(present().admit(guest.clone()).unwrap().holder, "guest");
+    let guest = Finding::Guest { charge: Quota::per_minute(1).into(), holder: Name("guest") };
+    assert_eq!(present().admit(guest.clone()).unwrap().holder, Name("guest"));
     assert!(matches!(present().admit(guest), Err(AuthError::TooMany(_))));
 
-    let refused = || present().admit::<()>(Finding::Refused).unwrap_err();
+    let refused = || present().admit::<Name>(Finding::Refused).unwrap_err();
     for _ in 0..2 {
         assert!(matches!(refused(), AuthError::Credentials(Credentials::Refused)));
     }
     assert!(matches!(refused(), AuthError::TooMany(_)));
     let payer = QuotaId::Key(3);
-    let free = Finding::Live { id: 3, payer, charge: Charge::FREE, holder: () };
+    let free = Finding::Live { id: 3, payer, charge: Charge::FREE, holder: Name("") };
     assert_eq!(present().admit(free).unwrap().remaining, None);
 }
 

@@ -30,6 +30,13 @@ pub struct Holder {
     pub subscription: Option<(Arc<Plan>, i64)>,
 }
 
+impl auth::Holder for Holder {
+    fn plan(&self) -> Option<&str> {
+        let (plan, _) = self.subscription.as_ref()?;
+        Some(&plan.code)
+    }
+}
+
 /// The result of a key look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLookup {

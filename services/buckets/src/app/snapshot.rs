@@ -19,7 +19,7 @@ use crate::metrics::{self, IndexFigures};
 use crate::model::progress::Progress;
 use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
-use crate::store::{buckets, generations, load_runs};
+use crate::store::{buckets, crawls, generations, load_runs};
 
 /// Opens the index, reconciles the SQL rows with it and reads the first snapshot. Blocks.
 pub fn open(
@@ -167,12 +167,15 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
 fn look(state: &State) -> Result<bool, SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
-    let (mut now, own, packages, run) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
-        let (now, own) = (generations::read(db)?, generations::identity(db)?);
-        Ok((now, own, all_packages(db)?, load_runs::under_way(db)?))
-    })?;
-    let rate = run.map_or(0.0, |run| Progress::current_rate(&run.progress, state.clock().unix()));
-    metrics::loading(rate);
+    let second = state.clock().unix();
+    let (mut now, own, packages, run, crawls) =
+        pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            let (now, own) = (generations::read(db)?, generations::identity(db)?);
+            let (packages, run) = (all_packages(db)?, load_runs::under_way(db)?);
+            Ok((now, own, packages, run, crawls::figures(db, second)?))
+        })?;
+    metrics::loading(run.map_or(0.0, |run| Progress::current_rate(&run.progress, second)));
+    metrics::crawling(crawls.active, crawls.paused, crawls.overdue_seconds);
     let mut index = Arc::clone(&seen.index);
     let mut switched = now.generation != seen.generation;
     if state.fault().is_some() {

@@ -76,6 +76,28 @@ pub fn all(db: &mut Db) -> Result<Vec<Crawl>, DatabaseError> {
     Ok(crawl::table.order(crawl::id.asc()).load(db)?)
 }
 
+/// Crawls in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrawlFigures {
+    /// Crawls that run when they are due.
+    pub active: i64,
+    /// Paused crawls.
+    pub paused: i64,
+    /// Seconds since the longest due crawl was due; 0 if none is due.
+    pub overdue_seconds: i64,
+}
+
+/// Counts the crawls that have not ended.
+pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
+    let open = crawl::table.filter(crawl::ends_at.is_null().or(crawl::ends_at.ge(now)));
+    let paused = open.filter(crawl::paused).count().get_result(db)?;
+    let running = open.filter(diesel::dsl::not(crawl::paused));
+    let (active, due): (i64, Option<i64>) =
+        running.select((diesel::dsl::count_star(), diesel::dsl::min(crawl::due_at))).first(db)?;
+    let overdue_seconds = due.map_or(0, |due| (now - due).max(0));
+    Ok(CrawlFigures { active, paused, overdue_seconds })
+}
+
 /// Returns the id of the crawl of a bucket and prefix.
 pub fn find(db: &mut Db, bucket: &str, prefix: &str) -> Result<Option<i64>, DatabaseError> {
     let same = crawl::table.filter(crawl::bucket.eq(bucket)).filter(crawl::prefix.eq(prefix));

@@ -56,6 +56,30 @@ async fn all_metrics_are_exported() {
 }
 
 #[actix_web::test]
+async fn server_reports_crawls_by_state_and_the_longest_delay() {
+    let program = Program::new();
+    let serving = program.served(&[]);
+    let crawls = async |state: &str| {
+        let name = format!("buckets_crawls{{state=\"{state}\"}}");
+        serving.metric(&name).await
+    };
+    assert_eq!((crawls("active").await, crawls("paused").await), (0.0, 0.0));
+    assert_eq!(serving.metric("buckets_crawl_overdue_seconds").await, 0.0);
+    for bucket in ["one", "two", "three"] {
+        program.done(&["crawl", "add", &format!("https://{bucket}.s3.amazonaws.com/")]);
+    }
+    program.done(&["crawl", "pause", "2"]);
+    testkit::until("the crawls are counted", async || {
+        (crawls("active").await, crawls("paused").await) == (2.0, 1.0)
+    })
+    .await;
+    testkit::until("a crawl without a run is late", async || {
+        serving.metric("buckets_crawl_overdue_seconds").await > 0.0
+    })
+    .await;
+}
+
+#[actix_web::test]
 async fn server_reports_rate_of_running_load() {
     let program = Program::new();
     let serving = program.served(&[]);

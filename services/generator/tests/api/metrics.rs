@@ -55,6 +55,38 @@ async fn values_are_counted_by_kind_from_zero() {
 }
 
 #[actix_web::test]
+async fn refused_keys_and_used_up_quotas_are_counted() {
+    let (program, served) = served(&[("ANONYMOUS_RPM", "3"), ("ANONYMOUS_BURST", "3")]);
+    program.done(&["plans", "set", "tiny", "--per-minute", "1", "--name", "Tiny"]);
+    let key = program.done(&["keys", "issue", "ann", "--plan", "tiny"]).trim().to_owned();
+    let refused = |reason: &str| format!("auth_keys_refused_total{{reason=\"{reason}\"}}");
+    let used_up = |plan: &str| format!("auth_quota_refusals_total{{plan=\"{plan}\"}}");
+    for name in [refused("malformed"), refused("unknown"), used_up("none"), used_up("standard")] {
+        assert_eq!(served.metric(&name).await, 0.0, "{name}");
+    }
+    let unknown = "0".repeat(32);
+    for (key, status) in [
+        (key.as_str(), 200),
+        (&key, 429),
+        (&key, 429),
+        (&unknown, 401),
+        ("short", 401),
+        (&unknown, 401),
+        (&unknown, 429),
+    ] {
+        let request = served.get("/api/Phone/IMEI?Quantity=1").header("X-Api-Key", key);
+        assert_eq!(request.answer().await.status, status, "{key}");
+    }
+    let counts = [("malformed", 1.0), ("unknown", 3.0)];
+    for (reason, count) in counts {
+        assert_eq!(served.metric(&refused(reason)).await, count, "{reason}");
+    }
+    for (plan, count) in [("tiny", 2.0), ("none", 1.0)] {
+        assert_eq!(served.metric(&used_up(plan)).await, count, "{plan}");
+    }
+}
+
+#[actix_web::test]
 async fn a_head_request_makes_no_value() {
     let (_program, served) = served(&[]);
     for path in ["/api/Card?type=Visa&quantity=7", LONG] {

@@ -63,6 +63,22 @@ fn rules_and_dashboard_name_metrics_that_exist() {
     assert!(missing.is_empty(), "no source declares {missing:?}");
 }
 
+#[test]
+fn every_alert_has_a_paragraph_in_the_handbook_and_both_cases() {
+    let handbook = std::fs::read_to_string(root().join("docs/operations.md")).unwrap();
+    let (rules, cases) = (read("rules.yml"), read("rules_test.yml"));
+    let alerts: Vec<_> =
+        rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    assert!(alerts.len() > 15, "{alerts:?}");
+    for alert in alerts {
+        assert!(
+            handbook.contains(&format!("\n- `{alert}`: ")),
+            "docs/operations.md explains no {alert}"
+        );
+        assert!(cases.contains(&format!("alertname=\"{alert}\"")), "rules_test.yml lacks {alert}");
+    }
+}
+
 fn read(name: &str) -> String {
     std::fs::read_to_string(root().join("deploy/monitoring").join(name)).unwrap()
 }

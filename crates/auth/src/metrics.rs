@@ -1,0 +1,50 @@
+//! Metrics of keys and quotas.
+
+use std::sync::LazyLock;
+
+use prometheus::{IntCounterVec, Opts};
+use shell::Credentials;
+use shell::metrics::register;
+
+/// The plan of a caller without a live key, whose address pays.
+pub(crate) const NO_PLAN: &str = "none";
+
+static KEYS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let options = Opts::new("auth_keys_refused_total", "Requests with a key that does not work");
+    register(IntCounterVec::new(options, &["reason"]))
+});
+static QUOTA_REFUSALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help =
+        "Requests refused because the quota of the key, or of the address without one, was used up";
+    register(IntCounterVec::new(Opts::new("auth_quota_refusals_total", help), &["plan"]))
+});
+
+/// Makes the counters visible before their first event.
+pub(crate) fn start() {
+    for fault in [Credentials::Malformed, Credentials::Refused, Credentials::Several] {
+        KEYS_REFUSED.with_label_values(&[reason(fault)]);
+    }
+    start_plan(NO_PLAN);
+}
+
+/// Makes the counter of a plan visible before its first event.
+pub(crate) fn start_plan(plan: &str) {
+    QUOTA_REFUSALS.with_label_values(&[plan]);
+}
+
+pub(crate) fn count_refused_key(fault: Credentials) {
+    KEYS_REFUSED.with_label_values(&[reason(fault)]).inc();
+}
+
+pub(crate) fn count_quota_refusal(plan: &str) {
+    QUOTA_REFUSALS.with_label_values(&[plan]).inc();
+}
+
+fn reason(fault: Credentials) -> &'static str {
+    match fault {
+        Credentials::Missing => "missing",
+        Credentials::Malformed => "malformed",
+        Credentials::Refused => "unknown",
+        Credentials::Several => "several",
+    }
+}
