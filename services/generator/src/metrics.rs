@@ -30,6 +30,8 @@ pub enum Kind {
     Person,
     /// A telephone number.
     Phone,
+    /// A row of a table.
+    Record,
     /// A review.
     Review,
     /// An identity or tax number.
@@ -39,7 +41,7 @@ pub enum Kind {
 }
 
 /// Every kind with its label, in the order of the variants.
-const KINDS: [(Kind, &str); 14] = [
+const KINDS: [(Kind, &str); 15] = [
     (Kind::Address, "address"),
     (Kind::Brand, "brand"),
     (Kind::Business, "business"),
@@ -51,6 +53,7 @@ const KINDS: [(Kind, &str); 14] = [
     (Kind::Password, "password"),
     (Kind::Person, "person"),
     (Kind::Phone, "phone"),
+    (Kind::Record, "record"),
     (Kind::Review, "review"),
     (Kind::SocialNumber, "social_number"),
     (Kind::Text, "text"),

@@ -4,7 +4,8 @@ use actix_web::web;
 use shell::Routes;
 
 use crate::handlers::{
-    address, business, card, finance, licenses, name, page, person, phone, review, social, text,
+    address, business, card, finance, licenses, name, page, person, phone, records, review, social,
+    text,
 };
 
 /// Adds every operation.
@@ -23,6 +24,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(address::list_misc_cultures);
     routes.add(address::generate_addresses);
     routes.add(person::generate_persons);
+    routes.add(records::generate_records);
     routes.add(name::generate_names);
     routes.add(business::suggest_business_names);
     routes.add(name::list_name_cultures);

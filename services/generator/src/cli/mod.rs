@@ -3,6 +3,7 @@
 mod check;
 mod lines;
 mod make;
+mod records;
 mod subject;
 mod table;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use jiff::tz::TimeZone;
 use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
 use self::make::MakeCommand;
+use self::records::RecordsCommand;
 use crate::config::Settings;
 use crate::policy::{self, STANDARD};
 use crate::service::Generator;
@@ -47,6 +49,8 @@ enum Command {
     Common(CommonCommand),
     /// Generate values without a server
     Make(MakeCommand),
+    /// Generate the rows of tables that a schema describes, without a server
+    Records(RecordsCommand),
     /// Check values from standard input without a server, one on each line
     Check(CheckCommand),
     /// Migrate the database
@@ -93,6 +97,9 @@ impl shell::Cli for Cli {
         match command {
             Command::Common(command) => command.run::<Generator, _>(self, Self::serve),
             Command::Make(command) => command.run_to(today(), &mut BufWriter::new(stdout().lock())),
+            Command::Records(command) => {
+                command.run_to(today(), &mut BufWriter::new(stdout().lock()))
+            }
             Command::Check(command) => {
                 batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
                 command.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))

@@ -13,6 +13,7 @@ pub(crate) mod name;
 pub(crate) mod page;
 pub(crate) mod person;
 pub(crate) mod phone;
+pub(crate) mod records;
 mod reply;
 pub(crate) mod review;
 pub(crate) mod social;

@@ -17,6 +17,7 @@ pub mod numbers;
 pub mod person;
 pub mod phone;
 mod random;
+pub(crate) mod records;
 pub(crate) mod review;
 mod seed;
 mod slots;

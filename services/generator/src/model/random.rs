@@ -10,25 +10,58 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 ///
 /// The same key gives the same values on every platform.
 pub struct Random {
-    stream: ChaCha12Rng,
+    source: Source,
 }
+
+enum Source {
+    /// A stream of a key, with a stream of its own for each item of a list.
+    Key(Box<ChaCha12Rng>),
+    /// The state of SplitMix64 for one value of a record. Each value has numbers of its own, and starting
+    /// them costs nothing, unlike with a stream cipher.
+    Row(u64),
+}
+
+/// The increment of SplitMix64.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Random {
     /// Starts the stream of a 256-bit key.
     pub fn from_key(key: [u8; 32]) -> Self {
-        Self { stream: ChaCha12Rng::from_seed(key) }
+        Self { source: Source::Key(Box::new(ChaCha12Rng::from_seed(key))) }
+    }
+
+    /// Starts the numbers of one row of a field with a 128-bit key.
+    pub fn of_row(key: [u64; 2], index: u64) -> Self {
+        let place = mixed(key[1].wrapping_add(index.wrapping_mul(GOLDEN)));
+        Self { source: Source::Row(mixed(key[0] ^ place)) }
     }
 
     /// Moves to the values of the item at an index of a list. Each has a stream of its own, so that
     /// none depends on those before it.
     pub fn seek(&mut self, index: u64) {
-        self.stream.set_stream(index);
-        self.stream.set_word_pos(0);
+        match &mut self.source {
+            Source::Key(stream) => {
+                stream.set_stream(index);
+                stream.set_word_pos(0);
+            }
+            Source::Row(state) => *state = mixed(index),
+        }
     }
 
     /// Samples 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.stream.next_u64()
+        match &mut self.source {
+            Source::Key(stream) => stream.next_u64(),
+            Source::Row(state) => {
+                *state = state.wrapping_add(GOLDEN);
+                mixed(*state)
+            }
+        }
+    }
+
+    /// Samples a number from 0 to 1, without 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Samples a number below `bound` uniformly. Returns 0 if `bound` is 0.
@@ -81,7 +114,15 @@ impl Random {
 
     /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
-        self.stream.fill_bytes(bytes);
+        match &mut self.source {
+            Source::Key(stream) => stream.fill_bytes(bytes),
+            Source::Row(_) => {
+                for part in bytes.chunks_mut(8) {
+                    let bits = self.bits().to_le_bytes();
+                    part.copy_from_slice(&bits[..part.len()]);
+                }
+            }
+        }
     }
 
     /// Samples `N` random bytes.
@@ -92,9 +133,30 @@ impl Random {
     }
 }
 
+/// The output function of SplitMix64.
+pub(super) fn mixed(mut bits: u64) -> u64 {
+    bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ bits >> 31
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_rows_are_uniform_and_repeatable() {
+        let first = |index| Random::of_row([1, 2], index).below(10);
+        let mut seen = [0_u32; 10];
+        for index in 0..100_000 {
+            assert_eq!(first(index), first(index));
+            seen[first(index) as usize] += 1;
+        }
+        // Four standard deviations of a binomial distribution.
+        assert!(seen.iter().all(|count| count.abs_diff(10_000) < 380), "{seen:?}");
+        let neighbours = (0..100_000).filter(|index| first(*index) == first(index + 1)).count();
+        assert!(neighbours.abs_diff(10_000) < 380, "{neighbours}");
+    }
 
     #[test]
     fn stream_is_chacha12_of_the_key() {

@@ -4,6 +4,7 @@ mod address;
 mod body;
 mod business;
 mod card;
+mod document;
 mod finance;
 mod finance_validation;
 mod form;
@@ -12,6 +13,7 @@ mod name;
 mod person;
 mod phone;
 mod record;
+mod records;
 mod request;
 mod review;
 mod rules;
@@ -29,6 +31,7 @@ pub use card::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
     CardValidationRequest,
 };
+pub use document::{Document, DocumentError, RowForm};
 pub use finance::{
     CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, IbanParameters, IbanPath,
     IbanRequest,
@@ -46,6 +49,9 @@ pub use phone::{
     PhoneValidationParameters, PhoneValidationRequest,
 };
 pub use record::{OneOrSeveral, Record, TextOrTexts, TypeName, push_row};
+pub use records::{
+    MOST_ROWS, RecordsParameters, RecordsRequest, RecordsSchema, violations as schema_violations,
+};
 pub use request::{Extent, Request, Seeded, Series, read_for_json};
 pub use review::{ReviewParameters, ReviewRequest};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};

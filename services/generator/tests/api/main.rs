@@ -22,6 +22,7 @@ mod page;
 mod person;
 mod phone;
 mod private_files;
+mod records;
 mod requests;
 mod social;
 mod stop;

@@ -12,4 +12,4 @@ mod title;
 pub use change::{CaseType, Replacing, change_case};
 pub use humanize::humanize;
 pub use lorem::{Lorem, Unit, Vocabulary};
-pub use password::{Classes, password};
+pub use password::{Classes, password, sampled};

@@ -30,7 +30,8 @@ pub fn password(length: usize, classes: Classes) -> Result<String, SeedError> {
     Ok(sampled(&mut Random::from_key(key), length, classes))
 }
 
-fn sampled(random: &mut Random, length: usize, classes: Classes) -> String {
+/// Like [`password`], from repeatable numbers.
+pub fn sampled(random: &mut Random, length: usize, classes: Classes) -> String {
     let chosen = [(classes.digits, DIGITS), (classes.upper, UPPER), (classes.special, SPECIAL)];
     let mut alphabets: Vec<&[u8]> =
         chosen.into_iter().filter(|(wanted, _)| *wanted).map(|(_, alphabet)| alphabet).collect();

@@ -1,0 +1,167 @@
+//! `records`: generates the rows of tables without a server.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use jiff::civil::Date;
+
+use super::subject::unless_closed;
+use crate::model::records::{Bounds, Schema, parse};
+use crate::model::{SEEDED_DAY, Seed};
+use crate::wire::{Document, DocumentError, RowForm};
+
+/// The format of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One JSON object on each line
+    Ndjson,
+    /// A JSON array; an object of arrays for several tables
+    Json,
+    /// Comma-separated values with a header (RFC 4180)
+    Csv,
+    /// INSERT statements of 100 rows
+    Sql,
+    /// COPY of PostgreSQL, for psql
+    Copy,
+}
+
+impl From<Format> for RowForm {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Ndjson => Self::Ndjson,
+            Format::Json => Self::Json,
+            Format::Csv => Self::Csv,
+            Format::Sql => Self::Sql,
+            Format::Copy => Self::Copy,
+        }
+    }
+}
+
+/// Bytes that are written at a time.
+const PART: usize = 64 << 10;
+
+/// Generates the rows of tables that a schema describes, any number of them. With a seed, they are the
+/// rows of the HTTP operation.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RecordsCommand {
+    /// File with the schema in JSON, or - for standard input
+    #[arg(value_name = "SCHEMA")]
+    schema: PathBuf,
+    /// Number of rows of each table [default: the rows of the table, or 10]
+    #[arg(long, short = 'n', value_name = "N")]
+    rows: Option<u64>,
+    /// Number of rows to skip. The rows of a part are those of the whole
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+    /// Seed for repeatable rows
+    #[arg(long)]
+    seed: Option<String>,
+    /// Day that ages, dates and cards count from [default: 2030-01-01 with a seed, otherwise today]
+    #[arg(long, value_name = "DATE")]
+    ref_date: Option<Date>,
+    /// Format of the rows
+    #[arg(long, value_enum, default_value_t = Format::Ndjson)]
+    format: Format,
+    /// Write only this table
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+    /// Write a new file for each table into this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "table")]
+    out: Option<PathBuf>,
+}
+
+impl RecordsCommand {
+    /// Writes the rows to `out`, or to files.
+    ///
+    /// # Errors
+    /// An unreadable schema, all faults of the schema, or an unwritable output.
+    pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        unless_closed(self.write_to(today, out))
+    }
+
+    fn write_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        let schema = self.read(today)?;
+        match &self.out {
+            None => self.write_table(&schema, self.table.as_deref(), out)?,
+            Some(folder) => {
+                std::fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot create {}", folder.display()))?;
+                for table in &schema.tables {
+                    let name = format!(
+                        "{}.{}",
+                        file_name(&table.name),
+                        RowForm::from(self.format).extension()
+                    );
+                    let path = folder.join(name);
+                    let file = File::create_new(&path)
+                        .with_context(|| format!("cannot create {}", path.display()))?;
+                    self.write_table(&schema, Some(&table.name), &mut BufWriter::new(file))?;
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn read(&self, today: Date) -> anyhow::Result<Schema> {
+        let path = self.schema.display();
+        let mut text = String::new();
+        match self.schema.to_str() {
+            Some("-") => std::io::stdin().read_to_string(&mut text).map(drop),
+            _ => File::open(&self.schema)
+                .and_then(|mut file| file.read_to_string(&mut text))
+                .map(drop),
+        }
+        .with_context(|| format!("cannot read {path}"))?;
+        let value = serde_json::from_str(&text).with_context(|| format!("{path} is not JSON"))?;
+        let usual = if self.seed.is_some() { SEEDED_DAY } else { today };
+        let bounds = Bounds {
+            seed: self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?,
+            day: self.ref_date.unwrap_or(usual),
+            rows: self.rows.map(|rows| rows.saturating_add(self.offset)),
+            most_tables: 1_000,
+            most_fields: 10_000,
+            most_rows: u64::MAX,
+        };
+        parse(&value, &bounds).map_err(|faults| {
+            let lines: Vec<_> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
+            anyhow::anyhow!("{path} has {} faults:{}", faults.len(), lines.concat())
+        })
+    }
+
+    fn write_table(
+        &self,
+        schema: &Schema,
+        table: Option<&str>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let document = Document::new(self.format.into(), schema, table, (self.offset, self.rows));
+        let mut document = match document {
+            Ok(document) => document,
+            Err(DocumentError::OneTable) => {
+                bail!("the schema has several tables: choose one with --table, or --out FOLDER")
+            }
+            Err(DocumentError::UnknownTable) => bail!("--table must name a table of the schema"),
+        };
+        let mut part = Vec::with_capacity(PART + 4_096);
+        while document.push(&mut part) {
+            if part.len() >= PART {
+                out.write_all(&part)?;
+                part.clear();
+            }
+        }
+        out.write_all(&part)?;
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// Returns a table's name without characters that paths have.
+fn file_name(name: &str) -> String {
+    let safe = |letter: char| {
+        if letter.is_alphanumeric() || "-_ ".contains(letter) { letter } else { '_' }
+    };
+    name.chars().map(safe).collect()
+}

@@ -1,0 +1,92 @@
+//! The value of one field in one row.
+
+use std::fmt::{Display, Write};
+
+/// The form of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// No value.
+    Null,
+    /// A text.
+    Text,
+    /// A number in JSON notation.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// An object or array in JSON.
+    Json,
+}
+
+/// A value. Cells are reused, so that rows need no allocation.
+#[derive(Debug)]
+pub struct Cell {
+    /// Its form.
+    pub shape: Shape,
+    /// Its text; without a meaning for [`Shape::Null`].
+    pub text: String,
+}
+
+impl Default for Cell {
+    fn default() -> Self {
+        Self { shape: Shape::Null, text: String::new() }
+    }
+}
+
+impl Cell {
+    /// Begins an empty text.
+    pub fn begin(&mut self) -> &mut String {
+        self.shape = Shape::Text;
+        self.text.clear();
+        &mut self.text
+    }
+
+    /// Removes the value.
+    pub fn set_null(&mut self) {
+        self.shape = Shape::Null;
+        self.text.clear();
+    }
+
+    /// Sets a text, or null.
+    pub fn set_text(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.begin().push_str(text),
+            None => self.set_null(),
+        }
+    }
+
+    /// Sets what is not a text, in JSON notation.
+    pub fn set(&mut self, shape: Shape, value: impl Display) {
+        self.shape = shape;
+        self.text.clear();
+        let _ = write!(self.text, "{value}");
+    }
+
+    /// Returns the text, or `None` for null.
+    pub fn as_text(&self) -> Option<&str> {
+        (self.shape != Shape::Null).then_some(&self.text)
+    }
+
+    /// Appends the value as JSON.
+    pub fn push_json(&self, out: &mut Vec<u8>) {
+        match self.shape {
+            Shape::Null => out.extend_from_slice(b"null"),
+            Shape::Text => push_json_text(&self.text, out),
+            Shape::Number | Shape::Boolean | Shape::Json => {
+                out.extend_from_slice(self.text.as_bytes());
+            }
+        }
+    }
+}
+
+/// Appends a text as a JSON string.
+pub fn push_json_text(text: &str, out: &mut Vec<u8>) {
+    let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    if text.as_bytes().iter().all(is_plain) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}

@@ -1,0 +1,445 @@
+//! Calculations with the values of a row.
+
+use super::dates::{date, date_after, days};
+
+/// Maximum length of an expression in bytes.
+const LONGEST: usize = 1_000;
+/// Maximum nesting.
+const DEEPEST: usize = 32;
+/// Maximum length of a computed text in bytes.
+const TEXT: usize = 10_000;
+
+/// A value of a calculation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// No value. Whatever is calculated from it is null.
+    Null,
+    /// A number.
+    Number(f64),
+    /// A truth value.
+    Boolean(bool),
+    /// A text. Dates are texts.
+    Text(String),
+}
+
+impl Value {
+    fn number(number: f64) -> Self {
+        if number.is_finite() { Self::Number(number) } else { Self::Null }
+    }
+
+    fn into_text(self) -> String {
+        match self {
+            Self::Null => String::new(),
+            Self::Number(number) => number.to_string(),
+            Self::Boolean(value) => value.to_string(),
+            Self::Text(text) => text,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Concatenate,
+    Less,
+    Greater,
+    Equal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Upper,
+    Lower,
+    Slug,
+    Length,
+    Left,
+    Round,
+    Floor,
+    Ceiling,
+    Absolute,
+    Least,
+    Greatest,
+    If,
+    AddDays,
+    DaysBetween,
+    Year,
+}
+
+/// Every function with its name and number of arguments.
+const FUNCTIONS: [(&str, Function, usize); 15] = [
+    ("upper", Function::Upper, 1),
+    ("lower", Function::Lower, 1),
+    ("slug", Function::Slug, 1),
+    ("length", Function::Length, 1),
+    ("left", Function::Left, 2),
+    ("round", Function::Round, 2),
+    ("floor", Function::Floor, 1),
+    ("ceil", Function::Ceiling, 1),
+    ("abs", Function::Absolute, 1),
+    ("min", Function::Least, 2),
+    ("max", Function::Greatest, 2),
+    ("if", Function::If, 3),
+    ("addDays", Function::AddDays, 2),
+    ("daysBetween", Function::DaysBetween, 2),
+    ("year", Function::Year, 1),
+];
+
+#[derive(Debug)]
+enum Node {
+    Constant(Value),
+    Field(usize),
+    Binary(Operator, Box<(Node, Node)>),
+    Call(Function, Vec<Node>),
+}
+
+/// A calculation.
+#[derive(Debug)]
+pub struct Expression {
+    root: Node,
+    /// The names of its fields; fields have the numbers of their places.
+    pub names: Vec<String>,
+}
+
+impl Expression {
+    /// Reads a calculation: numbers, `'texts'`, names of fields, `+ - * / %`, `&` for texts, `< > =`,
+    /// parentheses and functions.
+    ///
+    /// # Errors
+    /// What is wrong, and where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.len() > LONGEST {
+            return Err(format!("must have at most {LONGEST} bytes"));
+        }
+        let mut parser = Parser { text, at: 0, names: Vec::new() };
+        let root = parser.comparison(0)?;
+        match parser.peek() {
+            None => Ok(Self { root, names: parser.names }),
+            Some(_) => Err(parser.expected("an operator or the end")),
+        }
+    }
+
+    /// Returns the value; `read` returns that of a field.
+    pub fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
+        self.root.value(read)
+    }
+}
+
+impl Node {
+    fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
+        match self {
+            Self::Constant(value) => value.clone(),
+            Self::Field(place) => read(*place),
+            Self::Binary(operator, sides) => {
+                let (left, right) = (sides.0.value(read), sides.1.value(read));
+                operate(*operator, left, right)
+            }
+            Self::Call(Function::If, arguments) => {
+                let [condition, yes, no] = &**arguments else { return Value::Null };
+                match condition.value(read) {
+                    Value::Boolean(true) => yes.value(read),
+                    _ => no.value(read),
+                }
+            }
+            Self::Call(function, arguments) => {
+                let first = arguments.first().map_or(Value::Null, |node| node.value(read));
+                let second = arguments.get(1).map_or(Value::Null, |node| node.value(read));
+                call(*function, first, second)
+            }
+        }
+    }
+}
+
+fn operate(operator: Operator, left: Value, right: Value) -> Value {
+    match (operator, left, right) {
+        (Operator::Concatenate, left, right) => {
+            let mut text = left.into_text();
+            text.push_str(&right.into_text());
+            Value::Text(cut(text))
+        }
+        (_, Value::Null, _) | (_, _, Value::Null) => Value::Null,
+        (Operator::Equal, left, right) => Value::Boolean(left == right),
+        (Operator::Less, Value::Text(left), Value::Text(right)) => Value::Boolean(left < right),
+        (Operator::Greater, Value::Text(left), Value::Text(right)) => Value::Boolean(left > right),
+        (operator, Value::Number(left), Value::Number(right)) => match operator {
+            Operator::Add => Value::number(left + right),
+            Operator::Subtract => Value::number(left - right),
+            Operator::Multiply => Value::number(left * right),
+            Operator::Divide => Value::number(left / right),
+            Operator::Remainder => Value::number(left % right),
+            Operator::Less => Value::Boolean(left < right),
+            Operator::Greater => Value::Boolean(left > right),
+            Operator::Concatenate | Operator::Equal => Value::Null,
+        },
+        _ => Value::Null,
+    }
+}
+
+fn call(function: Function, first: Value, second: Value) -> Value {
+    match (function, first, second) {
+        (_, Value::Null, _) => Value::Null,
+        (Function::Upper, first, _) => Value::Text(first.into_text().to_uppercase()),
+        (Function::Lower, first, _) => Value::Text(first.into_text().to_lowercase()),
+        (Function::Slug, first, _) => Value::Text(slug(&first.into_text())),
+        (Function::Length, first, _) => Value::Number(first.into_text().chars().count() as f64),
+        (Function::Left, first, Value::Number(count)) => {
+            Value::Text(first.into_text().chars().take(count.max(0.0) as usize).collect())
+        }
+        (Function::Round, Value::Number(number), Value::Number(decimals)) => {
+            let one = 10_f64.powi(decimals.clamp(0.0, 9.0) as i32);
+            Value::number((number * one).round() / one)
+        }
+        (Function::Floor, Value::Number(number), _) => Value::number(number.floor()),
+        (Function::Ceiling, Value::Number(number), _) => Value::number(number.ceil()),
+        (Function::Absolute, Value::Number(number), _) => Value::number(number.abs()),
+        (Function::Least, Value::Number(left), Value::Number(right)) => {
+            Value::number(left.min(right))
+        }
+        (Function::Greatest, Value::Number(left), Value::Number(right)) => {
+            Value::number(left.max(right))
+        }
+        (Function::AddDays, Value::Text(text), Value::Number(count)) => added(&text, count),
+        (Function::DaysBetween, Value::Text(from), Value::Text(to)) => {
+            match (date(day_of(&from)), date(day_of(&to))) {
+                (Some(from), Some(to)) => Value::Number((days(to) - days(from)) as f64),
+                _ => Value::Null,
+            }
+        }
+        (Function::Year, Value::Text(text), _) => {
+            date(day_of(&text)).map_or(Value::Null, |date| Value::Number(f64::from(date.year())))
+        }
+        _ => Value::Null,
+    }
+}
+
+/// Returns the date of a date or of a timestamp.
+fn day_of(text: &str) -> &str {
+    text.split_once('T').map_or(text, |(day, _)| day)
+}
+
+/// Moves a date, or the date of a timestamp, by days.
+fn added(text: &str, count: f64) -> Value {
+    let day = day_of(text);
+    let moved = date(day).and_then(|date| date_after(days(date).saturating_add(count as i64)));
+    moved.map_or(Value::Null, |moved| Value::Text(format!("{moved}{}", &text[day.len()..])))
+}
+
+/// Returns lower-case letters and digits, with a hyphen for what is between them.
+fn slug(text: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    for letter in text.chars().flat_map(char::to_lowercase) {
+        if letter.is_alphanumeric() {
+            slug.push(letter);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.truncate(slug.trim_end_matches('-').len());
+    slug
+}
+
+fn cut(mut text: String) -> String {
+    text.truncate(text.floor_char_boundary(TEXT));
+    text
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    names: Vec<String>,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&mut self) -> Option<char> {
+        let rest = self.text[self.at..].trim_start();
+        self.at = self.text.len() - rest.len();
+        rest.chars().next()
+    }
+
+    fn expected(&self, what: &str) -> String {
+        let place = self.text[..self.at].chars().count() + 1;
+        format!("is wrong at character {place}: {what} is expected")
+    }
+
+    /// Reads operators of one level.
+    fn level(
+        &mut self,
+        depth: usize,
+        operators: &[(char, Operator)],
+        part: fn(&mut Self, usize) -> Result<Node, String>,
+    ) -> Result<Node, String> {
+        let mut left = part(self, depth)?;
+        while let Some(found) = self.peek().and_then(|sign| {
+            operators.iter().find(|(own, _)| *own == sign).map(|(_, operator)| *operator)
+        }) {
+            self.at += 1;
+            left = Node::Binary(found, Box::new((left, part(self, depth)?)));
+        }
+        Ok(left)
+    }
+
+    fn comparison(&mut self, depth: usize) -> Result<Node, String> {
+        if depth > DEEPEST {
+            return Err(format!("must be nested at most {DEEPEST} deep"));
+        }
+        let signs = [('<', Operator::Less), ('>', Operator::Greater), ('=', Operator::Equal)];
+        self.level(depth, &signs, Self::sum)
+    }
+
+    fn sum(&mut self, depth: usize) -> Result<Node, String> {
+        let signs = [('+', Operator::Add), ('-', Operator::Subtract), ('&', Operator::Concatenate)];
+        self.level(depth, &signs, Self::product)
+    }
+
+    fn product(&mut self, depth: usize) -> Result<Node, String> {
+        let signs =
+            [('*', Operator::Multiply), ('/', Operator::Divide), ('%', Operator::Remainder)];
+        self.level(depth, &signs, Self::primary)
+    }
+
+    fn primary(&mut self, depth: usize) -> Result<Node, String> {
+        match self.peek() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.comparison(depth + 1)?;
+                self.close()?;
+                Ok(inner)
+            }
+            Some('\'') => {
+                let rest = &self.text[self.at + 1..];
+                let end = rest.find('\'').ok_or_else(|| self.expected("the end of the text, '"))?;
+                self.at += end + 2;
+                Ok(Node::Constant(Value::Text(rest[..end].to_owned())))
+            }
+            Some(sign) if sign.is_ascii_digit() => {
+                let number = self.take(|letter| letter.is_ascii_digit() || letter == '.');
+                let number = number.parse().map_err(|_| self.expected("a number"))?;
+                Ok(Node::Constant(Value::Number(number)))
+            }
+            Some('-') if depth < DEEPEST => {
+                self.at += 1;
+                let zero = Node::Constant(Value::Number(0.0));
+                let negated = self.primary(depth + 1)?;
+                Ok(Node::Binary(Operator::Subtract, Box::new((zero, negated))))
+            }
+            Some(sign) if sign.is_alphabetic() || sign == '_' => {
+                let name = self.take(|letter| letter.is_alphanumeric() || letter == '_');
+                if self.peek() == Some('(') { self.call(name, depth) } else { Ok(self.field(name)) }
+            }
+            _ => Err(self.expected("a number, 'text', field, function or (")),
+        }
+    }
+
+    fn take(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn field(&mut self, name: &str) -> Node {
+        let known = self.names.iter().position(|known| known == name);
+        Node::Field(known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        }))
+    }
+
+    fn call(&mut self, name: &str, depth: usize) -> Result<Node, String> {
+        let Some((_, function, count)) = FUNCTIONS.iter().find(|(own, ..)| *own == name) else {
+            let names: Vec<_> = FUNCTIONS.iter().map(|(own, ..)| *own).collect();
+            return Err(format!("has an unknown function, {name}; known are {}", names.join(", ")));
+        };
+        self.at += 1;
+        let mut arguments = vec![self.comparison(depth + 1)?];
+        while self.peek() == Some(',') {
+            self.at += 1;
+            arguments.push(self.comparison(depth + 1)?);
+        }
+        self.close()?;
+        match arguments.len() == *count {
+            true => Ok(Node::Call(*function, arguments)),
+            false => {
+                Err(format!("calls {name} with {} arguments; it takes {count}", arguments.len()))
+            }
+        }
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        if self.peek() != Some(')') {
+            return Err(self.expected(")"));
+        }
+        self.at += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calculated(text: &str) -> Value {
+        let expression = Expression::parse(text).unwrap();
+        let names = expression.names.clone();
+        expression.value(&mut |place| match names[place].as_str() {
+            "price" => Value::Number(12.5),
+            "count" => Value::Number(3.0),
+            "name" => Value::Text("Ada Löwe".to_owned()),
+            "born" => Value::Text("2000-02-28".to_owned()),
+            "sent" => Value::Text("2026-12-31T23:00:00Z".to_owned()),
+            _ => Value::Null,
+        })
+    }
+
+    #[test]
+    fn operators_and_functions_are_calculated_in_order() {
+        let number = |text: &str| match calculated(text) {
+            Value::Number(number) => number,
+            other => panic!("{text}: {other:?}"),
+        };
+        for (text, expected) in [
+            ("1 + 2 * 3", 7.0),
+            ("(1 + 2) * 3", 9.0),
+            ("10 - 2 - 3", 5.0),
+            ("-count + 5 % 3", -1.0),
+            ("round(price * count * 1.19, 2)", 44.63),
+            ("if(price > 10, 1, 0)", 1.0),
+            ("min(price, 4) + max(1, 2) + abs(0 - 3)", 9.0),
+            ("daysBetween(born, '2000-03-01')", 2.0),
+            ("year(sent) + length(name)", 2034.0),
+        ] {
+            assert!((number(text) - expected).abs() < 1e-9, "{text}: {}", number(text));
+        }
+        for (text, expected) in [
+            ("upper(left(name, 3)) & '-' & count", "ADA-3"),
+            ("slug(name & ' & Sons!')", "ada-löwe-sons"),
+            ("addDays(sent, 1)", "2027-01-01T23:00:00Z"),
+        ] {
+            assert_eq!(calculated(text), Value::Text(expected.to_owned()), "{text}");
+        }
+        assert_eq!(calculated("missing + 1"), Value::Null);
+        assert_eq!(calculated("1 / 0"), Value::Null);
+        assert_eq!(calculated("name = 'Ada Löwe'"), Value::Boolean(true));
+    }
+
+    #[test]
+    fn wrong_expressions_are_explained() {
+        for (text, expected) in [
+            ("", "at character 1"),
+            ("1 +", "at character 4"),
+            ("(1", ") is expected"),
+            ("'x", "the end of the text"),
+            ("sqrt(2)", "unknown function, sqrt"),
+            ("upper('a', 'b')", "with 2 arguments; it takes 1"),
+            ("1 2", "an operator or the end"),
+            (&"(".repeat(100), "32 deep"),
+            (&"-".repeat(900), "is expected"),
+        ] {
+            let error = Expression::parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Faults of a schema.
+
+use std::fmt;
+
+/// Maximum number of faults that are collected.
+const MOST: usize = 100;
+
+/// A fault of a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaFault {
+    /// The JSON pointer of the wrong member (RFC 6901).
+    pub pointer: String,
+    /// The rule, or what to write instead.
+    pub message: String,
+}
+
+impl fmt::Display for SchemaFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = if self.pointer.is_empty() { "the schema" } else { &self.pointer };
+        write!(f, "{pointer}: {}", self.message)
+    }
+}
+
+/// All faults of a schema.
+#[derive(Debug, Default)]
+pub struct Faults(Vec<SchemaFault>);
+
+impl Faults {
+    /// Adds a fault.
+    pub fn add(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
+        if self.0.len() < MOST {
+            self.0.push(SchemaFault { pointer: pointer.into(), message: message.into() });
+        }
+    }
+
+    /// The number of faults so far.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the faults in the order in which they were found.
+    pub fn into_vec(self) -> Vec<SchemaFault> {
+        self.0
+    }
+}

@@ -1,0 +1,115 @@
+//! Fields, and what makes their values.
+
+use std::rc::Rc;
+
+use sha2::{Digest, Sha256};
+
+use super::cell::Cell;
+use super::permutation::Permutation;
+use crate::model::person::Person;
+use crate::model::random::Random;
+use crate::model::seed::Seed;
+
+/// Makes the values of a field.
+pub trait Make {
+    /// Writes the value of the row at an index.
+    fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
+
+    /// The number of distinct values, if they are numbered.
+    fn space(&self) -> Option<u64> {
+        None
+    }
+
+    /// Writes the value with a number below [`space`](Self::space).
+    fn write_nth(&self, _nth: u64, cell: &mut Cell) {
+        cell.set_null();
+    }
+
+    /// Whether no two rows have the same value.
+    fn is_unique(&self) -> bool {
+        false
+    }
+}
+
+/// The state that the fields of one row share.
+#[derive(Default)]
+pub struct Row {
+    /// The last person of each group of fields, and its row.
+    pub people: Vec<Option<(u64, Person)>>,
+    /// Cells for values of other fields.
+    spare: Vec<Cell>,
+}
+
+impl Row {
+    /// Lends a cell for the value of another field.
+    pub fn with_cell<T>(&mut self, work: impl FnOnce(&mut Self, &mut Cell) -> T) -> T {
+        let mut cell = self.spare.pop().unwrap_or_default();
+        let result = work(self, &mut cell);
+        self.spare.push(cell);
+        result
+    }
+}
+
+/// The key of a field's values.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldKey([u64; 2]);
+
+impl FieldKey {
+    /// Returns the key of a field of a table.
+    pub fn new(seed: &Seed, table: &str, field: &str) -> Self {
+        let digest = Sha256::new()
+            .chain_update(b"records1\0")
+            .chain_update(table)
+            .chain_update([0])
+            .chain_update(field)
+            .chain_update([0])
+            .chain_update(seed.as_str())
+            .finalize();
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|place| digest[at + place]));
+        Self([word(0), word(8)])
+    }
+
+    /// Returns the random numbers of a row.
+    pub fn random(self, index: u64) -> Random {
+        Random::of_row(self.0, index)
+    }
+
+    /// Returns a permutation of the numbers below a bound.
+    pub fn permutation(self, bound: u64) -> Permutation {
+        Permutation::new(bound, self.0[0] ^ self.0[1].rotate_left(32))
+    }
+}
+
+/// A field of a table.
+pub struct Field {
+    /// The name.
+    pub name: String,
+    /// Whether only other fields use it.
+    pub hidden: bool,
+    /// The share of nulls, as a part of 2^32.
+    pub nulls: u64,
+    /// The order of unique values.
+    pub order: Option<Permutation>,
+    /// The key of its values.
+    pub key: FieldKey,
+    /// The maker of the values.
+    pub make: Box<dyn Make>,
+}
+
+/// A field that other fields use.
+pub type SharedField = Rc<Field>;
+
+impl Field {
+    /// Writes the value of the row at an index.
+    pub fn write(&self, index: u64, row: &mut Row, cell: &mut Cell) {
+        let mut random = self.key.random(index);
+        if self.nulls > 0 && random.below(1 << 32) < self.nulls {
+            cell.set_null();
+            return;
+        }
+        match self.order {
+            Some(order) => self.make.write_nth(order.at(index), cell),
+            None => self.make.write(index, &mut random, row, cell),
+        }
+    }
+}

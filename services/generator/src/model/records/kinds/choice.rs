@@ -1,0 +1,105 @@
+//! Choices and constants.
+
+use serde_json::Value;
+
+use crate::model::random::Random;
+use crate::model::records::cell::{Cell, Shape};
+use crate::model::records::fault::Faults;
+use crate::model::records::field::{Make, Row};
+use crate::model::records::members::Members;
+
+/// Maximum number of values of a choice.
+const MOST: usize = 10_000;
+
+/// One of some values, with weights.
+struct Choice {
+    values: Vec<(Shape, String)>,
+    /// The sums of the weights up to each value. Empty: all weights are equal.
+    sums: Vec<f64>,
+}
+
+impl Choice {
+    fn set(&self, place: usize, cell: &mut Cell) {
+        if let Some((shape, text)) = self.values.get(place) {
+            cell.begin().push_str(text);
+            cell.shape = *shape;
+        }
+    }
+}
+
+impl Make for Choice {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        let place = match self.sums.last() {
+            None => random.index(self.values.len()),
+            Some(total) => {
+                let at = random.unit() * total;
+                self.sums.partition_point(|sum| *sum <= at).min(self.values.len() - 1)
+            }
+        };
+        self.set(place, cell);
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(self.values.len() as u64)
+    }
+
+    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+        self.set(nth as usize, cell);
+    }
+}
+
+/// `choice`: `values`, and `weights` of equal length.
+pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let values = members.required("values", faults).and_then(Value::as_array);
+    let weights = members.array("weights", faults);
+    let Some(values) = values.filter(|values| (1..=MOST).contains(&values.len())) else {
+        faults.add(members.at("values"), format!("must be an array of 1 to {MOST} values"));
+        return None;
+    };
+    let mut sums = Vec::new();
+    if let Some(weights) = weights {
+        let mut sum = 0.0;
+        for (place, weight) in weights.iter().enumerate() {
+            match weight.as_f64().filter(|weight| *weight >= 0.0) {
+                Some(weight) => sum += weight,
+                None => {
+                    let at = format!("{}/{place}", members.at("weights"));
+                    faults.add(at, "must be a number that is not negative");
+                }
+            }
+            sums.push(sum);
+        }
+        if weights.len() != values.len() || sum <= 0.0 {
+            let count = values.len();
+            faults.add(members.at("weights"), format!("must be {count} numbers, one above 0"));
+            return None;
+        }
+    }
+    Some(Box::new(Choice { values: values.iter().map(written).collect(), sums }))
+}
+
+/// The same value in each row.
+struct Constant(Shape, String);
+
+impl Make for Constant {
+    fn write(&self, _: u64, _: &mut Random, _: &mut Row, cell: &mut Cell) {
+        cell.begin().push_str(&self.1);
+        cell.shape = self.0;
+    }
+}
+
+/// `constant`: `value`, of any kind.
+pub fn constant(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let (shape, text) = written(members.required("value", faults)?);
+    Some(Box::new(Constant(shape, text)))
+}
+
+fn written(value: &Value) -> (Shape, String) {
+    match value {
+        Value::Null => (Shape::Null, String::new()),
+        Value::Bool(value) => (Shape::Boolean, value.to_string()),
+        Value::Number(number) => (Shape::Number, number.to_string()),
+        Value::String(text) => (Shape::Text, text.clone()),
+        Value::Array(_) | Value::Object(_) => (Shape::Json, value.to_string()),
+    }
+}

@@ -1,0 +1,158 @@
+//! The values that the other operations of the service generate.
+
+use jiff::civil::Date;
+
+use crate::model::numbers::{self, Kind, Wanted};
+use crate::model::random::Random;
+use crate::model::records::cell::{Cell, Shape};
+use crate::model::records::fault::Faults;
+use crate::model::records::field::{Make, Row};
+use crate::model::records::members::Members;
+use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
+use crate::model::{card, crypto, iban, imei, names, phone};
+
+/// A text that a function appends.
+struct Plain<F>(F);
+
+impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        (self.0)(random, cell.begin());
+    }
+}
+
+/// A value that a function sets, or null.
+struct Set<F>(F);
+
+impl<F: Fn(&mut Random, &mut Cell)> Make for Set<F> {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        (self.0)(random, cell);
+    }
+}
+
+fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Box<dyn Make> {
+    Box::new(Plain(write))
+}
+
+/// Looks up the thing that a member names. `list` is the operation that lists the names.
+fn named<T>(
+    members: &mut Members<'_>,
+    member: &'static str,
+    default: &str,
+    list: &str,
+    faults: &mut Faults,
+    find: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
+    let name = members.text(member, faults).unwrap_or(default);
+    let found = find(name);
+    if found.is_none() {
+        faults.add(members.at(member), format!("{name} is unknown; {list} lists what is known"));
+    }
+    found
+}
+
+/// `iban`: `country` (DE).
+pub fn ibans(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let country = named(members, "country", "DE", "/api/Finance/Countries", faults, iban::find)?;
+    Some(plain(move |random, out| country.write(random, out)))
+}
+
+/// `phone`: `country` (US). The numbers are in E.164.
+pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let region = named(members, "country", "US", "/api/Phone/Countries", faults, phone::find)?;
+    let Ok(numbers) = region.numbers() else {
+        faults.add(members.at("country"), "has a numbering plan that cannot be read");
+        return None;
+    };
+    Some(plain(move |random, out| numbers.write(random, phone::Format::E164, out)))
+}
+
+/// `imei`.
+pub fn imeis() -> Box<dyn Make> {
+    plain(imei::write)
+}
+
+/// `socialNumber` and `vat`: `country`.
+pub fn national(
+    members: &mut Members<'_>,
+    kind: Kind,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
+    let find = |code: &str| numbers::find(code, kind);
+    let (default, list) = match kind {
+        Kind::Person => ("SE", "the document of /api/SocialNumber"),
+        Kind::Vat => ("DE", "the document of /api/Finance/Vat"),
+    };
+    let schemes = named(members, "country", default, list, faults, find)?;
+    Some(Box::new(Set(move |random: &mut Random, cell: &mut Cell| {
+        cell.set_text(schemes.make(random, Wanted::default()).as_deref());
+    })))
+}
+
+/// `crypto`: `coin` (Bitcoin).
+pub fn coins(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let list = "/api/Finance/CryptoAddress/Types";
+    let coin = named(members, "coin", "Bitcoin", list, faults, crypto::find)?;
+    Some(plain(move |random, out| coin.write(random, out)))
+}
+
+/// `company`: `locale`.
+pub fn companies(culture: &'static names::Culture) -> Box<dyn Make> {
+    plain(move |random, out| culture.write_company(random, out))
+}
+
+/// `text`: `words` (10), `vocabulary` (latin).
+pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let words = members.integer("words", 10, (1, 1_000), faults) as u64;
+    let vocabularies = [("latin", Vocabulary::Latin), ("business", Vocabulary::Business)];
+    let vocabulary = members.word("vocabulary", &vocabularies, faults)?;
+    Some(plain(move |random, out| {
+        let source = Random::of_row([random.bits(), random.bits()], 0);
+        let mut lorem = Lorem::new(source, vocabulary, Unit::Words, words);
+        let mut bytes = std::mem::take(out).into_bytes();
+        while lorem.push(&mut bytes) {}
+        // The words are ASCII.
+        *out = String::from_utf8(bytes).unwrap_or_default();
+    }))
+}
+
+/// `password`: `length` (12), `digits`, `upper`, `special` (false). Repeatable, so for tests only.
+pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
+    let length = members.integer("length", 12, (3, 250), faults) as usize;
+    let classes = Classes {
+        digits: members.flag("digits", faults),
+        upper: members.flag("upper", faults),
+        special: members.flag("special", faults),
+    };
+    plain(move |random, out| out.push_str(&sampled(random, length, classes)))
+}
+
+type CardPart = fn(&card::Card, &mut Cell);
+
+/// `card`: `brand` (by market share), `part` (number).
+pub fn cards(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let brand = match members.text("brand", faults) {
+        None => None,
+        Some(name) => {
+            let found = card::find(name);
+            if found.is_none() {
+                faults.add(
+                    members.at("brand"),
+                    format!("{name} is unknown; /api/Card/Types lists the brands"),
+                );
+            }
+            Some(found?)
+        }
+    };
+    let parts: [(&str, CardPart); 6] = [
+        ("number", |card, cell| cell.set_text(Some(&card.number))),
+        ("type", |card, cell| cell.set_text(Some(card.kind.name))),
+        ("expiry", |card, cell| cell.set(Shape::Text, card.expiry.strftime("%Y-%m"))),
+        ("cvv", |card, cell| cell.set_text(Some(&card.code))),
+        ("holder", |card, cell| cell.set_text(Some(&card.holder))),
+        ("pin", |card, cell| cell.set(Shape::Text, format_args!("{:04}", card.pin))),
+    ];
+    let part = members.word("part", &parts, faults)?;
+    Some(Box::new(Set(move |random: &mut Random, cell: &mut Cell| {
+        part(&card::Card::generate(random, brand, day), cell);
+    })))
+}

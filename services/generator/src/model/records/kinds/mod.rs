@@ -1,0 +1,10 @@
+//! The types of fields.
+
+pub(super) mod choice;
+pub(super) mod derived;
+pub(super) mod made;
+pub(super) mod network;
+pub(super) mod numbers;
+pub(super) mod pattern;
+pub(super) mod people;
+pub(super) mod times;

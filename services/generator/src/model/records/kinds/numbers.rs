@@ -1,0 +1,192 @@
+//! Numbers, booleans and sequences.
+
+use std::f64::consts::TAU;
+
+use crate::model::random::Random;
+use crate::model::records::cell::{Cell, Shape};
+use crate::model::records::fault::Faults;
+use crate::model::records::field::{Make, Row};
+use crate::model::records::members::Members;
+
+/// The largest whole number that every JSON reader keeps.
+const LARGEST: i64 = (1 << 53) - 1;
+/// Maximum number of decimals.
+const DECIMALS: i64 = 9;
+
+/// Whole numbers, or decimals as multiples of a power of ten.
+struct Uniform {
+    least: i64,
+    count: u64,
+    decimals: usize,
+}
+
+impl Uniform {
+    fn set(&self, nth: u64, cell: &mut Cell) {
+        let units = self.least.wrapping_add_unsigned(nth);
+        if self.decimals == 0 {
+            return cell.set(Shape::Number, units);
+        }
+        let one = 10_u64.pow(self.decimals as u32);
+        let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
+        let (sign, width) = (if units < 0 { "-" } else { "" }, self.decimals);
+        cell.set(Shape::Number, format_args!("{sign}{whole}.{part:0width$}"));
+    }
+}
+
+impl Make for Uniform {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        self.set(random.below(self.count), cell);
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(self.count)
+    }
+
+    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+        self.set(nth, cell);
+    }
+}
+
+/// `integer`: `min` (0), `max` (1000000).
+pub fn integer(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let bounds = (-LARGEST, LARGEST);
+    let least = members.integer("min", 0, bounds, faults);
+    let most = members.integer("max", least.max(1_000_000), bounds, faults);
+    if least > most {
+        faults.add(members.at("max"), format!("must be at least min, {least}"));
+        return None;
+    }
+    Some(Box::new(Uniform { least, count: most.abs_diff(least) + 1, decimals: 0 }))
+}
+
+/// `decimal`: `min` (0), `max` (1000), `decimals` (2).
+pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let decimals = members.integer("decimals", 2, (0, DECIMALS), faults);
+    let (least, most) =
+        (members.number("min", 0.0, faults), members.number("max", 1_000.0, faults));
+    let one = 10_f64.powi(decimals as i32);
+    let (least, most) = ((least * one).ceil(), (most * one).floor());
+    if least > most {
+        faults
+            .add(members.at("max"), "must be at least min, with the wanted decimals between them");
+        return None;
+    }
+    if least < -(LARGEST as f64) || most > LARGEST as f64 {
+        faults
+            .add(members.at("max"), "is too large for these decimals: at most 15 digits together");
+        return None;
+    }
+    let (least, most) = (least as i64, most as i64);
+    let count = most.abs_diff(least) + 1;
+    Some(Box::new(Uniform { least, count, decimals: decimals as usize }))
+}
+
+/// Normal or log-normal numbers within bounds.
+struct Normal {
+    mean: f64,
+    deviation: f64,
+    least: f64,
+    most: f64,
+    decimals: usize,
+    is_log: bool,
+}
+
+impl Make for Normal {
+    /// Draws again outside of the bounds, and takes the nearest bound after a hundred draws.
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        let mut value = f64::NAN;
+        for _ in 0..100 {
+            // Box and Muller's method; 1 - u is never 0.
+            let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+            value = self.mean + self.deviation * radius * (TAU * random.unit()).cos();
+            if self.is_log {
+                value = value.exp();
+            }
+            if (self.least..=self.most).contains(&value) {
+                break;
+            }
+        }
+        let (value, decimals) = (value.clamp(self.least, self.most), self.decimals);
+        // Without the sign of a zero.
+        let value = if value.abs() < 0.5 * 10_f64.powi(-(decimals as i32)) { 0.0 } else { value };
+        cell.set(Shape::Number, format_args!("{value:.decimals$}"));
+    }
+}
+
+/// `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max`, `decimals` (2). The mean and
+/// deviation of `lognormal` are those of the logarithm.
+pub fn normal(
+    members: &mut Members<'_>,
+    is_log: bool,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
+    let mean = members.number("mean", 0.0, faults);
+    let deviation = members.number("deviation", 1.0, faults);
+    let (least, most) = (if is_log { 0.0 } else { -1e15 }, 1e15);
+    let (least, most) = (members.number("min", least, faults), members.number("max", most, faults));
+    let decimals = members.integer("decimals", 2, (0, DECIMALS), faults) as usize;
+    let before = faults.count();
+    if deviation < 0.0 {
+        faults.add(members.at("deviation"), "must not be negative");
+    }
+    if least > most {
+        faults.add(members.at("max"), "must be at least min");
+    }
+    let is_right = faults.count() == before;
+    is_right.then(|| Box::new(Normal { mean, deviation, least, most, decimals, is_log }) as _)
+}
+
+/// Booleans with a share of `true`, as a part of 2^32.
+struct Boolean(u64);
+
+impl Make for Boolean {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        cell.set(Shape::Boolean, random.below(1 << 32) < self.0);
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(2)
+    }
+
+    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+        cell.set(Shape::Boolean, nth == 1);
+    }
+}
+
+/// `boolean`: `share` of true (0.5).
+pub fn boolean(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
+    Box::new(Boolean(part(members.share("share", 0.5, faults))))
+}
+
+/// Returns a share as a part of 2^32.
+pub fn part(share: f64) -> u64 {
+    (share * (1_u64 << 32) as f64).round() as u64
+}
+
+/// Numbers in the order of the rows.
+struct Sequence {
+    start: i64,
+    step: i64,
+}
+
+impl Make for Sequence {
+    fn write(&self, index: u64, _: &mut Random, _: &mut Row, cell: &mut Cell) {
+        let number = i128::from(self.start) + i128::from(self.step) * i128::from(index);
+        cell.set(Shape::Number, number);
+    }
+
+    fn is_unique(&self) -> bool {
+        true
+    }
+}
+
+/// `sequence`: `start` (1), `step` (1).
+pub fn sequence(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let start = members.integer("start", 1, (-LARGEST, LARGEST), faults);
+    let step = members.integer("step", 1, (-1_000_000, 1_000_000), faults);
+    if step == 0 {
+        faults.add(members.at("step"), "must not be 0");
+        return None;
+    }
+    Some(Box::new(Sequence { start, step }))
+}

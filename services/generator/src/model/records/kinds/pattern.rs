@@ -1,0 +1,200 @@
+//! Texts that match a regular expression.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::model::random::Random;
+use crate::model::records::cell::Cell;
+use crate::model::records::fault::Faults;
+use crate::model::records::field::{Make, Row};
+use crate::model::records::members::Members;
+
+/// Maximum length of an expression in bytes.
+const LONGEST: usize = 500;
+/// Maximum length of a text in letters.
+const LETTERS: u64 = 1_000;
+/// Number of repetitions beyond the least, if there is no maximum.
+const OPEN: u32 = 8;
+/// A class with more characters, such as `.` and `\d`, is limited to its visible ones of ASCII, if it has
+/// any.
+const LARGE: u64 = 200;
+
+/// A part of an expression.
+enum Node {
+    Text(String),
+    /// Ranges of characters, and the sums of their lengths.
+    Class(Vec<(char, u64)>, u64),
+    Repeat(Box<Node>, u32, u32),
+    Sequence(Vec<Node>),
+    OneOf(Vec<Node>),
+}
+
+impl Node {
+    fn of(hir: &Hir) -> Result<Self, &'static str> {
+        Ok(match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Self::Text(String::new()),
+            HirKind::Literal(literal) => {
+                Self::Text(String::from_utf8(literal.0.to_vec()).map_err(|_| "must match texts")?)
+            }
+            HirKind::Class(Class::Unicode(class)) => {
+                let mut ranges: Vec<_> =
+                    class.ranges().iter().map(|r| (r.start(), r.end())).collect();
+                let size = |(first, last): &(char, char)| (*first..=*last).size_hint().0 as u64;
+                if ranges.iter().map(size).sum::<u64>() > LARGE {
+                    let visible = |(first, last): &(char, char)| {
+                        let (first, last) = ((*first).max(' '), (*last).min('~'));
+                        (first <= last).then_some((first, last))
+                    };
+                    let visible: Vec<_> = ranges.iter().filter_map(visible).collect();
+                    ranges = if visible.is_empty() { ranges } else { visible };
+                }
+                let mut sum = 0;
+                let starts = ranges.iter().map(|range| {
+                    sum += size(range);
+                    (range.0, sum)
+                });
+                let starts: Vec<_> = starts.collect();
+                if sum == 0 {
+                    return Err("has a class without characters");
+                }
+                Self::Class(starts, sum)
+            }
+            HirKind::Class(Class::Bytes(_)) => return Err("must match texts"),
+            HirKind::Repetition(repeat) => {
+                let most = repeat.max.unwrap_or(repeat.min.saturating_add(OPEN));
+                Self::Repeat(Box::new(Self::of(&repeat.sub)?), repeat.min, most)
+            }
+            HirKind::Capture(capture) => Self::of(&capture.sub)?,
+            HirKind::Concat(parts) => {
+                Self::Sequence(parts.iter().map(Self::of).collect::<Result<_, _>>()?)
+            }
+            HirKind::Alternation(parts) => {
+                Self::OneOf(parts.iter().map(Self::of).collect::<Result<_, _>>()?)
+            }
+        })
+    }
+
+    /// Returns the greatest number of letters.
+    fn longest(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.chars().count() as u64,
+            Self::Class(..) => 1,
+            Self::Repeat(part, _, most) => part.longest().saturating_mul(u64::from(*most)),
+            Self::Sequence(parts) => parts.iter().map(Self::longest).fold(0, u64::saturating_add),
+            Self::OneOf(parts) => parts.iter().map(Self::longest).max().unwrap_or(0),
+        }
+    }
+
+    /// Returns the number of texts, if different choices give different texts for certain.
+    fn space(&self) -> Option<u64> {
+        match self {
+            Self::Text(_) => Some(1),
+            Self::Class(_, count) => Some(*count),
+            Self::Repeat(part, least, most)
+                if least == most && matches!(**part, Self::Class(..)) =>
+            {
+                part.space()?.checked_pow(*least)
+            }
+            Self::Sequence(parts) => {
+                parts.iter().try_fold(1_u64, |product, part| product.checked_mul(part.space()?))
+            }
+            Self::Repeat(..) | Self::OneOf(_) => None,
+        }
+    }
+
+    fn push(&self, random: &mut Random, out: &mut String) {
+        match self {
+            Self::Text(text) => out.push_str(text),
+            Self::Class(ranges, count) => push_class(ranges, random.below(*count), out),
+            Self::Repeat(part, least, most) => {
+                for _ in 0..random.between(u64::from(*least), u64::from(*most)) {
+                    part.push(random, out);
+                }
+            }
+            Self::Sequence(parts) => parts.iter().for_each(|part| part.push(random, out)),
+            Self::OneOf(parts) => random.pick(parts).push(random, out),
+        }
+    }
+
+    /// Appends the text with a number below [`space`](Self::space); returns what is left of it.
+    fn push_nth(&self, nth: u64, out: &mut String) -> u64 {
+        match self {
+            Self::Text(text) => {
+                out.push_str(text);
+                nth
+            }
+            Self::Class(ranges, count) => {
+                push_class(ranges, nth % count, out);
+                nth / count
+            }
+            Self::Repeat(part, least, _) => (0..*least).fold(nth, |nth, _| part.push_nth(nth, out)),
+            Self::Sequence(parts) => parts.iter().fold(nth, |nth, part| part.push_nth(nth, out)),
+            Self::OneOf(_) => nth,
+        }
+    }
+}
+
+/// Appends a character of a class, by its place.
+fn push_class(ranges: &[(char, u64)], place: u64, out: &mut String) {
+    let at = ranges.partition_point(|(_, sum)| *sum <= place);
+    let before = at.checked_sub(1).map_or(0, |before| ranges[before].1);
+    let (first, _) = ranges[at.min(ranges.len() - 1)];
+    let mut code = u64::from(u32::from(first)) + (place - before);
+    // Ranges across the gap of surrogates count without it.
+    if u32::from(first) < 0xd800 && code >= 0xd800 {
+        code += 0x800;
+    }
+    out.extend(u32::try_from(code).ok().and_then(char::from_u32));
+}
+
+struct Pattern {
+    node: Node,
+    space: Option<u64>,
+}
+
+impl Make for Pattern {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        self.node.push(random, cell.begin());
+    }
+
+    fn space(&self) -> Option<u64> {
+        self.space
+    }
+
+    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+        self.node.push_nth(nth, cell.begin());
+    }
+}
+
+/// `pattern`: `regex`, without look-around.
+pub fn patterns(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    members.required("regex", faults)?;
+    let text = members.text("regex", faults)?;
+    let mut refuse = |message: String| faults.add(members.at("regex"), message);
+    if text.len() > LONGEST {
+        refuse(format!("must have at most {LONGEST} bytes"));
+        return None;
+    }
+    let parser = regex_syntax::ParserBuilder::new().nest_limit(32).build().parse(text);
+    let node = match parser {
+        Ok(hir) => Node::of(&hir),
+        Err(error) => {
+            let last = error.to_string();
+            refuse(format!("is wrong: {}", last.lines().last().unwrap_or_default()));
+            return None;
+        }
+    };
+    match node {
+        Ok(node) if node.longest() <= LETTERS => {
+            let space = node.space();
+            Some(Box::new(Pattern { node, space }))
+        }
+        Ok(_) => {
+            refuse(format!("must give texts of at most {LETTERS} letters"));
+            None
+        }
+        Err(message) => {
+            refuse(message.to_owned());
+            None
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Dates, times and instants.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::model::random::Random;
+use crate::model::records::cell::Cell;
+use crate::model::records::dates::{DAY, date, date_after, days, instant, time};
+use crate::model::records::fault::Faults;
+use crate::model::records::field::{Make, Row};
+use crate::model::records::members::Members;
+
+/// How steps are written.
+enum Form {
+    /// Days as dates.
+    Date,
+    /// Seconds of a day.
+    Time,
+    /// Seconds in a zone, with its offset.
+    Instant(TimeZone),
+}
+
+/// Steps from a first to a last day or second.
+struct Steps {
+    first: i64,
+    step: i64,
+    count: u64,
+    form: Form,
+}
+
+impl Steps {
+    fn set(&self, nth: u64, cell: &mut Cell) {
+        let at = self.first.saturating_add(self.step.saturating_mul(nth as i64));
+        let out = cell.begin();
+        match &self.form {
+            Form::Date => match date_after(at) {
+                Some(date) => push_date(date.year(), date.month(), date.day(), out),
+                None => cell.set_null(),
+            },
+            Form::Time => push_time(at / 3_600, at / 60 % 60, at % 60, out),
+            Form::Instant(zone) => {
+                let Ok(instant) = Timestamp::from_second(at) else { return cell.set_null() };
+                let offset = zone.to_offset(instant);
+                let local = offset.to_datetime(instant);
+                push_date(local.year(), local.month(), local.day(), out);
+                out.push('T');
+                let clock = (local.hour(), local.minute(), local.second());
+                push_time(i64::from(clock.0), i64::from(clock.1), i64::from(clock.2), out);
+                push_offset(offset.seconds(), out);
+            }
+        }
+    }
+}
+
+impl Make for Steps {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        self.set(random.below(self.count), cell);
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(self.count)
+    }
+
+    fn write_nth(&self, nth: u64, cell: &mut Cell) {
+        self.set(nth, cell);
+    }
+}
+
+fn push_number(number: i64, digits: u32, out: &mut String) {
+    for place in (0..digits).rev() {
+        let digit = (number / 10_i64.pow(place) % 10) as u8;
+        out.push(char::from(b'0' + digit));
+    }
+}
+
+fn push_date(year: i16, month: i8, day: i8, out: &mut String) {
+    push_number(i64::from(year), 4, out);
+    out.push('-');
+    push_number(i64::from(month), 2, out);
+    out.push('-');
+    push_number(i64::from(day), 2, out);
+}
+
+fn push_time(hour: i64, minute: i64, second: i64, out: &mut String) {
+    push_number(hour, 2, out);
+    out.push(':');
+    push_number(minute, 2, out);
+    out.push(':');
+    push_number(second, 2, out);
+}
+
+fn push_offset(seconds: i32, out: &mut String) {
+    if seconds == 0 {
+        return out.push('Z');
+    }
+    out.push(if seconds < 0 { '-' } else { '+' });
+    let minutes = i64::from(seconds.abs() / 60);
+    push_number(minutes / 60, 2, out);
+    out.push(':');
+    push_number(minutes % 60, 2, out);
+}
+
+/// Reads `min` and `max` with a function that explains what they must be.
+fn bounds(
+    members: &mut Members<'_>,
+    what: &str,
+    (least, most): (i64, i64),
+    faults: &mut Faults,
+    read: impl Fn(&str) -> Option<i64>,
+) -> (i64, i64) {
+    let mut bound = |name, default| {
+        let Some(text) = members.text(name, faults) else { return default };
+        read(text).unwrap_or_else(|| {
+            faults.add(members.at(name), format!("must be {what}"));
+            default
+        })
+    };
+    (bound("min", least), bound("max", most))
+}
+
+fn steps(
+    members: &Members<'_>,
+    (first, last): (i64, i64),
+    step: i64,
+    form: Form,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
+    if first > last {
+        faults.add(members.at("max"), "must not be before min");
+        return None;
+    }
+    Some(Box::new(Steps { first, step, count: (last.abs_diff(first) / step as u64) + 1, form }))
+}
+
+/// `date`: `min` (thirty years before `day`), `max` (`day`), `step` in days (1).
+pub fn dates(
+    members: &mut Members<'_>,
+    day: jiff::civil::Date,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
+    let usual = (days(day) - 30 * 365, days(day));
+    let read = |text: &str| {
+        let date = date(text).filter(|date| (0..=9_999).contains(&date.year()))?;
+        Some(days(date))
+    };
+    let bounds = bounds(members, "a date such as 2027-03-14", usual, faults, read);
+    let step = members.integer("step", 1, (1, 36_500), faults);
+    steps(members, bounds, step, Form::Date, faults)
+}
+
+/// `time`: `min` (00:00:00), `max` (23:59:59), `step` in seconds (1).
+pub fn times(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
+    let bounds = bounds(members, "a time such as 08:30", (0, DAY - 1), faults, time);
+    let step = members.integer("step", 1, (1, DAY), faults);
+    steps(members, bounds, step, Form::Time, faults)
+}
+
+/// `timestamp`: `zone` (UTC), `min` (a year before `day`), `max` (`day`), `step` in seconds (1).
+pub fn timestamps(
+    members: &mut Members<'_>,
+    day: jiff::civil::Date,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
+    let zone = match members.text("zone", faults) {
+        None => TimeZone::UTC,
+        Some(name) => TimeZone::get(name).unwrap_or_else(|_| {
+            faults.add(members.at("zone"), "must be a zone of the IANA database: Europe/Paris");
+            TimeZone::UTC
+        }),
+    };
+    let usual = ((days(day) - 365) * DAY, days(day) * DAY);
+    let least = instant("0000-01-02", &TimeZone::UTC).unwrap_or(0);
+    let most = instant("9999-12-30", &TimeZone::UTC).unwrap_or(0);
+    let read = |text: &str| instant(text, &zone).filter(|second| (least..=most).contains(second));
+    let what = "an instant such as 2027-03-14T09:00:00Z or a local 2027-03-14";
+    let bounds = bounds(members, what, usual, faults, read);
+    let step = members.integer("step", 1, (1, 366 * DAY), faults);
+    steps(members, bounds, step, Form::Instant(zone.clone()), faults)
+}

@@ -1,0 +1,130 @@
+//! Reads the members of an object and collects their faults.
+
+use serde_json::{Map, Value};
+
+use super::fault::Faults;
+
+/// The members of an object. Those that are not read are faults.
+pub struct Members<'a> {
+    /// The JSON pointer of the object.
+    pub pointer: String,
+    map: &'a Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Members<'a> {
+    /// Begins to read an object.
+    pub fn of(value: &'a Value, pointer: String, faults: &mut Faults) -> Option<Self> {
+        match value {
+            Value::Object(map) => Some(Self { pointer, map, known: Vec::new() }),
+            _ => {
+                faults.add(pointer, "must be an object");
+                None
+            }
+        }
+    }
+
+    /// Returns the JSON pointer of a member.
+    pub fn at(&self, name: &str) -> String {
+        format!("{}/{}", self.pointer, name.replace('~', "~0").replace('/', "~1"))
+    }
+
+    /// Returns a member, and notes that it is known.
+    pub fn value(&mut self, name: &'static str) -> Option<&'a Value> {
+        self.known.push(name);
+        self.map.get(name)
+    }
+
+    /// Returns a required member.
+    pub fn required(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a Value> {
+        let value = self.value(name);
+        if value.is_none() {
+            faults.add(self.at(name), "is required");
+        }
+        value
+    }
+
+    fn typed<T>(
+        &mut self,
+        name: &'static str,
+        what: &str,
+        faults: &mut Faults,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.value(name)?;
+        let read = read(value);
+        if read.is_none() {
+            faults.add(self.at(name), format!("must be {what}"));
+        }
+        read
+    }
+
+    /// Returns a text.
+    pub fn text(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a str> {
+        self.typed(name, "a text", faults, Value::as_str)
+    }
+
+    /// Returns a boolean; `false` by default.
+    pub fn flag(&mut self, name: &'static str, faults: &mut Faults) -> bool {
+        self.typed(name, "true or false", faults, Value::as_bool).unwrap_or(false)
+    }
+
+    /// Returns a whole number within bounds, or the default.
+    pub fn integer(
+        &mut self,
+        name: &'static str,
+        default: i64,
+        (least, most): (i64, i64),
+        faults: &mut Faults,
+    ) -> i64 {
+        let what = format!("a whole number from {least} to {most}");
+        let fits = |value: &Value| value.as_i64().filter(|found| (least..=most).contains(found));
+        self.typed(name, &what, faults, fits).unwrap_or(default)
+    }
+
+    /// Returns a number, or the default.
+    pub fn number(&mut self, name: &'static str, default: f64, faults: &mut Faults) -> f64 {
+        self.typed(name, "a number", faults, Value::as_f64).unwrap_or(default)
+    }
+
+    /// Returns a share from 0 to 1, or the default.
+    pub fn share(&mut self, name: &'static str, default: f64, faults: &mut Faults) -> f64 {
+        let fits = |value: &Value| value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+        self.typed(name, "a share from 0 to 1, such as 0.1", faults, fits).unwrap_or(default)
+    }
+
+    /// Returns an array.
+    pub fn array(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a [Value]> {
+        self.typed(name, "an array", faults, |value| value.as_array().map(Vec::as_slice))
+    }
+
+    /// Returns one of some words, or the first by default.
+    pub fn word<T: Copy>(
+        &mut self,
+        name: &'static str,
+        words: &[(&str, T)],
+        faults: &mut Faults,
+    ) -> Option<T> {
+        let names: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        let what = format!("one of {}", names.join(", "));
+        let find = |value: &Value| {
+            let wanted = value.as_str()?;
+            words.iter().find(|(word, _)| *word == wanted).map(|(_, found)| *found)
+        };
+        match self.map.contains_key(name) {
+            true => self.typed(name, &what, faults, find),
+            false => {
+                self.known.push(name);
+                words.first().map(|(_, first)| *first)
+            }
+        }
+    }
+
+    /// Reports the members that are not known. `what` names the object.
+    pub fn end(self, what: &str, faults: &mut Faults) {
+        for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
+            let known = self.known.join(", ");
+            faults.add(self.at(name), format!("is unknown; {what} takes {known}"));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Records of tables that a schema describes.
+//!
+//! A value depends on the seed, the table, the field and the number of its row only. Any part of a
+//! table is therefore the same in every format, and rows are never kept.
+
+mod cell;
+mod dates;
+mod expression;
+mod fault;
+mod field;
+mod kinds;
+mod members;
+mod parse;
+mod permutation;
+mod schema;
+mod tables;
+
+pub use cell::{Cell, Shape};
+pub use fault::SchemaFault;
+pub use parse::parse;
+pub use schema::{Rows, Schema, Table};
+pub use tables::Bounds;

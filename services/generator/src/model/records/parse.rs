@@ -1,0 +1,412 @@
+//! Reads a schema.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::expression::Expression;
+use super::fault::{Faults, SchemaFault};
+use super::field::{Field, FieldKey, Make, SharedField};
+use super::kinds::derived::{
+    Array, Choosing, Computed, Object, Piece, Reference, Template, pieces,
+};
+use super::kinds::people::{PARTS, People, PersonPart};
+use super::kinds::{choice, made, network, numbers, pattern, times};
+use super::members::Members;
+use super::permutation::Permutation;
+use super::schema::{Schema, Table};
+use super::tables::{Bounds, RawField, RawTable, culture, raw_fields, read_tables};
+use crate::model::numbers::{Kind, Sex};
+use crate::model::person::{Limits, Maker, OLDEST};
+
+/// Every type of a field.
+const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, socialNumber, vat, \
+    text, password, integer, decimal, normal, lognormal, boolean, date, time, timestamp, uuid, \
+    sequence, choice, constant, pattern, template, expression, object, array, reference, ip, mac, url, \
+    userAgent, fileName, colour";
+/// The types that can have unique values.
+const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
+    length, uuid, sequence, reference with choose once, and email and username of person";
+/// Maximum depth of objects and arrays.
+const DEEPEST: usize = 4;
+
+/// Reads a schema: `{"tables": [{"name", "rows", "fields": [...]}]}`, or `{"fields": [...]}` for one
+/// table.
+///
+/// # Errors
+/// Every fault that was found.
+pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
+    let mut faults = Faults::default();
+    let tables = read_tables(schema, bounds, &mut faults).unwrap_or_default();
+    let mut builder =
+        Builder { bounds, tables: &tables, faults, built: HashMap::new(), groups: HashMap::new() };
+    let mut made = Vec::new();
+    for (place, table) in tables.iter().enumerate() {
+        let fields: Vec<_> =
+            (0..table.fields.len()).map(|field| builder.field(place, field)).collect();
+        let shown = fields.into_iter().flatten().filter(|field| !field.hidden).collect::<Vec<_>>();
+        if shown.is_empty() {
+            builder.faults.add(&table.pointer, "must have a field that is not hidden");
+        }
+        made.push(Rc::new(Table { name: table.name.clone(), rows: table.rows, shown }));
+    }
+    match builder.faults.into_vec() {
+        faults if faults.is_empty() => Ok(Schema { tables: made }),
+        faults => Err(faults),
+    }
+}
+
+/// The progress of a field.
+enum Built {
+    /// It is being read: a field that needs it is part of a circle.
+    Begun,
+    /// It was read, or is wrong.
+    Done(Option<SharedField>),
+}
+
+struct Builder<'a> {
+    bounds: &'a Bounds,
+    tables: &'a [RawTable<'a>],
+    faults: Faults,
+    built: HashMap<(usize, usize), Built>,
+    /// The persons of each table by what they are.
+    groups: HashMap<String, Rc<People>>,
+}
+
+/// A field that is read: its table and its path of names.
+struct Place<'p> {
+    table: usize,
+    path: &'p str,
+    depth: usize,
+}
+
+impl<'a> Builder<'a> {
+    /// Returns a field of a table.
+    fn field(&mut self, table: usize, place: usize) -> Option<SharedField> {
+        match self.built.get(&(table, place)) {
+            Some(Built::Done(field)) => return field.clone(),
+            Some(Built::Begun) => {
+                let raw = &self.tables[table].fields[place];
+                self.faults.add(&raw.pointer, "is made from itself, through other fields");
+                return None;
+            }
+            None => {}
+        }
+        self.built.insert((table, place), Built::Begun);
+        let raw = &self.tables[table].fields[place];
+        let at = Place { table, path: raw.name, depth: 0 };
+        let field = self.read(raw, &at).map(Rc::new);
+        self.built.insert((table, place), Built::Done(field.clone()));
+        field
+    }
+
+    /// Returns the field of a table with a name.
+    fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
+        let place = self.tables[table].fields.iter().position(|field| field.name == name);
+        let Some(place) = place else {
+            let known: Vec<_> = self.tables[table].fields.iter().map(|field| field.name).collect();
+            let text = format!("{name} is not a field of the table; it has {}", known.join(", "));
+            self.faults.add(pointer, text);
+            return None;
+        };
+        self.field(table, place)
+    }
+
+    fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
+        let mut members = Members::of(raw.value, raw.pointer.clone(), &mut self.faults)?;
+        members.value("name");
+        let kind = members.required("type", &mut self.faults)?;
+        let hidden = members.flag("hidden", &mut self.faults);
+        let nulls = numbers::part(members.share("nulls", 0.0, &mut self.faults));
+        let unique = members.flag("unique", &mut self.faults);
+        let key = FieldKey::new(&self.bounds.seed, &self.tables[at.table].name, at.path);
+        let make = self.make(kind.as_str().unwrap_or_default(), &mut members, at, key);
+        let unique_at = members.at("unique");
+        if make.is_some() {
+            members.end(kind.as_str().unwrap_or_default(), &mut self.faults);
+        }
+        let make = make?;
+        let order = if unique { self.order(&*make, key, at, unique_at)? } else { None };
+        Some(Field { name: raw.name.to_owned(), hidden, nulls, order, key, make })
+    }
+
+    /// Returns the order of unique values, if it is needed. `None` is a fault.
+    fn order(
+        &mut self,
+        make: &dyn Make,
+        key: FieldKey,
+        at: &Place<'_>,
+        pointer: String,
+    ) -> Option<Option<Permutation>> {
+        if make.is_unique() {
+            return Some(None);
+        }
+        let Some(space) = make.space().filter(|_| at.depth == 0) else {
+            self.faults.add(pointer, format!("cannot be promised; it can for {UNIQUE}"));
+            return None;
+        };
+        let rows = self.tables[at.table].rows;
+        if space < rows {
+            let text = format!("is impossible: there are {space} values for {rows} rows");
+            self.faults.add(pointer, text);
+            return None;
+        }
+        Some(Some(key.permutation(space.min(1 << 62))))
+    }
+
+    fn make(
+        &mut self,
+        kind: &str,
+        members: &mut Members<'a>,
+        at: &Place<'_>,
+        key: FieldKey,
+    ) -> Option<Box<dyn Make>> {
+        let (day, faults) = (self.bounds.day, &mut self.faults);
+        match kind {
+            "person" => self.person(members, at, "fullName"),
+            "address" => self.person(members, at, "address"),
+            "company" => {
+                let culture = culture(members, self.tables[at.table].locale, faults);
+                Some(made::companies(culture))
+            }
+            "phone" => made::phones(members, faults),
+            "iban" => made::ibans(members, faults),
+            "card" => made::cards(members, day, faults),
+            "crypto" => made::coins(members, faults),
+            "imei" => Some(made::imeis()),
+            "socialNumber" => made::national(members, Kind::Person, faults),
+            "vat" => made::national(members, Kind::Vat, faults),
+            "text" => made::texts(members, faults),
+            "password" => Some(made::passwords(members, faults)),
+            "integer" => numbers::integer(members, faults),
+            "decimal" => numbers::decimal(members, faults),
+            "normal" => numbers::normal(members, false, faults),
+            "lognormal" => numbers::normal(members, true, faults),
+            "boolean" => Some(numbers::boolean(members, faults)),
+            "date" => times::dates(members, day, faults),
+            "time" => times::times(members, faults),
+            "timestamp" => times::timestamps(members, day, faults),
+            "uuid" => network::uuids(members, day, faults),
+            "sequence" => numbers::sequence(members, faults),
+            "choice" => choice::choice(members, faults),
+            "constant" => choice::constant(members, faults),
+            "pattern" => pattern::patterns(members, faults),
+            "ip" => network::ips(members, faults),
+            "mac" => Some(network::macs()),
+            "url" => Some(network::urls()),
+            "userAgent" => Some(network::agents()),
+            "fileName" => Some(network::files()),
+            "colour" => Some(network::colours()),
+            "template" => self.template(members, at),
+            "expression" => self.expression(members, at),
+            "object" => self.object(members, at),
+            "array" => self.array(members, at),
+            "reference" => self.reference(members, at, key),
+            _ => {
+                faults.add(members.at("type"), format!("must be one of {TYPES}"));
+                None
+            }
+        }
+    }
+
+    /// `person` and `address`: `part`, `locale`, `minAge`, `maxAge`, `sex`, and `of` for several persons
+    /// in a row.
+    fn person(
+        &mut self,
+        members: &mut Members<'a>,
+        at: &Place<'_>,
+        usual: &str,
+    ) -> Option<Box<dyn Make>> {
+        let table = &self.tables[at.table];
+        let faults = &mut self.faults;
+        let before = faults.count();
+        let culture = culture(members, table.locale, faults);
+        let ages = (0, i64::from(OLDEST));
+        let least = members.integer("minAge", 18, ages, faults);
+        let most = members.integer("maxAge", least.max(89), ages, faults);
+        if least > most {
+            faults.add(members.at("maxAge"), "must be at least minAge");
+        }
+        let sexes = [("any", None), ("female", Some(Sex::Female)), ("male", Some(Sex::Male))];
+        let sex = members.word("sex", &sexes, faults).flatten();
+        let of = members.text("of", faults).unwrap_or_default();
+        let part = members.text("part", faults).unwrap_or(usual);
+        let place = PARTS.iter().position(|(name, _)| *name == part);
+        if place.is_none() {
+            let names = PARTS.map(|(name, _)| name).join(", ");
+            faults.add(members.at("part"), format!("must be one of {names}"));
+        }
+        if faults.count() > before {
+            return None;
+        }
+        // Fields of one row with the same demands show the same person.
+        let group = format!("person {usual} {of} {} {least} {most} {sex:?}", culture.code);
+        let name = format!("{} {group}", at.table);
+        let people = match self.groups.get(&name) {
+            Some(people) => Rc::clone(people),
+            None => {
+                let age = |age: i64| u8::try_from(age).ok();
+                let limits = Limits { least: age(least), most: age(most), sex, born: None };
+                let Ok(maker) = Maker::new(culture, self.bounds.day, limits) else {
+                    self.faults
+                        .add(members.at("locale"), "has telephone numbers that cannot be read");
+                    return None;
+                };
+                let key = FieldKey::new(&self.bounds.seed, &table.name, &group);
+                let people = Rc::new(People { maker, key, slot: self.groups.len() });
+                self.groups.insert(name, Rc::clone(&people));
+                people
+            }
+        };
+        Some(Box::new(PersonPart::new(people, place?)))
+    }
+
+    /// `template`: `template`.
+    fn template(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
+        members.required("template", &mut self.faults)?;
+        let template = members.text("template", &mut self.faults)?;
+        let pointer = members.at("template");
+        let mut read = Vec::new();
+        for piece in pieces(template) {
+            read.push(match piece {
+                Ok(text) => Piece::Text(text.to_owned()),
+                Err(name) => Piece::Field(self.named(at.table, name, &pointer)?),
+            });
+        }
+        Some(Box::new(Template(read)))
+    }
+
+    /// `expression`: `expression`.
+    fn expression(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
+        members.required("expression", &mut self.faults)?;
+        let text = members.text("expression", &mut self.faults)?;
+        let pointer = members.at("expression");
+        let expression = match Expression::parse(text) {
+            Ok(expression) => expression,
+            Err(why) => {
+                self.faults.add(pointer, why);
+                return None;
+            }
+        };
+        let fields = expression.names.iter().map(|name| self.named(at.table, name, &pointer));
+        let fields = fields.collect::<Option<Vec<_>>>()?;
+        Some(Box::new(Computed { expression, fields }))
+    }
+
+    /// `object`: `fields`.
+    fn object(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
+        let fields = members.required("fields", &mut self.faults).and_then(Value::as_array);
+        let pointer = members.at("fields");
+        if at.depth == DEEPEST {
+            self.faults.add(pointer, format!("must be nested at most {DEEPEST} deep"));
+            return None;
+        }
+        let Some(fields) = fields.filter(|fields| fields.len() <= self.bounds.most_fields) else {
+            let most = self.bounds.most_fields;
+            self.faults.add(pointer, format!("must be an array of at most {most} fields"));
+            return None;
+        };
+        let before = self.faults.count();
+        let raw = raw_fields(fields, &pointer, &mut self.faults);
+        let mut read = Vec::new();
+        for field in raw {
+            let path = format!("{}/{}", at.path, field.name);
+            let at = Place { table: at.table, path: &path, depth: at.depth + 1 };
+            read.extend(self.read(&field, &at));
+        }
+        (self.faults.count() == before).then(|| Box::new(Object(read)) as _)
+    }
+
+    /// `array`: `items` (a field), `min` (1), `max` (3).
+    fn array(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
+        let value = members.required("items", &mut self.faults)?;
+        let pointer = members.at("items");
+        let least = members.integer("min", 1, (0, 100), &mut self.faults);
+        let most = members.integer("max", least.max(3), (1, 100), &mut self.faults);
+        if least > most {
+            self.faults.add(members.at("max"), "must be at least min");
+            return None;
+        }
+        if at.depth == DEEPEST {
+            self.faults.add(pointer, format!("must be nested at most {DEEPEST} deep"));
+            return None;
+        }
+        let path = format!("{}/items", at.path);
+        let raw = RawField { pointer, name: "items", value };
+        let item = self.read(&raw, &Place { table: at.table, path: &path, depth: at.depth + 1 })?;
+        Some(Box::new(Array { item, least: least.unsigned_abs(), most: most.unsigned_abs() }))
+    }
+
+    /// `reference`: `table`, `field`, `choose` uniform, skewed or once (uniform).
+    fn reference(
+        &mut self,
+        members: &mut Members<'a>,
+        at: &Place<'_>,
+        key: FieldKey,
+    ) -> Option<Box<dyn Make>> {
+        let own = &self.tables[at.table];
+        members.required("field", &mut self.faults)?;
+        let name = members.text("field", &mut self.faults)?;
+        let target = members.text("table", &mut self.faults).unwrap_or(&own.name);
+        let ways = [("uniform", 0), ("skewed", 1), ("once", 2)];
+        let way = members.word("choose", &ways, &mut self.faults)?;
+        let Some(table) = self.tables.iter().position(|table| table.name == target) else {
+            let known: Vec<_> = self.tables.iter().map(|table| table.name.as_str()).collect();
+            let text = format!("must be one of {}", known.join(", "));
+            self.faults.add(members.at("table"), text);
+            return None;
+        };
+        let field = self.named(table, name, &members.at("field"))?;
+        let rows = self.tables[table].rows;
+        if field.nulls > 0 {
+            self.faults.add(members.at("field"), "has nulls, which cannot be referred to");
+            return None;
+        }
+        let choosing = if table == at.table {
+            Choosing::Earlier
+        } else if let Some(pair) = own.pair.filter(|pair| pair.contains(&at.path)) {
+            self.pair(pair, at)?
+        } else if rows == 0 {
+            self.faults.add(members.at("table"), format!("{target} has no rows"));
+            return None;
+        } else {
+            match way {
+                0 => Choosing::Uniform,
+                1 => Choosing::Skewed,
+                _ if own.rows > rows => {
+                    let text = format!("is impossible: {target} has {rows} rows for {}", own.rows);
+                    self.faults.add(members.at("choose"), text);
+                    return None;
+                }
+                _ => Choosing::Once(key.permutation(rows)),
+            }
+        };
+        Some(Box::new(Reference { field, rows, choosing }))
+    }
+
+    /// Returns the choice of one of two references whose pairs are unique.
+    fn pair(&mut self, pair: [&str; 2], at: &Place<'_>) -> Option<Choosing> {
+        let own = &self.tables[at.table];
+        let pointer = format!("{}/uniquePair", own.pointer);
+        let rows = pair.map(|name| {
+            let field = own.fields.iter().find(|field| field.name == name)?;
+            let table = field.value.get("table")?.as_str()?;
+            let table = self.tables.iter().find(|other| other.name == table)?;
+            Some(table.rows).filter(|_| table.name != own.name)
+        });
+        let [Some(first), Some(second)] = rows else {
+            self.faults.add(pointer, "must be the names of two references to other tables");
+            return None;
+        };
+        let pairs = first.checked_mul(second).filter(|pairs| *pairs <= 1 << 62);
+        let Some(pairs) = pairs.filter(|pairs| *pairs >= own.rows.max(1)) else {
+            let text = format!("is impossible: {first} by {second} rows for {}", own.rows);
+            self.faults.add(pointer, text);
+            return None;
+        };
+        let key = FieldKey::new(&self.bounds.seed, &own.name, &format!("{} {}", pair[0], pair[1]));
+        let is_second = pair[1] == at.path;
+        Some(Choosing::Pair { order: key.permutation(pairs), second, is_second })
+    }
+}

@@ -1,0 +1,156 @@
+//! Reads the tables of a schema, before their fields.
+
+use jiff::civil::Date;
+use serde_json::Value;
+
+use super::fault::Faults;
+use super::members::Members;
+use crate::model::names::{self, Culture};
+use crate::model::seed::Seed;
+
+/// Maximum length of a name in letters.
+const NAME: usize = 64;
+/// Maximum number of rows of a table.
+const ROWS: u64 = 1 << 40;
+/// The number of rows, if neither schema nor caller has one.
+const USUAL_ROWS: u64 = 10;
+
+/// The limits of a schema, and the origin of its values.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// The seed of all values.
+    pub seed: Seed,
+    /// The day that ages, dates and cards count from.
+    pub day: Date,
+    /// The number of rows of tables that do not have one.
+    pub rows: Option<u64>,
+    /// Maximum number of tables.
+    pub most_tables: usize,
+    /// Maximum number of fields of a table.
+    pub most_fields: usize,
+    /// Maximum number of rows of a table.
+    pub most_rows: u64,
+}
+
+/// A table whose fields are not read yet.
+pub struct RawTable<'a> {
+    pub pointer: String,
+    pub name: String,
+    pub rows: u64,
+    pub locale: &'static Culture,
+    pub fields: Vec<RawField<'a>>,
+    /// The names of two references whose pairs are unique.
+    pub pair: Option<[&'a str; 2]>,
+}
+
+pub struct RawField<'a> {
+    pub pointer: String,
+    pub name: &'a str,
+    pub value: &'a Value,
+}
+
+pub fn read_tables<'a>(
+    schema: &'a Value,
+    bounds: &Bounds,
+    faults: &mut Faults,
+) -> Option<Vec<RawTable<'a>>> {
+    let mut members = Members::of(schema, String::new(), faults)?;
+    if members.value("fields").is_some() {
+        let members = Members::of(schema, String::new(), faults)?;
+        return Some(vec![read_table(members, names::american(), bounds, faults)?]);
+    }
+    let locale = culture(&mut members, names::american(), faults);
+    let tables = members.required("tables", faults).and_then(Value::as_array);
+    let Some(tables) = tables.filter(|tables| (1..=bounds.most_tables).contains(&tables.len()))
+    else {
+        faults.add("/tables", format!("must be an array of 1 to {} tables", bounds.most_tables));
+        return None;
+    };
+    let mut read: Vec<RawTable<'a>> = Vec::new();
+    for (place, table) in tables.iter().enumerate() {
+        let table = Members::of(table, format!("/tables/{place}"), faults)
+            .and_then(|members| read_table(members, locale, bounds, faults));
+        let Some(table) = table else { continue };
+        if read.iter().any(|other| other.name == table.name) {
+            faults.add(format!("{}/name", table.pointer), "is the name of another table");
+        }
+        read.push(table);
+    }
+    members.end("a schema", faults);
+    Some(read)
+}
+
+fn read_table<'a>(
+    mut members: Members<'a>,
+    locale: &'static Culture,
+    bounds: &Bounds,
+    faults: &mut Faults,
+) -> Option<RawTable<'a>> {
+    let name = members.text("name", faults).unwrap_or("records");
+    check_name(name, members.at("name"), faults);
+    let locale = culture(&mut members, locale, faults);
+    let most = i64::try_from(bounds.most_rows.min(ROWS)).unwrap_or(i64::MAX);
+    let own = members.integer("rows", -1, (0, most), faults);
+    let own = u64::try_from(own).ok();
+    let rows = own.or(bounds.rows).unwrap_or(USUAL_ROWS);
+    let fields = members.required("fields", faults).and_then(Value::as_array);
+    let pair = members.array("uniquePair", faults).and_then(|names| match names {
+        [first, second] => Some([first.as_str()?, second.as_str()?]),
+        _ => {
+            faults.add(members.at("uniquePair"), "must be the names of two references");
+            None
+        }
+    });
+    let pointer = members.pointer.clone();
+    let Some(fields) = fields.filter(|fields| (1..=bounds.most_fields).contains(&fields.len()))
+    else {
+        let most = bounds.most_fields;
+        faults.add(members.at("fields"), format!("must be an array of 1 to {most} fields"));
+        return None;
+    };
+    let at = members.at("fields");
+    members.end("a table", faults);
+    let fields = raw_fields(fields, &at, faults);
+    Some(RawTable { pointer, name: name.to_owned(), rows, locale, fields, pair })
+}
+
+pub fn raw_fields<'a>(fields: &'a [Value], at: &str, faults: &mut Faults) -> Vec<RawField<'a>> {
+    let mut read: Vec<RawField<'a>> = Vec::new();
+    for (place, value) in fields.iter().enumerate() {
+        let pointer = format!("{at}/{place}");
+        let name = value.get("name").and_then(Value::as_str);
+        let Some(name) = name else {
+            faults.add(format!("{pointer}/name"), "is required: a text");
+            continue;
+        };
+        check_name(name, format!("{pointer}/name"), faults);
+        if read.iter().any(|other| other.name == name) {
+            faults.add(format!("{pointer}/name"), "is the name of another field");
+        }
+        read.push(RawField { pointer, name, value });
+    }
+    read
+}
+
+fn check_name(name: &str, pointer: String, faults: &mut Faults) {
+    let fits = (1..=NAME).contains(&name.chars().count())
+        && !name.chars().any(|letter| letter.is_control() || letter == '"');
+    if !fits {
+        faults.add(pointer, format!("must have 1 to {NAME} letters, none of them a control or \""));
+    }
+}
+
+pub fn culture(
+    members: &mut Members<'_>,
+    default: &'static Culture,
+    faults: &mut Faults,
+) -> &'static Culture {
+    let Some(code) = members.text("locale", faults) else { return default };
+    names::find(code).unwrap_or_else(|| {
+        faults.add(
+            members.at("locale"),
+            format!("{code} is unknown; /api/Name/Cultures lists the cultures"),
+        );
+        default
+    })
+}

@@ -1,0 +1,252 @@
+//! Rows of tables in the formats of records.
+
+use std::rc::Rc;
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::record::push_row;
+use crate::model::records::{Cell, Rows, Schema, Shape, Table};
+
+/// A format of records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RowForm {
+    /// A JSON array; an object of arrays for several tables.
+    #[default]
+    Json,
+    /// One JSON object on each line.
+    Ndjson,
+    /// Comma-separated values with a header (RFC 4180).
+    Csv,
+    /// INSERT statements of 100 rows.
+    Sql,
+    /// COPY of PostgreSQL, for psql.
+    Copy,
+}
+
+impl RowForm {
+    /// The value of `Content-Type`.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json; charset=utf-8",
+            Self::Ndjson => "application/x-ndjson; charset=utf-8",
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::Sql | Self::Copy => "application/sql; charset=utf-8",
+        }
+    }
+
+    /// The extension of files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+            Self::Sql | Self::Copy => "sql",
+        }
+    }
+
+    /// Whether a document may have several tables.
+    fn has_tables(self) -> bool {
+        matches!(self, Self::Json | Self::Sql | Self::Copy)
+    }
+}
+
+/// The reasons for which there is no document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// No table has the name.
+    #[error("must name a table of the schema")]
+    UnknownTable,
+    /// The format has one table, and the schema several.
+    #[error("is required, because the schema has several tables and this format has one")]
+    OneTable,
+}
+
+/// Rows of one INSERT statement.
+const BATCH: u64 = 100;
+
+/// The rows of one or all tables, appended step by step.
+pub struct Document {
+    form: RowForm,
+    tables: Vec<Rc<Table>>,
+    /// The place of the current table.
+    place: usize,
+    part: (u64, Option<u64>),
+    /// The rows of the current table, if it has begun.
+    rows: Option<Rows>,
+    written: u64,
+}
+
+impl Document {
+    /// Begins a document of a part of the rows: an offset and a number. It has one table, or all.
+    ///
+    /// # Errors
+    /// [`DocumentError`].
+    pub fn new(
+        form: RowForm,
+        schema: &Schema,
+        table: Option<&str>,
+        part: (u64, Option<u64>),
+    ) -> Result<Self, DocumentError> {
+        let tables: Vec<_> = match table {
+            None => schema.tables.clone(),
+            Some(name) => {
+                schema.tables.iter().filter(|table| table.name == name).cloned().collect()
+            }
+        };
+        match tables.len() {
+            0 => return Err(DocumentError::UnknownTable),
+            1 => {}
+            _ if !form.has_tables() => return Err(DocumentError::OneTable),
+            _ => {}
+        }
+        Ok(Self { form, tables, place: 0, part, rows: None, written: 0 })
+    }
+
+    /// Appends a row, or the end of a table. Returns false after the end of the document.
+    pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
+        let is_several = self.tables.len() > 1;
+        let Some(table) = self.tables.get(self.place) else { return false };
+        let rows = match &mut self.rows {
+            Some(rows) => rows,
+            none => {
+                begin(self.form, table, (self.place, is_several), out);
+                self.written = 0;
+                none.insert(table.part(self.part.0, self.part.1))
+            }
+        };
+        if let Some(cells) = rows.make_next() {
+            push_cells(self.form, table, cells, self.written, out);
+            self.written += 1;
+            return true;
+        }
+        self.rows = None;
+        self.place += 1;
+        let is_last = self.place == self.tables.len();
+        end(self.form, self.written, (is_several, is_last), out);
+        !is_last
+    }
+}
+
+fn begin(form: RowForm, table: &Table, (place, is_several): (usize, bool), out: &mut Vec<u8>) {
+    match form {
+        RowForm::Json if is_several => {
+            out.extend_from_slice(if place == 0 { b"{" } else { b",\n" });
+            push_json_name(&table.name, out);
+            out.push(b'[');
+        }
+        RowForm::Json => out.push(b'['),
+        RowForm::Csv => push_row(table.columns(), out),
+        RowForm::Copy => {
+            out.extend_from_slice(b"COPY ");
+            push_columns(table, out);
+            out.extend_from_slice(b" FROM stdin;\n");
+        }
+        RowForm::Ndjson | RowForm::Sql => {}
+    }
+}
+
+fn push_cells(form: RowForm, table: &Table, cells: &[Cell], written: u64, out: &mut Vec<u8>) {
+    match form {
+        RowForm::Json | RowForm::Ndjson => {
+            if form == RowForm::Json {
+                out.extend_from_slice(if written == 0 { b"\n" } else { b",\n" });
+            }
+            let mut before = b'{';
+            for (name, cell) in table.columns().zip(cells) {
+                out.push(before);
+                before = b',';
+                push_json_name(name, out);
+                cell.push_json(out);
+            }
+            out.push(b'}');
+            if form == RowForm::Ndjson {
+                out.push(b'\n');
+            }
+        }
+        RowForm::Csv => push_row(cells.iter().map(|cell| cell.as_text().unwrap_or_default()), out),
+        RowForm::Sql => {
+            if written.is_multiple_of(BATCH) {
+                out.extend_from_slice(if written == 0 { b"" } else { b";\n" });
+                out.extend_from_slice(b"INSERT INTO ");
+                push_columns(table, out);
+                out.extend_from_slice(b" VALUES\n(");
+            } else {
+                out.extend_from_slice(b",\n(");
+            }
+            for (place, cell) in cells.iter().enumerate() {
+                out.extend_from_slice(if place > 0 { b", " } else { b"" });
+                push_literal(cell, out);
+            }
+            out.push(b')');
+        }
+        RowForm::Copy => {
+            for (place, cell) in cells.iter().enumerate() {
+                out.extend_from_slice(if place > 0 { b"\t" } else { b"" });
+                push_copied(cell, out);
+            }
+            out.push(b'\n');
+        }
+    }
+}
+
+fn end(form: RowForm, written: u64, (is_several, is_last): (bool, bool), out: &mut Vec<u8>) {
+    match form {
+        RowForm::Json => {
+            out.extend_from_slice(if written > 0 { b"\n]" } else { b"]" });
+            if is_last {
+                out.extend_from_slice(if is_several { b"}\n" } else { b"\n" });
+            }
+        }
+        RowForm::Sql if written > 0 => out.extend_from_slice(b";\n"),
+        RowForm::Copy => out.extend_from_slice(b"\\.\n"),
+        RowForm::Sql | RowForm::Ndjson | RowForm::Csv => {}
+    }
+}
+
+/// Appends `"name":`.
+fn push_json_name(name: &str, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    serde_json::to_writer(&mut *out, name).unwrap_or_default();
+    out.push(b':');
+}
+
+/// Appends `"table" ("a", "b")`. Names have no quotes.
+fn push_columns(table: &Table, out: &mut Vec<u8>) {
+    let columns = table.columns().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
+    let text = format!("\"{}\" ({})", table.name, columns.join(", "));
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn push_literal(cell: &Cell, out: &mut Vec<u8>) {
+    match cell.shape {
+        Shape::Null => out.extend_from_slice(b"NULL"),
+        Shape::Number | Shape::Boolean => out.extend_from_slice(cell.text.as_bytes()),
+        Shape::Text | Shape::Json => {
+            out.push(b'\'');
+            for byte in cell.text.bytes() {
+                out.extend_from_slice(if byte == b'\'' {
+                    b"''"
+                } else {
+                    std::slice::from_ref(&byte)
+                });
+            }
+            out.push(b'\'');
+        }
+    }
+}
+
+/// Appends a cell in the text format of `COPY`.
+fn push_copied(cell: &Cell, out: &mut Vec<u8>) {
+    let Some(text) = cell.as_text() else { return out.extend_from_slice(b"\\N") };
+    for byte in text.bytes() {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            other => out.push(other),
+        }
+    }
+}
