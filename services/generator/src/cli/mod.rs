@@ -4,6 +4,7 @@ mod check;
 mod lines;
 mod make;
 mod records;
+mod schema;
 mod subject;
 mod table;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
 use self::make::MakeCommand;
 use self::records::RecordsCommand;
+use self::schema::SchemaCommand;
 use crate::config::Settings;
 use crate::policy::{self, STANDARD};
 use crate::service::Generator;
@@ -51,6 +53,8 @@ enum Command {
     Make(MakeCommand),
     /// Generate the rows of tables that a schema describes, without a server
     Records(RecordsCommand),
+    /// Print a schema for `records` that fits SQL tables, a JSON Schema or a CSV sample
+    Schema(SchemaCommand),
     /// Check values from standard input without a server, one on each line
     Check(CheckCommand),
     /// Migrate the database
@@ -100,6 +104,7 @@ impl shell::Cli for Cli {
             Command::Records(command) => {
                 command.run_to(today(), &mut BufWriter::new(stdout().lock()))
             }
+            Command::Schema(command) => command.run_to(&mut BufWriter::new(stdout().lock())),
             Command::Check(command) => {
                 batch::refuse_overwriting(&["/dev/stdout"], ["-"])?;
                 command.run_to(today(), stdin().lock(), &mut BufWriter::new(stdout().lock()))

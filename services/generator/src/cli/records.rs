@@ -120,6 +120,7 @@ impl RecordsCommand {
         let bounds = Bounds {
             seed: self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?,
             day: self.ref_date.unwrap_or(usual),
+            is_part: self.offset > 0,
             rows: self.rows.map(|rows| rows.saturating_add(self.offset)),
             most_tables: 1_000,
             most_fields: 10_000,

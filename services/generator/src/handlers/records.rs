@@ -65,6 +65,7 @@ pub async fn generate_records(
     let bounds = Bounds {
         seed: seed.clone(),
         day,
+        is_part: input.offset > 0,
         rows: input.rows.map(|rows| rows.saturating_add(input.offset)),
         most_tables: TABLES,
         most_fields: FIELDS,

@@ -24,6 +24,7 @@ mod phone;
 mod private_files;
 mod records;
 mod requests;
+mod schema;
 mod social;
 mod stop;
 mod text;

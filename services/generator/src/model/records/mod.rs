@@ -12,11 +12,13 @@ mod kinds;
 mod members;
 mod parse;
 mod permutation;
+mod propose;
 mod schema;
 mod tables;
 
 pub use cell::{Cell, Shape};
 pub use fault::SchemaFault;
 pub use parse::parse;
+pub use propose::{of_json_schema, of_sample, of_sql};
 pub use schema::{Rows, Schema, Table};
 pub use tables::Bounds;

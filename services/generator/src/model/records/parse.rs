@@ -43,10 +43,11 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         Builder { bounds, tables: &tables, faults, built: HashMap::new(), groups: HashMap::new() };
     let mut made = Vec::new();
     for (place, table) in tables.iter().enumerate() {
+        let before = builder.faults.count();
         let fields: Vec<_> =
             (0..table.fields.len()).map(|field| builder.field(place, field)).collect();
         let shown = fields.into_iter().flatten().filter(|field| !field.hidden).collect::<Vec<_>>();
-        if shown.is_empty() {
+        if shown.is_empty() && builder.faults.count() == before {
             builder.faults.add(&table.pointer, "must have a field that is not hidden");
         }
         made.push(Rc::new(Table { name: table.name.clone(), rows: table.rows, shown }));
@@ -358,7 +359,13 @@ impl<'a> Builder<'a> {
             return None;
         };
         let field = self.named(table, name, &members.at("field"))?;
-        let rows = self.tables[table].rows;
+        let (rows, has_rows) = (self.tables[table].rows, self.tables[table].has_rows);
+        if self.bounds.is_part && !has_rows && table != at.table {
+            let pointer = format!("{}/rows", self.tables[table].pointer);
+            let text = "is required to skip rows, because references choose among all rows";
+            self.faults.add(pointer, text);
+            return None;
+        }
         if field.nulls > 0 {
             self.faults.add(members.at("field"), "has nulls, which cannot be referred to");
             return None;

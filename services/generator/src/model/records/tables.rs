@@ -22,6 +22,8 @@ pub struct Bounds {
     pub seed: Seed,
     /// The day that ages, dates and cards count from.
     pub day: Date,
+    /// Whether rows are skipped.
+    pub is_part: bool,
     /// The number of rows of tables that do not have one.
     pub rows: Option<u64>,
     /// Maximum number of tables.
@@ -37,6 +39,8 @@ pub struct RawTable<'a> {
     pub pointer: String,
     pub name: String,
     pub rows: u64,
+    /// Whether the schema has the number of rows.
+    pub has_rows: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
     /// The names of two references whose pairs are unique.
@@ -111,7 +115,15 @@ fn read_table<'a>(
     let at = members.at("fields");
     members.end("a table", faults);
     let fields = raw_fields(fields, &at, faults);
-    Some(RawTable { pointer, name: name.to_owned(), rows, locale, fields, pair })
+    Some(RawTable {
+        pointer,
+        name: name.to_owned(),
+        rows,
+        has_rows: own.is_some(),
+        locale,
+        fields,
+        pair,
+    })
 }
 
 pub fn raw_fields<'a>(fields: &'a [Value], at: &str, faults: &mut Faults) -> Vec<RawField<'a>> {

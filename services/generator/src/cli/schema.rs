@@ -1,0 +1,120 @@
+//! `schema`: proposes a schema of records for tables that exist.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+
+use crate::model::records::{of_json_schema, of_sample, of_sql};
+
+/// Maximum size of a file in bytes.
+const LARGEST: u64 = 16 << 20;
+/// Maximum number of rows of a sample that are read.
+const ROWS: usize = 1_000;
+
+/// The kind of a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// CREATE TABLE statements of PostgreSQL, MySQL or SQLite
+    Sql,
+    /// A JSON Schema (draft 2020-12) or an OpenAPI document
+    JsonSchema,
+    /// CSV with a header; its values are not kept
+    Csv,
+}
+
+/// Prints a schema for `records` that fits a table that exists. Edit it, then pass it to `records`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct SchemaCommand {
+    /// File, or - for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Kind of the file [default: by its extension: .sql, .json, .csv]
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
+    /// Schema of an OpenAPI document, or of $defs
+    #[arg(long, value_name = "NAME")]
+    component: Option<String>,
+}
+
+impl SchemaCommand {
+    /// Writes the schema to `out`.
+    ///
+    /// # Errors
+    /// A file that cannot be read or understood, or an unwritable output.
+    pub fn run_to(self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+        let path = self.file.display();
+        let kind = self.kind.or_else(|| by_extension(&self.file));
+        let kind = kind.with_context(|| format!("{path}: say with --kind what it is"))?;
+        let text = read(&self.file).with_context(|| format!("cannot read {path}"))?;
+        let schema = match kind {
+            Kind::Sql => of_sql(&text),
+            Kind::JsonSchema => {
+                let document = serde_json::from_str(&text);
+                let document = document.with_context(|| format!("{path} is not JSON"))?;
+                of_json_schema(&document, self.component.as_deref())
+            }
+            Kind::Csv => {
+                let mut rows = rows(&text).into_iter();
+                let names = rows.next().unwrap_or_default();
+                of_sample(&names, &rows.take(ROWS).collect::<Vec<_>>())
+            }
+        };
+        let schema = schema.map_err(|why| anyhow!("{path}: {why}"))?;
+        serde_json::to_writer_pretty(&mut *out, &schema)?;
+        writeln!(out)?;
+        out.flush()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn by_extension(path: &Path) -> Option<Kind> {
+    match path.extension()?.to_str()? {
+        "sql" => Some(Kind::Sql),
+        "json" => Some(Kind::JsonSchema),
+        "csv" => Some(Kind::Csv),
+        _ => None,
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    match path.to_str() {
+        Some("-") => std::io::stdin().take(LARGEST).read_to_string(&mut text)?,
+        _ => std::fs::File::open(path)?.take(LARGEST).read_to_string(&mut text)?,
+    };
+    Ok(text)
+}
+
+/// Returns the rows of CSV, whose separator is the one that the header has most of.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let text = text.trim_start_matches('\u{feff}');
+    let header = text.lines().next().unwrap_or_default();
+    let count = |sign: char| header.chars().filter(|letter| *letter == sign).count();
+    let separator = [',', ';', '\t'].into_iter().max_by_key(|sign| count(*sign)).unwrap_or(',');
+    let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
+            '"' => quoted = !quoted,
+            _ if quoted => cell.push(letter),
+            '\r' => {}
+            '\n' => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+                if rows.len() > ROWS {
+                    return rows;
+                }
+            }
+            _ if letter == separator => row.push(std::mem::take(&mut cell)),
+            _ => cell.push(letter),
+        }
+    }
+    if !cell.is_empty() || !row.is_empty() {
+        row.push(cell);
+        rows.push(row);
+    }
+    rows
+}

@@ -1,0 +1,11 @@
+//! Proposes schemas for tables that exist: from SQL, JSON Schema or a sample.
+
+mod column;
+mod json_schema;
+mod names;
+mod sample;
+mod sql;
+
+pub use json_schema::of_json_schema;
+pub use sample::of_sample;
+pub use sql::of_sql;

@@ -1,0 +1,107 @@
+//! Recognises what a column contains by its name.
+
+use serde_json::{Value, json};
+
+/// Words of names, and the members of the field that fits.
+const NAMES: [(&[&str], &str, &str); 36] = [
+    (&["email", "mail", "email_address", "e_mail"], "person", "email"),
+    (&["first_name", "firstname", "given_name", "forename"], "person", "givenName"),
+    (&["last_name", "lastname", "surname", "family_name"], "person", "surname"),
+    (
+        &["full_name", "fullname", "display_name", "customer_name", "contact_name"],
+        "person",
+        "fullName",
+    ),
+    (&["username", "user_name", "login", "nickname"], "person", "username"),
+    (&["phone", "phone_number", "telephone", "tel", "mobile", "fax"], "person", "phone"),
+    (&["sex", "gender"], "person", "sex"),
+    (
+        &["birth_date", "birthdate", "birthday", "date_of_birth", "dob", "born"],
+        "person",
+        "birthDate",
+    ),
+    (&["national_number", "national_id", "ssn", "personal_number"], "person", "nationalNumber"),
+    (&["iban", "bank_account", "account_iban"], "person", "iban"),
+    (
+        &["address", "address_line", "address_line1", "address1", "full_address"],
+        "person",
+        "address",
+    ),
+    (&["street", "street_name"], "person", "street"),
+    (&["house_number", "street_number"], "person", "houseNumber"),
+    (&["city", "town"], "person", "city"),
+    (&["zip", "zip_code", "zipcode", "postcode", "postal_code", "plz"], "person", "postcode"),
+    (&["state", "region", "province", "county"], "person", "region"),
+    (&["country", "country_code", "country_iso"], "person", "countryCode"),
+    (&["card_number", "credit_card", "cc_number"], "person", "cardNumber"),
+    (&["card_type", "card_brand"], "person", "cardType"),
+    (&["cvv", "cvc"], "person", "cardCvv"),
+    (
+        &["company", "company_name", "employer", "organisation", "organization", "supplier"],
+        "company",
+        "",
+    ),
+    (&["url", "website", "homepage", "link", "web"], "url", ""),
+    (&["ip", "ip_address", "client_ip", "remote_addr"], "ip", ""),
+    (&["mac", "mac_address"], "mac", ""),
+    (&["user_agent", "useragent", "browser"], "userAgent", ""),
+    (&["colour", "color"], "colour", ""),
+    (&["file", "file_name", "filename"], "fileName", ""),
+    (&["imei"], "imei", ""),
+    (&["vat", "vat_number", "vat_id", "tax_number"], "vat", ""),
+    (&["uuid", "guid"], "uuid", ""),
+    (&["password", "passwd", "password_hash"], "password", ""),
+    (
+        &["description", "comment", "comments", "note", "notes", "text", "body", "bio", "message"],
+        "text",
+        "",
+    ),
+    (&["title", "subject", "headline"], "text", "3"),
+    (&["name"], "person", "fullName"),
+    (&["product", "product_name", "item"], "text", "2"),
+    (&["department", "category", "tag"], "text", "1"),
+];
+
+/// The type and members of the field for a column of texts; `None` for a name that says nothing.
+pub fn by_name(name: &str) -> Option<Value> {
+    let name = snake_case(name);
+    let fits = |words: &&[&str]| words.contains(&name.as_str());
+    let (_, kind, detail) = NAMES.iter().find(|(words, ..)| fits(words))?;
+    Some(match (*kind, *detail) {
+        ("person", part) => json!({"type": "person", "part": part}),
+        ("text", "") => json!({"type": "text", "words": 12}),
+        ("text", words) => json!({"type": "text", "words": words.parse::<u32>().unwrap_or(3)}),
+        (kind, _) => json!({"type": kind}),
+    })
+}
+
+/// Returns a name in lower case, with underscores between its words.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    let mut before = None;
+    for letter in name.chars() {
+        if letter.is_uppercase() && before.is_some_and(char::is_lowercase) {
+            snake.push('_');
+        }
+        before = Some(letter);
+        match letter.is_alphanumeric() {
+            true => snake.extend(letter.to_lowercase()),
+            false => snake.push('_'),
+        }
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_recognised_in_every_spelling() {
+        for name in ["first_name", "firstName", "FirstName", "FIRST_NAME", "first-name"] {
+            assert_eq!(by_name(name).unwrap()["part"], "givenName", "{name}");
+        }
+        assert_eq!(by_name("User Agent").unwrap()["type"], "userAgent");
+        assert_eq!(by_name("frobnication"), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! Columns of a sample. Names and shapes are recognised; no value of the sample is kept.
+
+use serde_json::{Value, json};
+
+use super::column::{Column, Stored};
+use crate::model::records::dates::{date, instant, time};
+
+/// Proposes a schema for the columns of a sample: their names and the values of each row.
+///
+/// # Errors
+/// There are no columns.
+pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String> {
+    if names.is_empty() || names.iter().all(String::is_empty) {
+        return Err("the sample has no header".to_owned());
+    }
+    let mut fields = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        let cells = rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.trim());
+        let cells: Vec<&str> = cells.collect();
+        let values: Vec<&str> = cells.iter().copied().filter(|cell| !cell.is_empty()).collect();
+        let mut column = Column::new(name.clone(), stored(name, &values));
+        column.required = values.len() == cells.len();
+        if matches!(column.stored, Stored::Integer | Stored::Decimal(_)) {
+            let numbers = values.iter().filter_map(|value| value.parse::<f64>().ok());
+            let (least, most) = numbers.fold((0.0_f64, 0.0_f64), |(least, most), number| {
+                (least.min(number), most.max(number))
+            });
+            // Only the magnitude of the sample.
+            column.least = Some(0.0 - rounded(-least));
+            column.most = Some(rounded(most).max(1.0));
+        }
+        fields.extend(column.fields(""));
+    }
+    Ok(json!({"fields": fields}))
+}
+
+/// Returns the next power of ten, or 0.
+fn rounded(number: f64) -> f64 {
+    if number <= 0.0 { 0.0 } else { 10_f64.powf(number.log10().ceil()) }
+}
+
+fn stored(name: &str, values: &[&str]) -> Stored {
+    let all =
+        |fits: &dyn Fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
+    let known = |field: Value| Stored::Known(field);
+    let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
+    // A leading zero is part of a code.
+    let is_code = values
+        .iter()
+        .any(|value| value.len() > 1 && value.starts_with('0') && !value.contains('.'));
+    let words = ["true", "false", "yes", "no", "t", "f"];
+    if all(&|value| words.contains(&value.to_lowercase().as_str())) {
+        Stored::Boolean
+    } else if !is_code && all(&|value| value.parse::<i64>().is_ok()) {
+        Stored::Integer
+    } else if !is_code && all(&is_number) {
+        let decimals = values.iter().filter_map(|value| Some(value.split_once('.')?.1.len()));
+        Stored::Decimal(decimals.max().unwrap_or(2).min(9) as u32)
+    } else if all(&|value| date(value).is_some()) {
+        Stored::Date
+    } else if all(&|value| time(value).is_some()) {
+        Stored::Time
+    } else if all(&|value| value.len() > 10 && instant(value, &jiff::tz::TimeZone::UTC).is_some()) {
+        Stored::Timestamp
+    } else if all(&is_uuid) {
+        Stored::Uuid
+    } else if all(&|value| value.split_once('@').is_some_and(|(_, host)| host.contains('.'))) {
+        known(json!({"type": "person", "part": "email"}))
+    } else if all(&|value| value.starts_with("http://") || value.starts_with("https://")) {
+        known(json!({"type": "url"}))
+    } else if super::names::by_name(name).is_some() {
+        Stored::Text(None)
+    } else {
+        let shapes: Vec<_> = values.iter().map(|value| shape(value)).collect();
+        match shapes.first() {
+            // One value has no shape in common with others.
+            Some(first)
+                if shapes.len() > 1
+                    && first.len() < 200
+                    && shapes.iter().all(|shape| shape == first) =>
+            {
+                known(json!({"type": "pattern", "regex": first}))
+            }
+            _ => Stored::Text(None),
+        }
+    }
+}
+
+fn is_uuid(value: &str) -> bool {
+    let fits = |(place, byte): (usize, u8)| match place {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    value.len() == 36 && value.bytes().enumerate().all(fits)
+}
+
+/// Returns an expression for values of the same shape: classes of letters and digits, and signs.
+fn shape(value: &str) -> String {
+    let class = |letter: char| match letter {
+        'A'..='Z' => "[A-Z]".to_owned(),
+        'a'..='z' => "[a-z]".to_owned(),
+        '0'..='9' => "[0-9]".to_owned(),
+        sign if sign.is_alphanumeric() => "[a-z]".to_owned(),
+        sign => regex_syntax::escape(&sign.to_string()),
+    };
+    let mut shape = String::new();
+    let mut letters = value.chars().map(class).peekable();
+    while let Some(class) = letters.next() {
+        let mut count = 1;
+        while letters.next_if(|next| *next == class).is_some() {
+            count += 1;
+        }
+        shape.push_str(&class);
+        if count > 1 {
+            shape.push_str(&format!("{{{count}}}"));
+        }
+    }
+    shape
+}

@@ -1,0 +1,159 @@
+//! Schemas of records that are proposed for tables that exist.
+
+use database::{DatabaseError, Db};
+use diesel::connection::SimpleConnection;
+use serde_json::{Value, json};
+use testkit::{Database, Program};
+
+fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_generator"))
+}
+
+/// The proposal for a file, and the rows that it makes.
+fn proposed(name: &str, text: &str, more: &[&str]) -> (Value, String) {
+    let program = program();
+    let file = program.folder().write(name, text);
+    let mut arguments = vec!["schema", file.to_str().unwrap()];
+    arguments.extend(more);
+    let schema = program.done(&arguments);
+    let rows = ["records", "-", "--seed", "demo", "-n", "40", "--format"];
+    let form = if name.ends_with("sql") { "sql" } else { "json" };
+    let made = program.pipe(&[&rows[..], &[form]].concat(), schema.as_bytes()).done();
+    (serde_json::from_str(&schema).unwrap(), made)
+}
+
+const TABLES: &str = "
+    CREATE TABLE customers (
+        id INTEGER PRIMARY KEY, first_name VARCHAR(6) NOT NULL CHECK (length(first_name) <= 6),
+        email VARCHAR(120) NOT NULL UNIQUE, code CHAR(6) UNIQUE CHECK (length(code) = 6), born DATE, active BOOLEAN);
+    CREATE TABLE orders (
+        id BIGINT PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers (id),
+        status VARCHAR(20) NOT NULL CHECK (status IN ('new', 'paid', 'sent')),
+        total NUMERIC(10, 2) CHECK (total >= 0 AND total <= 5000), parent BIGINT REFERENCES orders (id),
+        placed TIMESTAMP NOT NULL);
+    CREATE TABLE tags (tag VARCHAR(10) PRIMARY KEY);
+    CREATE TABLE order_tags (
+        order_id BIGINT NOT NULL REFERENCES orders (id), tag VARCHAR(10) NOT NULL REFERENCES tags (tag),
+        PRIMARY KEY (order_id, tag));";
+
+#[test]
+fn rows_of_sql_tables_satisfy_the_constraints_of_a_real_database() {
+    let (schema, rows) = proposed("shop.sql", TABLES, &[]);
+    let pools = Database::new().open(&[&auth::MIGRATIONS]);
+    let filled = pools.write_blocking(move |db: &mut Db| {
+        db.batch_execute(TABLES)?;
+        Ok::<_, DatabaseError>(db.batch_execute(&rows)?)
+    });
+    filled.unwrap();
+    assert_eq!(schema["tables"][3]["uniquePair"], json!(["order_id", "tag"]));
+    let status = &schema["tables"][1]["fields"][2];
+    assert_eq!(status["values"], json!(["new", "paid", "sent"]));
+}
+
+#[test]
+fn tables_come_after_those_that_they_refer_to_and_dialects_are_understood() {
+    let text = "CREATE TYPE mood AS ENUM ('a');
+        CREATE TABLE b (id SERIAL PRIMARY KEY, a INTEGER REFERENCES a, at TIMESTAMPTZ, o INTEGER REFERENCES elsewhere);
+        CREATE TABLE a (id UUID PRIMARY KEY, data JSONB);";
+    let (schema, _) = proposed("pg.sql", text, &[]);
+    let names = |schema: &Value| -> Vec<String> {
+        schema["tables"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|table| table["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&schema), ["a", "b"]);
+    assert_eq!(schema["tables"][1]["fields"][1]["field"], "id");
+    // The table of the last reference is not in the file.
+    assert_eq!(schema["tables"][1]["fields"][3]["type"], "integer");
+    let text = "CREATE TABLE `u` (`id` int unsigned NOT NULL AUTO_INCREMENT, `kind` enum('x','y') NOT NULL, \
+        `flag` tinyint(1), `name` varchar(50), PRIMARY KEY (`id`), UNIQUE KEY `n` (`name`)) ENGINE=InnoDB;";
+    let (schema, _) = proposed("my.sql", text, &[]);
+    let fields = &schema["tables"][0]["fields"];
+    assert_eq!(fields[0]["type"], "sequence");
+    assert_eq!(fields[1]["values"], json!(["x", "y"]));
+    assert_eq!((&fields[2]["type"], &fields[3]["unique"]), (&json!("boolean"), &json!(true)));
+}
+
+#[test]
+fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
+    let document = json!({
+        "title": "Person", "required": ["id", "age", "sku", "state"],
+        "properties": {
+            "id": {"type": "string", "format": "uuid"},
+            "age": {"type": "integer", "minimum": 7, "exclusiveMaximum": 10},
+            "sku": {"type": "string", "pattern": "^[A-Z]{3}\\d{4}$"},
+            "state": {"enum": ["on", "off"]},
+            "tags": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"enum": ["a", "b"]}},
+            "home": {"$ref": "#/$defs/home"},
+            "nick": {"type": ["string", "null"], "maxLength": 3}
+        },
+        "$defs": {"home": {"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}}
+    });
+    let (schema, rows) = proposed("person.json", &document.to_string(), &[]);
+    assert_eq!(schema["name"], "Person");
+    let sku = regex_automata::meta::Regex::new("^[A-Z]{3}[0-9]{4}$").unwrap();
+    for row in serde_json::from_str::<Vec<Value>>(&rows).unwrap() {
+        assert!([7, 8, 9].contains(&row["age"].as_i64().unwrap()), "{row}");
+        assert!(sku.is_match(row["sku"].as_str().unwrap()), "{row}");
+        assert!(row["state"] == "on" || row["state"] == "off", "{row}");
+        assert_eq!(row["id"].as_str().unwrap().len(), 36);
+        let optional =
+            |name: &str, fits: &dyn Fn(&Value) -> bool| row[name].is_null() || fits(&row[name]);
+        assert!(optional("tags", &|tags| tags[1] == "a" || tags[1] == "b"), "{row}");
+        assert!(optional("home", &|home| home["city"].is_string()), "{row}");
+        assert!(optional("nick", &|nick| nick.as_str().unwrap().len() <= 3), "{row}");
+    }
+    let openapi = include_str!("../../openapi.json");
+    let (_, rows) = proposed("openapi.json", openapi, &["--component", "CardAnswer"]);
+    assert!(serde_json::from_str::<Value>(&rows).unwrap()[0]["cardNumber"].is_string());
+    let program = program();
+    let file = program.folder().write("openapi.json", openapi);
+    let refused = program.run(&["schema", file.to_str().unwrap()]);
+    assert!(refused.code == Some(1) && refused.errors.contains("CardAnswer"), "{}", refused.errors);
+}
+
+#[test]
+fn a_sample_gives_names_and_shapes_and_keeps_none_of_its_values() {
+    let sample = "Kennung;Name;Preis;Wann;Notiz;Aktiv\r\n\
+        QX-7731;Zebulon Quist;83.25;2019-08-17;\"frob;nicate\";true\r\n\
+        ZZ-0042;Ottoline Varga;7.10;2020-01-02;;false\r\n";
+    let (schema, rows) = proposed("sample.csv", sample, &[]);
+    let shown = format!("{schema}{rows}");
+    for value in ["QX", "7731", "Zebulon", "Varga", "83.25", "2019-08-17", "frob"] {
+        assert!(!shown.contains(value), "{value}: {shown}");
+    }
+    let types: Vec<_> = schema["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| field["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["pattern", "person", "decimal", "date", "text", "boolean"]);
+    assert_eq!(schema["fields"][0]["regex"], "[A-Z]{2}\\-[0-9]{4}");
+    assert_eq!(schema["fields"][2]["max"], 100.0);
+    assert_eq!(schema["fields"][4]["nulls"], 0.1);
+}
+
+#[test]
+fn files_that_are_not_understood_are_refused_with_the_reason() {
+    let program = program();
+    for (name, text, reason) in [
+        ("a.sql", "CREATE TABLE (", "sql parser error"),
+        ("b.sql", "SELECT 1", "no CREATE TABLE"),
+        ("c.json", "[", "is not JSON"),
+        ("d.json", "{}", "has no properties"),
+        ("e.csv", "", "has no header"),
+        ("f.txt", "x", "say with --kind"),
+    ] {
+        let file = program.folder().write(name, text);
+        let refused = program.run(&["schema", file.to_str().unwrap()]);
+        assert!(
+            refused.code == Some(1) && refused.errors.contains(reason),
+            "{name}: {}",
+            refused.errors
+        );
+    }
+}
