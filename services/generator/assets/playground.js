@@ -112,6 +112,27 @@ function field(parameter) {
   return label;
 }
 
+/* JSON with a line for each field. */
+function written(value) {
+  const isFlat = (inner) => Object.values(inner).every((part) => (
+    typeof part !== 'object' || (Array.isArray(part) && part.every((item) => typeof item !== 'object'))));
+  const fold = (inner, indent) => {
+    if (typeof inner !== 'object' || inner === null || (isFlat(inner) && indent)) return JSON.stringify(inner);
+    const [open, close] = Array.isArray(inner) ? '[]' : '{}';
+    const deeper = `${indent} `;
+    const lines = Object.entries(inner).map(([name, part]) => (
+      deeper + (Array.isArray(inner) ? '' : `${JSON.stringify(name)}: `) + fold(part, deeper)));
+    return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
+  };
+  return fold(value, '');
+}
+
+function showReady() {
+  const body = Object.values(current().requestBody.content)[0];
+  byId('body').value = written(body.examples[byId('ready').value].value);
+  showCommand();
+}
+
 function showOperation() {
   const operation = current();
   const text = (operation.description || '').replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' ');
@@ -119,11 +140,15 @@ function showOperation() {
   byId('fields').replaceChildren(...(operation.parameters || []).map(field));
   const body = operation.requestBody && Object.values(operation.requestBody.content)[0];
   byId('body-field').hidden = !body;
+  byId('ready-field').hidden = !body?.examples;
   if (body) {
     const schema = plain(body.schema);
     const members = Object.entries(schema.properties || {});
     const example = Object.fromEntries(members.map(([name, member]) => [name, plain(member).example ?? '']));
-    byId('body').value = JSON.stringify(example, null, 1);
+    const ready = Object.entries(body.examples || {});
+    byId('ready').replaceChildren(...ready.map(([name, { summary }]) => make('option', { value: name }, summary)));
+    byId('body').value = written(ready.length ? ready[0][1].value : example);
+    byId('body').rows = ready.length ? 16 : 4;
   }
   const types = Object.keys(operation.responses['200'].content || { 'application/json': {} });
   byId('accept').replaceChildren(...types.map((type) => make('option', {}, type)));
@@ -255,6 +280,7 @@ async function begin() {
   showOperation();
   // `input` reaches this listener before that of the form, which needs the fields of the operation.
   byId('operation').addEventListener('input', showOperation);
+  byId('ready').addEventListener('input', showReady);
   byId('form').addEventListener('input', showCommand);
   byId('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
   byId('copy').addEventListener('click', copy);

@@ -332,6 +332,20 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
 }
 
 #[actix_web::test]
+async fn ready_schemas_of_the_document_make_rows() {
+    let app = App::start().await;
+    let document = app.ok("/openapi.json").await;
+    let body = &document["paths"]["/api/Records"]["post"]["requestBody"]["content"];
+    let examples = body["application/json"]["examples"].as_object().unwrap();
+    assert_eq!(examples.len(), 4);
+    for (name, example) in examples {
+        let answer = post(&app, "rows=5", &example["value"]).await;
+        assert_eq!(answer.status, 200, "{name}: {}", answer.text());
+        assert!(example["summary"].is_string(), "{name}");
+    }
+}
+
+#[actix_web::test]
 async fn callers_without_a_key_have_fewer_rows() {
     let app = App::start().await;
     let schema = one(json!({"type": "boolean"}));
