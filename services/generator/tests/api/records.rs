@@ -272,7 +272,7 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
     let app = App::start().await;
     let schema = json!({"locale": "tlh", "tables": [
         {"name": "a", "rows": 5, "colour": 1, "fields": [
-            {"name": "x", "type": "intger"},
+            {"name": "x", "type": "whole"},
             {"name": "x", "type": "integer", "min": 5, "max": 2},
             {"name": "y", "type": "template", "template": "{{z}}"},
             {"name": "c", "type": "expression", "expression": "d + 1"},
