@@ -60,26 +60,37 @@ pub enum BreachCommand {
 /// The attributes to change.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Change {
+    /// Whether the breach is confirmed
     #[arg(long, value_name = "BOOLEAN")]
     verified: Option<bool>,
+    /// Whether the data are invented
     #[arg(long, value_name = "BOOLEAN")]
     fabricated: Option<bool>,
+    /// Whether only the owner of an address may see the breach
     #[arg(long, value_name = "BOOLEAN")]
     sensitive: Option<bool>,
+    /// Whether it is a list for sending spam, which sizes of domains do not count
     #[arg(long, value_name = "BOOLEAN")]
     spam_list: Option<bool>,
+    /// Whether malware collected the addresses
     #[arg(long, value_name = "BOOLEAN")]
     malware: Option<bool>,
+    /// Whether its addresses are shown without a subscription
     #[arg(long, value_name = "BOOLEAN")]
     subscription_free: Option<bool>,
+    /// Whether websites of the addresses are stored
     #[arg(long, value_name = "BOOLEAN")]
     stealer_log: Option<bool>,
+    /// Title
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Domain of the website that was breached
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
+    /// Description, as HTML
     #[arg(long, value_name = "HTML")]
     description: Option<String>,
+    /// URL of the logo
     #[arg(long, value_name = "URL")]
     logo_path: Option<String>,
     /// Attribution; an empty text removes it
