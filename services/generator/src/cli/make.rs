@@ -36,6 +36,9 @@ pub struct MakeCommand {
     /// Number of values to skip. The values of a part are those of the whole
     #[arg(long, default_value_t = 0)]
     pub(super) offset: u64,
+    /// Begin CSV with a byte order mark, for spreadsheets
+    #[arg(long)]
+    pub(super) bom: bool,
     /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Lines)]
     pub(super) format: Format,
@@ -69,7 +72,7 @@ impl MakeCommand {
             Subject::Addresses => AddressRow::COLUMNS,
             one_column => one_column.columns(),
         };
-        let mut table = Table::begin(self.format, name, columns, out)?;
+        let mut table = Table::begin(self.format, name, columns, self.bom, out)?;
         for index in self.offset..self.offset.saturating_add(self.count) {
             random.seek(index);
             table.push(&row(index, &mut random)?)?;

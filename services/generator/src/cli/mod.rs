@@ -1,5 +1,6 @@
 //! The command line.
 
+mod book;
 mod check;
 mod lines;
 mod make;

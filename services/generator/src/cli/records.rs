@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use jiff::civil::Date;
 
+use super::book::Book;
 use super::subject::unless_closed;
-use crate::model::records::{Bounds, Schema, parse};
+use crate::model::records::{Bounds, Schema, Shape, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::wire::{Document, DocumentError, RowForm};
 
@@ -26,16 +27,20 @@ enum Format {
     Sql,
     /// COPY of PostgreSQL, for psql
     Copy,
+    /// A workbook of Excel with a sheet for each table
+    Xlsx,
 }
 
-impl From<Format> for RowForm {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Ndjson => Self::Ndjson,
-            Format::Json => Self::Json,
-            Format::Csv => Self::Csv,
-            Format::Sql => Self::Sql,
-            Format::Copy => Self::Copy,
+impl Format {
+    /// The format of a document; `None` for workbooks.
+    fn row_form(self) -> Option<RowForm> {
+        match self {
+            Self::Ndjson => Some(RowForm::Ndjson),
+            Self::Json => Some(RowForm::Json),
+            Self::Csv => Some(RowForm::Csv),
+            Self::Sql => Some(RowForm::Sql),
+            Self::Copy => Some(RowForm::Copy),
+            Self::Xlsx => None,
         }
     }
 }
@@ -65,6 +70,9 @@ pub struct RecordsCommand {
     /// Format of the rows
     #[arg(long, value_enum, default_value_t = Format::Ndjson)]
     format: Format,
+    /// Begin CSV with a byte order mark, for spreadsheets
+    #[arg(long)]
+    bom: bool,
     /// Write only this table
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
@@ -93,7 +101,7 @@ impl RecordsCommand {
                     let name = format!(
                         "{}.{}",
                         file_name(&table.name),
-                        RowForm::from(self.format).extension()
+                        self.format.row_form().map_or("xlsx", RowForm::extension)
                     );
                     let path = folder.join(name);
                     let file = File::create_new(&path)
@@ -138,7 +146,13 @@ impl RecordsCommand {
         table: Option<&str>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let document = Document::new(self.format.into(), schema, table, (self.offset, self.rows));
+        let Some(form) = self.format.row_form() else {
+            return self.write_book(schema, table, out);
+        };
+        if self.bom && form == RowForm::Csv {
+            out.write_all("\u{feff}".as_bytes())?;
+        }
+        let document = Document::new(form, schema, table, (self.offset, self.rows));
         let mut document = match document {
             Ok(document) => document,
             Err(DocumentError::OneTable) => {
@@ -156,6 +170,28 @@ impl RecordsCommand {
         out.write_all(&part)?;
         out.flush()?;
         Ok(())
+    }
+}
+
+impl RecordsCommand {
+    fn write_book(
+        &self,
+        schema: &Schema,
+        wanted: Option<&str>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let mut book = Book::new();
+        let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
+        for table in schema.tables.iter().filter(|table| is_wanted(&table.name)) {
+            book.begin(&table.name, table.columns())?;
+            let mut rows = table.part(self.offset, self.rows);
+            while let Some(cells) = rows.make_next() {
+                book.push(cells.iter().map(|cell| {
+                    (cell.as_text().unwrap_or_default(), cell.shape == Shape::Number)
+                }))?;
+            }
+        }
+        book.save(out)
     }
 }
 

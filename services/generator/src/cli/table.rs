@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::book::Book;
 use crate::wire::push_row;
 
 /// The format of the output.
@@ -17,6 +18,8 @@ pub enum Format {
     Json,
     /// One INSERT statement on each line
     Sql,
+    /// A workbook of Excel
+    Xlsx,
 }
 
 /// A generated value.
@@ -43,6 +46,8 @@ pub struct Table<'a> {
     columns: &'static [&'static str],
     out: &'a mut dyn Write,
     rows: u64,
+    /// The workbook, if that is the format.
+    book: Option<Book>,
 }
 
 impl<'a> Table<'a> {
@@ -54,14 +59,22 @@ impl<'a> Table<'a> {
         format: Format,
         name: &'static str,
         columns: &'static [&'static str],
+        bom: bool,
         out: &'a mut dyn Write,
     ) -> anyhow::Result<Self> {
+        let mut book = None;
         match format {
-            Format::Csv => write_row(columns.iter().copied(), out)?,
+            Format::Csv => {
+                if bom {
+                    out.write_all("\u{feff}".as_bytes())?;
+                }
+                write_row(columns.iter().copied(), out)?;
+            }
+            Format::Xlsx => book.insert(Book::new()).begin(name, columns.iter().copied())?,
             Format::Json => out.write_all(b"[")?,
             Format::Lines | Format::Ndjson | Format::Sql => {}
         }
-        Ok(Self { format, name, columns, out, rows: 0 })
+        Ok(Self { format, name, columns, out, rows: 0, book })
     }
 
     /// Writes a row.
@@ -74,6 +87,12 @@ impl<'a> Table<'a> {
             Format::Lines if row.json.starts_with('"') => writeln!(out, "{}", row.cells[0])?,
             Format::Lines | Format::Ndjson => writeln!(out, "{}", row.json)?,
             Format::Csv => write_row(row.cells.iter().map(String::as_str), out)?,
+            Format::Xlsx => {
+                if let Some(book) = &mut self.book {
+                    // Digits of numbers such as those of cards are texts.
+                    book.push(row.cells.iter().map(|cell| (cell.as_str(), false)))?;
+                }
+            }
             Format::Json => {
                 let before = if self.rows > 0 { ",\n" } else { "\n" };
                 write!(out, "{before}{}", row.json)?;
@@ -95,6 +114,9 @@ impl<'a> Table<'a> {
     /// # Errors
     /// An unwritable output.
     pub fn end(self) -> anyhow::Result<()> {
+        if let Some(book) = self.book {
+            return book.save(self.out);
+        }
         if self.format == Format::Json {
             self.out.write_all(if self.rows > 0 { b"\n]\n" } else { b"]\n" })?;
         }

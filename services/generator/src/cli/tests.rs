@@ -17,6 +17,7 @@ fn made(subject: Subject, of: Option<&str>, count: u64) -> String {
         count,
         seed: Some("commands".to_owned()),
         offset: 0,
+        bom: false,
         format: Format::Lines,
     };
     let mut out = Vec::new();
@@ -97,6 +98,7 @@ fn subjects_without_kinds_take_none() {
             count: 1,
             seed: None,
             offset: 0,
+            bom: false,
             format: Format::Lines,
         };
         let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
@@ -128,6 +130,7 @@ fn a_closed_pipe_is_success_and_a_full_disk_is_not() {
             count: 9,
             seed: None,
             offset: 0,
+            bom: false,
             format: Format::Lines,
         };
         let check = CheckCommand { subject: Subject::Imei, of: None };
@@ -163,6 +166,7 @@ fn unknown_names_are_an_error() {
         count: 1,
         seed: None,
         offset: 0,
+        bom: false,
         format: Format::Lines,
     };
     let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();

@@ -46,7 +46,7 @@ const FIELDS: usize = 200;
     responses(
         (status = 200,
             content(
-                (Vec<std::collections::BTreeMap<String, serde_json::Value>> = "application/json",
+                (serde_json::Value = "application/json",
                     example = json!([{"id": 1, "name": "Greta Vogel", "email": "greta.vogel@example.com", "spent": 17.5}])),
                 (String = "application/x-ndjson"),
                 (String = "text/csv"),

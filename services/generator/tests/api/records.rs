@@ -1,6 +1,8 @@
 //! Records of tables by a schema.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
@@ -128,6 +130,36 @@ async fn references_exist_and_pairs_occur_once() {
         let (count, cost) = (row["count"].as_f64().unwrap(), row["cost"].as_f64().unwrap());
         assert!((cost - count * 1.5).abs() < 1e-9, "{row}");
     }
+}
+
+#[test]
+fn workbooks_have_a_sheet_for_each_table() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let schema = program.folder().write("shop.json", shop().to_string());
+    let (schema, out) = (schema.to_str().unwrap().to_owned(), program.folder().join("shop.xlsx"));
+    let mut command = program.command(&["records", &schema, "--seed", "demo", "--format", "xlsx"]);
+    assert!(command.stdout(File::create(&out).unwrap()).status().unwrap().success());
+    let mut book = zip::ZipArchive::new(File::open(&out).unwrap()).unwrap();
+    let mut part = |name: &str| {
+        let mut text = String::new();
+        book.by_name(name).unwrap().read_to_string(&mut text).unwrap();
+        text
+    };
+    let names = part("xl/workbook.xml");
+    for (number, (name, rows)) in
+        [("customers", 51), ("products", 10), ("items", 301)].iter().enumerate()
+    {
+        assert!(names.contains(&format!("<sheet name=\"{name}\"")), "{names}");
+        let sheet = part(&format!("xl/worksheets/sheet{}.xml", number + 1));
+        assert_eq!(sheet.matches("<row ").count(), *rows, "{name}");
+    }
+    let customers = part("xl/worksheets/sheet1.xml");
+    // A number, and a text.
+    assert!(customers.contains("<v>1000</v>") && customers.contains("<t>email</t>"), "{customers}");
+    let csv = program.done(&["records", &schema, "--format", "csv", "--table", "items", "--bom"]);
+    assert!(csv.starts_with("\u{feff}n,customer"));
+    let cards = program.done(&["make", "card", "Visa", "-n", "2", "--format", "csv", "--bom"]);
+    assert!(cards.starts_with('\u{feff}') && cards.lines().count() == 3);
 }
 
 #[derive(QueryableByName)]
