@@ -66,16 +66,16 @@ pub struct FileParameters {
     #[param(value_type = Option<String>, pattern = "^(1|true|0|false)?$")]
     noautocorrect: bool,
     /// Unix seconds: files modified after it. Premium
-    #[param(value_type = Option<i64>, minimum = 0)]
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     last_modified_from: Option<u64>,
     /// Unix seconds: files modified before it. Premium
-    #[param(value_type = Option<i64>, minimum = 0)]
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     last_modified_to: Option<u64>,
     /// Bytes: larger files. Premium
-    #[param(value_type = Option<i64>, minimum = 0)]
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     size_from: Option<u64>,
     /// Bytes: smaller files. Premium
-    #[param(value_type = Option<i64>, minimum = 0)]
+    #[param(value_type = Option<i64>, minimum = 0, maximum = 999999999999999999i64)]
     size_to: Option<u64>,
     /// Files per answer; absent from a download: as many as the package allows
     #[param(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
