@@ -172,7 +172,8 @@ struct Count {
 async fn statements_fill_a_real_database_with_its_constraints() {
     let app = App::start().await;
     let sql = post(&app, "seed=demo&format=sql", &shop()).await.expect(200);
-    let pools = Database::new().open(&[&auth::MIGRATIONS]);
+    let database = Database::new();
+    let pools = database.open(&[&auth::MIGRATIONS]);
     let tables = "CREATE TABLE customers (id INTEGER PRIMARY KEY, given TEXT NOT NULL, \"full\" TEXT NOT NULL, \
         email TEXT NOT NULL UNIQUE, note TEXT);
         CREATE TABLE products (code TEXT PRIMARY KEY, price NUMERIC(5, 2) NOT NULL CHECK (price >= 1));

@@ -39,7 +39,8 @@ const TABLES: &str = "
 #[test]
 fn rows_of_sql_tables_satisfy_the_constraints_of_a_real_database() {
     let (schema, rows) = proposed("shop.sql", TABLES, &[]);
-    let pools = Database::new().open(&[&auth::MIGRATIONS]);
+    let database = Database::new();
+    let pools = database.open(&[&auth::MIGRATIONS]);
     let filled = pools.write_blocking(move |db: &mut Db| {
         db.batch_execute(TABLES)?;
         Ok::<_, DatabaseError>(db.batch_execute(&rows)?)
