@@ -66,6 +66,6 @@ impl State {
 
     /// The current day in UTC.
     pub fn today(&self) -> Date {
-        self.clock.now().to_zoned(TimeZone::UTC).date()
+        self.clock.now().to_zoned_datetime(TimeZone::UTC).date()
     }
 }

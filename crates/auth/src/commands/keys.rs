@@ -141,7 +141,7 @@ pub fn parse_until(text: &str) -> Result<i64, String> {
         "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned()
     })?;
     // The last days of the calendar are common for keys without an end, and their midnight is not an instant.
-    let end = day.tomorrow().and_then(|next| next.to_zoned(TimeZone::UTC));
+    let end = day.tomorrow().and_then(|next| next.to_zoned_datetime(TimeZone::UTC));
     Ok(end.map_or(Timestamp::MAX, |midnight| midnight.timestamp()).as_second())
 }
 

@@ -132,7 +132,7 @@ async fn tls_1_1_is_refused() {
 /// Returns the date in this number of days.
 fn date_in(days: i64) -> jiff::civil::Date {
     let then = jiff::Timestamp::now() + jiff::Span::new().hours(24 * days);
-    then.to_zoned(jiff::tz::TimeZone::UTC).date()
+    then.to_zoned_datetime(jiff::tz::TimeZone::UTC).date()
 }
 
 /// Returns a certificate for localhost and its key. `begin` and `end` are days from today.
@@ -189,7 +189,7 @@ async fn ends_in(started: &Started, days: i64) -> bool {
     let metrics = reqwest::get(started.admin("/metrics")).await.unwrap().text().await.unwrap();
     let name = "tls_certificate_not_after_timestamp_seconds ";
     let told = metrics.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-    let end = date_in(days).to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp();
+    let end = date_in(days).to_zoned_datetime(jiff::tz::TimeZone::UTC).unwrap().timestamp();
     told.parse::<i64>().unwrap() == end.as_second()
 }
 

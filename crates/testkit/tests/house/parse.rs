@@ -280,7 +280,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        if let (Some((_, of, _)), syn::Type::Path(on)) = (&item.trait_, &*item.self_ty) {
+        if let (Some((of, _)), syn::Type::Path(on)) = (&item.trait_, &*item.self_ty) {
             let last = |path: &syn::Path| path.segments.last().map(|s| s.ident.to_string());
             self.contents.impls.push(Impl {
                 of: last(of).unwrap_or_default(),

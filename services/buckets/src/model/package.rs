@@ -118,7 +118,7 @@ impl Package {
     /// Returns the part of the notice about the delay.
     pub fn delay_notice(&self, now: i64) -> Option<String> {
         let since = Timestamp::from_second(self.hidden_since(now)?).unwrap_or(Timestamp::MIN);
-        let day = since.to_zoned(TimeZone::UTC).date();
+        let day = since.to_zoned_datetime(TimeZone::UTC).date();
         Some(format!("Your package ({}) searches buckets first indexed before {day}.", self.code))
     }
 }

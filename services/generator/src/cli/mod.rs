@@ -155,5 +155,5 @@ impl Cli {
 }
 
 fn today() -> Date {
-    SystemClock.now().to_zoned(TimeZone::UTC).date()
+    SystemClock.now().to_zoned_datetime(TimeZone::UTC).date()
 }

@@ -161,7 +161,7 @@ impl When {
 fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
     let year = match point {
         PointInTime::Wall(wall) => wall.year(),
-        PointInTime::Instant(at) => at.to_zoned(jiff::tz::TimeZone::UTC).year(),
+        PointInTime::Instant(at) => at.to_zoned_datetime(jiff::tz::TimeZone::UTC).year(),
     };
     if (1..=LAST_YEAR).contains(&year) { Ok(point) } else { Err(NotADate) }
 }
