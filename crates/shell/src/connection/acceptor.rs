@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use super::account::Connection;
 use super::entrance::Entrance;
+use super::expectation::Expectation;
 use super::guard::Guard;
 use super::http2;
 use super::limits::{KEEP_ALIVE, LINGER};
@@ -68,6 +69,7 @@ where
     A::Future: 'static,
 {
     let stopping = entrance.stopping.clone();
+    let expectation = Expectation(app.clone());
     let service = HttpService::build()
         .keep_alive(KEEP_ALIVE)
         // The guard has a deadline for every head, including the first.
@@ -81,6 +83,10 @@ where
         .on_connect_ext(|io: &Guard, data| {
             data.insert(Rc::clone(&io.connection));
         })
+        .expect(fn_factory(move || {
+            let expectation = expectation.clone();
+            async move { Ok::<_, ()>(expectation) }
+        }))
         .h1(fn_factory(move || {
             let app = app.clone();
             async move { Ok::<_, ()>(app) }

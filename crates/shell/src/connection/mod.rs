@@ -18,7 +18,7 @@
 //! A socket travels through these files: `acceptor` (the service to which actix-server hands sockets),
 //! `opening` (PROXY header, TLS handshake, choice of the protocol), `guard` (the socket with its deadlines),
 //! then `pipeline` and the dispatcher of actix for HTTP/1.1 or `http2` for HTTP/2, and `tracked` (the
-//! application with its accounts).
+//! application with its accounts). `expectation` is for requests with `Expect: 100-continue`.
 //!
 //! # Assumptions about actix-http and actix-server
 //!
@@ -36,6 +36,7 @@
 //! | An offer of `h2c` in `Connection` makes the dispatcher close the connection. | `pipeline::refuse_upgrade` | `connections::an_offer_of_http2_is_ignored_and_the_connection_kept` |
 //! | `on_connect_ext` data reaches each request of the connection as `conn_data`. | `tracked::connection` | `connections::open_connections_and_requests_are_counted` |
 //! | The dispatcher drops the body of an answer after its last byte is in the write buffer, and flushes afterwards. | `tracked::Watched`, `guard` | `lifecycle::a_stop_finishes_open_requests_and_reports_not_ready` |
+//! | The dispatcher writes `100 Continue` when the `expect` service returns a request, and calls the application with that request; an error of it is the answer. | `expectation` | `expectation` |
 //! | `graceful_shutdown_signal` ends idle connections, and a stop waits for the others. | `acceptor`, `entrance` | `lifecycle::a_stop_loses_no_requests` |
 //! | actix-server calls the service of a listener once for each accepted socket and counts it until the future ends. | `acceptor` | `front_ends::connections_of_one_address_are_limited` |
 //! | h2 resets streams above `max_concurrent_streams`, and `abrupt_shutdown` sends GOAWAY and closes. | `http2` | `http2::streams_above_the_limit_wait`, `http2::a_stop_does_not_wait_for_http2_clients_without_a_request` |
@@ -44,6 +45,7 @@ mod acceptor;
 mod account;
 mod body;
 mod entrance;
+mod expectation;
 mod frames;
 mod guard;
 mod http2;

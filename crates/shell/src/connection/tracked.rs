@@ -25,6 +25,12 @@ pub(super) const STREAM_SIZE: usize = 1 << 20;
 /// Longest part for an HTTP/1.1 connection at a time, in bytes. The dispatcher copies each part.
 const SLICE: usize = 128 << 10;
 
+/// The answer of the application, when it is complete but for its body.
+pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
+
+/// A request that the application has begun to handle before the dispatcher hands it over.
+pub(super) struct Begun(pub(super) Answer);
+
 /// The application of a worker, shared by its connections.
 pub(super) struct Tracked<A> {
     app: Rc<A>,
@@ -71,13 +77,17 @@ where
 {
     type Response = Response<Watched>;
     type Error = Response<BoxBody>;
-    type Future = LocalBoxFuture<'static, Result<Self::Response, Self::Error>>;
+    type Future = Answer;
 
     fn poll_ready(&self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.app.poll_ready(context).map_err(|error| HttpResponse::from_error(error).into())
     }
 
     fn call(&self, mut request: Request) -> Self::Future {
+        let begun = request.extensions_mut().remove();
+        if let Some(Begun(answer)) = begun {
+            return answer;
+        }
         let connection = connection(&request);
         let expected = expected(&mut request);
         let mut open = OpenRequest::new(connection.clone());

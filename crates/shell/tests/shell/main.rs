@@ -4,6 +4,7 @@
 mod connections;
 mod echo;
 mod errors;
+mod expectation;
 mod front_ends;
 mod http2;
 mod layers;

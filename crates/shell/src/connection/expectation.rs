@@ -1,0 +1,90 @@
+//! Requests whose client waits before it sends the body (`Expect: 100-continue`).
+//!
+//! The dispatcher of actix-http writes `100 Continue` as soon as its service for such requests returns. This
+//! service starts the application and returns when the application reads the body. An application that needs
+//! the head alone, as for an unknown path, a missing key or a body that is too long, has answered by then, and
+//! the client gets that answer instead.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_http::{Payload, Request, Response};
+use actix_web::Error;
+use actix_web::HttpMessage;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{Service, ServiceResponse};
+use actix_web::error::PayloadError;
+use actix_web::web::Bytes;
+use futures_util::Stream;
+use futures_util::future::LocalBoxFuture;
+
+use super::tracked::{Begun, Tracked};
+
+/// Decides on the permission to send a body.
+pub(super) struct Expectation<A>(pub(super) Tracked<A>);
+
+impl<A> Clone for Expectation<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A> Service<Request> for Expectation<A>
+where
+    A: Service<Request, Response = ServiceResponse<BoxBody>, Error = Error> + 'static,
+    A::Future: 'static,
+{
+    type Response = Request;
+    /// The answer without a permission.
+    type Error = Response<BoxBody>;
+    type Future = LocalBoxFuture<'static, Result<Request, Self::Error>>;
+
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&self, mut request: Request) -> Self::Future {
+        let is_awaited = Rc::new(Cell::new(false));
+        let payload = Awaited { payload: request.take_payload(), is_awaited: Rc::clone(&is_awaited) };
+        *request.payload() = Payload::Stream { payload: Box::pin(payload) };
+        let mut answer = self.0.call(request);
+        Box::pin(async move {
+            let early = poll_fn(|context| match answer.as_mut().poll(context) {
+                Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                Poll::Pending if is_awaited.get() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            match early.await {
+                Some(Ok(response)) => Err(response.map_body(|_, body| body.boxed())),
+                Some(Err(response)) => Err(response),
+                None => {
+                    let request = Request::new();
+                    request.extensions_mut().insert(Begun(answer));
+                    Ok(request)
+                }
+            }
+        })
+    }
+}
+
+/// A body that reports when the application waits for it.
+struct Awaited {
+    payload: Payload,
+    is_awaited: Rc<Cell<bool>>,
+}
+
+impl Stream for Awaited {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let part = Pin::new(&mut this.payload).poll_next(context);
+        if part.is_pending() {
+            this.is_awaited.set(true);
+        }
+        part
+    }
+}
