@@ -20,7 +20,7 @@ use log::kv::Value;
 use log::{Level, Record};
 use parking_lot::Mutex;
 
-use crate::{LogClient, RequestId, TraceContext};
+use crate::{LogClient, RequestId, TraceContext, spans};
 
 /// The log target of these lines.
 const TARGET: &str = "access";
@@ -159,8 +159,20 @@ impl Line {
         body
     }
 
-    /// Writes the line of a response of this number of bytes.
+    /// Writes the line of a response of this number of bytes, and sends its span.
     pub(crate) fn write(&self, bytes: u64) {
+        if let Some(trace) = self.trace {
+            spans::send(&spans::Ended {
+                trace,
+                id: &self.id,
+                method: self.method,
+                route: &self.path,
+                status: self.status,
+                bytes,
+                client: self.client.address.as_deref(),
+                started: self.started,
+            });
+        }
         if !log::log_enabled!(target: TARGET, Level::Info) {
             return;
         }

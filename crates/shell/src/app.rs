@@ -25,7 +25,7 @@ use crate::health::{self, Draining};
 use crate::{
     CorsRule, ErrorFormat, Fault, KeyNumber, LogClient, Next, Operation, Operations, RequestId,
     RequestInfo, Service, Shell, TraceContext, compression, metrics, operations, request_id,
-    routes,
+    routes, spans,
 };
 
 /// The state that all workers share.
@@ -121,7 +121,7 @@ async fn oversee<S: Service>(
         method: request.method().clone(),
         uri: request.uri().clone(),
         id: RequestId::sent(request.headers()),
-        trace: TraceContext::of(request.headers()),
+        trace: spans::trace_of(request.headers()),
         client,
         started,
     };

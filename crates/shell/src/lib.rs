@@ -35,6 +35,7 @@ mod service;
 mod settings;
 mod shell;
 mod signals;
+mod spans;
 mod supervisor;
 mod tls;
 mod trace_context;

@@ -20,7 +20,8 @@ use crate::edge::Edge;
 use crate::health::{self, Draining};
 use crate::listen::{self, Listener};
 use crate::{
-    Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, supervisor, tls,
+    Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, spans,
+    supervisor, tls,
 };
 
 /// How long queued connections are still accepted at the end.
@@ -100,6 +101,7 @@ impl Server {
     ) -> anyhow::Result<Running> {
         // For the clients of services and tests. An earlier choice has priority.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        spans::start(settings.otlp_endpoint.as_deref(), settings.otlp_ratio, &S::INFO)?;
         connection::show_metrics();
         metrics::set_build(S::INFO.name, S::INFO.version);
         let workers = settings.worker_count();
@@ -260,6 +262,8 @@ impl Running {
             log::error!("the server ended with an error: {error}");
         }
         self.side.stop(false).await;
+        // The exporter waits for its thread.
+        let _ = web::block(spans::flush).await;
     }
 
     /// Removes the Unix sockets while the server still listens on them: later, the files can belong to the

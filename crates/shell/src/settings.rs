@@ -124,6 +124,33 @@ pub struct ShellSettings {
     /// first 48 of IPv6
     #[arg(long, env, global = true, value_enum, default_value_t = LogClient::Net)]
     pub log_client: LogClient,
+    /// Collector of OpenTelemetry to which each request of the access log is sent as a span (OTLP over HTTP,
+    /// protobuf), as http://collector:4318; only in programs built with the cargo feature `otlp`
+    #[arg(long, env, global = true, value_name = "URL", value_parser = otlp_endpoint)]
+    pub otlp_endpoint: Option<String>,
+    /// Share of requests without `traceparent` that are sent to OTLP_ENDPOINT, 0 to 1
+    #[arg(long, env, global = true, value_name = "RATIO", default_value_t = 1.0, value_parser = ratio)]
+    pub otlp_ratio: f64,
+}
+
+fn otlp_endpoint(text: &str) -> Result<String, String> {
+    if cfg!(not(feature = "otlp")) {
+        return Err("this program was built without the cargo feature `otlp`".to_owned());
+    }
+    let url = text.strip_suffix('/').unwrap_or(text);
+    let is_http = url.starts_with("http://") || url.starts_with("https://");
+    let has_host = url.parse().is_ok_and(|url: actix_web::http::Uri| url.host().is_some());
+    match is_http && has_host {
+        true => Ok(url.to_owned()),
+        false => Err("must be a URL as http://collector:4318".to_owned()),
+    }
+}
+
+fn ratio(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(ratio) if (0.0..=1.0).contains(&ratio) => Ok(ratio),
+        _ => Err("must be a number from 0 to 1".to_owned()),
+    }
 }
 
 impl ShellSettings {
@@ -154,6 +181,8 @@ impl ShellSettings {
             log_format: LogFormat::Text,
             access_log: Switch::Off,
             log_client: LogClient::Net,
+            otlp_endpoint: None,
+            otlp_ratio: 1.0,
         }
     }
 

@@ -24,6 +24,8 @@ tokio::task_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     trace: u128,
+    /// The span of the caller, if there is one.
+    parent: Option<u64>,
     span: u64,
     flags: u8,
 }
@@ -34,10 +36,16 @@ impl TraceContext {
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut sent = headers.get_all(HEADER);
         let only = sent.next().filter(|_| sent.next().is_none())?;
-        let (trace, flags) = parse(only.as_bytes())?;
-        // A span id of zeros is invalid.
-        let span = (RequestId::next().value() as u64).max(1);
-        Some(Self { trace, span, flags: flags & SAMPLED })
+        let (trace, parent, flags) = parse(only.as_bytes())?;
+        Some(Self { trace, parent: Some(parent), span: next_span(), flags: flags & SAMPLED })
+    }
+
+    /// Returns the context of a request that begins a trace.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn root(is_sampled: impl Fn(u128) -> bool) -> Self {
+        // A trace id of zeros is invalid.
+        let trace = RequestId::next().value().max(1);
+        Self { trace, parent: None, span: next_span(), flags: is_sampled(trace).into() }
     }
 
     /// Returns the context of the request that this task handles, if the request has one. Work on
@@ -49,6 +57,27 @@ impl TraceContext {
     /// Handles a request within its context.
     pub(crate) async fn within<T>(self, handle: impl Future<Output = T>) -> T {
         CURRENT.scope(self, handle).await
+    }
+
+    #[cfg(feature = "otlp")]
+    pub(crate) fn trace(self) -> u128 {
+        self.trace
+    }
+
+    #[cfg(feature = "otlp")]
+    pub(crate) fn parent(self) -> Option<u64> {
+        self.parent
+    }
+
+    #[cfg(feature = "otlp")]
+    pub(crate) fn span(self) -> u64 {
+        self.span
+    }
+
+    /// Returns whether the span of the request is to be sent to a collector.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn is_sampled(self) -> bool {
+        self.flags & SAMPLED != 0
     }
 
     /// The id of the trace as 32 hexadecimal digits.
@@ -68,8 +97,13 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Returns the trace and the flags of a `traceparent`. Later versions may have more parts.
-fn parse(text: &[u8]) -> Option<(u128, u8)> {
+/// Returns a new id of a span. Zeros are invalid.
+fn next_span() -> u64 {
+    (RequestId::next().value() as u64).max(1)
+}
+
+/// Returns the trace, the parent and the flags of a `traceparent`. Later versions may have more parts.
+fn parse(text: &[u8]) -> Option<(u128, u64, u8)> {
     let (known, more) = text.split_at_checked(LENGTH)?;
     let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
     let known = std::str::from_utf8(known).ok().filter(|_| known.iter().all(lower))?;
@@ -78,9 +112,9 @@ fn parse(text: &[u8]) -> Option<(u128, u8)> {
     let (version, trace, parent, flags) = (part(2)?, part(32)?, part(16)?, part(2)?);
     let more_fits = if version == "00" { more.is_empty() } else { matches!(more, [] | [b'-', ..]) };
     let trace = u128::from_str_radix(trace, 16).ok().filter(|trace| *trace != 0)?;
-    let parent = u64::from_str_radix(parent, 16).ok().filter(|parent| *parent != 0);
-    (version != "ff" && more_fits && parent.is_some())
-        .then_some((trace, u8::from_str_radix(flags, 16).ok()?))
+    let parent = u64::from_str_radix(parent, 16).ok().filter(|parent| *parent != 0)?;
+    let flags = u8::from_str_radix(flags, 16).ok()?;
+    (version != "ff" && more_fits).then_some((trace, parent, flags))
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ where
 
     fn call(&self, mut request: Request) -> Self::Future {
         let is_awaited = Rc::new(Cell::new(false));
-        let payload = Awaited { payload: request.take_payload(), is_awaited: Rc::clone(&is_awaited) };
+        let payload =
+            Awaited { payload: request.take_payload(), is_awaited: Rc::clone(&is_awaited) };
         *request.payload() = Payload::Stream { payload: Box::pin(payload) };
         let mut answer = self.0.call(request);
         Box::pin(async move {
