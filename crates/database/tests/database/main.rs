@@ -7,6 +7,7 @@ mod opening;
 mod pools;
 mod queries;
 mod storage;
+mod structure;
 mod worker_reader;
 
 use database::{DatabaseError, Db, Migrations};

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use auth::{AnyOwner, KeysCommand, NoColumns, PlansCommand, ServiceSettings};
 use batch::{Backup, Restore};
-use database::{MigrateCommand, Migrations, Pools};
+use database::{DoctorCommand, MigrateCommand, Migrations, Pools};
 use domain::{Clock, SystemClock};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -60,6 +60,8 @@ enum Command {
     Check(CheckCommand),
     /// Migrate the database
     Migrate(MigrateCommand),
+    /// Check the database. Exit code 1 if something is wrong
+    Doctor(DoctorCommand),
     /// Issue, list, revoke and rotate API keys
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -113,6 +115,7 @@ impl shell::Cli for Cli {
             Command::Migrate(command) => {
                 Ok(self.settings.migrate(command, &Generator::INFO, &MIGRATIONS)?)
             }
+            Command::Doctor(command) => Ok(command.run(&self.pools_of(true)?)?),
             Command::Keys(command) => {
                 let owners = AnyOwner { default_plan: Some(STANDARD) };
                 let pools = self.pools_of(matches!(command, KeysCommand::List { .. }))?;

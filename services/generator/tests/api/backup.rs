@@ -13,6 +13,17 @@ fn restored_keys_are_accepted() {
     let other = Program::new(env!("CARGO_BIN_EXE_generator"));
     other.done(&["restore", copy]);
     assert_eq!(other.json(&["keys", "list"]), program.json(&["keys", "list"]));
+    assert_eq!(other.done(&["doctor"]), "sound\n");
+}
+
+#[test]
+fn doctor_names_faults_and_changes_nothing() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    // There is no database yet, and the command makes none.
+    assert_eq!(program.run(&["doctor"]).code, Some(1));
+    assert!(!program.folder().join("generator.db").exists());
+    program.done(&["keys", "issue", "ann"]);
+    assert_eq!(program.json(&["doctor"]), serde_json::json!({ "faults": [] }));
 }
 
 #[test]

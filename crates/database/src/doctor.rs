@@ -1,0 +1,40 @@
+//! The subcommand `doctor` of a service that keeps nothing but a database.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::structure::structural_faults;
+use crate::{DatabaseError, Pools};
+
+/// The subcommand `doctor`: checks the structure of the database. Exit code 1 means that something is wrong.
+///
+/// Prints each fault on a line of stdout, or `sound`.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+#[command(about = None, long_about = None)]
+pub struct DoctorCommand {
+    /// Print `{"faults": […]}`
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl DoctorCommand {
+    /// Runs the command on a database that was opened unchanged.
+    ///
+    /// # Errors
+    /// The database cannot be read; a failure to write stdout.
+    pub fn run(self, pools: &Pools) -> Result<ExitCode, DatabaseError> {
+        let faults = structural_faults(&mut pools.connect_reader()?)?;
+        self.report(&faults, &mut std::io::stdout().lock()).map_err(DatabaseError::broken)?;
+        Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn report(self, faults: &[String], out: &mut dyn Write) -> std::io::Result<()> {
+        if self.json {
+            return writeln!(out, "{}", serde_json::json!({ "faults": faults }));
+        }
+        if faults.is_empty() {
+            return writeln!(out, "sound");
+        }
+        faults.iter().try_for_each(|fault| writeln!(out, "{fault}"))
+    }
+}

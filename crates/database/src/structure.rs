@@ -1,0 +1,48 @@
+//! Examines the structure of a database, apart from its contents.
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+
+use crate::{DatabaseError, Db};
+
+/// Most faults that are named.
+const NAMED: i64 = 20;
+
+/// Returns what is wrong with the structure of a database, at most twenty sentences.
+///
+/// SQLite: pages, indexes, and rows that refer to missing rows (`PRAGMA integrity_check` and
+/// `foreign_key_check`). It reads the whole file. PostgreSQL: indexes that an interrupted statement left invalid; its
+/// own tool for the rest is `pg_amcheck`.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn structural_faults(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => {
+            let mut faults: Vec<String> = diesel::dsl::sql::<Text>(&format!(
+                "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT {NAMED}"
+            ))
+            .load(conn)?;
+            let orphans: Vec<(String, String, i64)> = diesel::dsl::sql::<(Text, Text, BigInt)>(
+                "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2",
+            )
+            .load(conn)?;
+            faults.extend(orphans.into_iter().map(|(table, parent, rows)| {
+                format!("{rows} rows of {table} refer to missing rows of {parent}")
+            }));
+            Ok(faults)
+        }
+        Db::Pg(conn) => {
+            conn.batch_execute("SET statement_timeout = 0")?;
+            let invalid: Vec<String> = diesel::dsl::sql::<Text>(&format!(
+                "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1 LIMIT {NAMED}"
+            ))
+            .load(conn)?;
+            Ok(invalid
+                .into_iter()
+                .map(|index| format!("the index {index} is invalid: REINDEX it"))
+                .collect())
+        }
+    }
+}
