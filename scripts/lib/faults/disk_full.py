@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -88,6 +89,22 @@ def reads_without_writes(service, what, disk):
         check(status == 503, f"an upload on a {what} disk: {status}")
 
 
+def rebuild_on_full_disk(service, disk, size):
+    """A rebuild writes a second index beside the first, which it leaves and serves when the disk fills."""
+    before = service.run("status", "--json")
+    used = shutil.disk_usage(disk).used >> 20
+    subprocess.run(["mount", "-o", f"remount,size={used + 3}m", disk], check=True)
+    service.run("rebuild", codes=(1,))
+    check("No space left" in service.said, f"the rebuild does not name its cause: {service.said}")
+    service.run("verify")
+    check(service.probe() == 200, "buckets does not serve after a rebuild on a full disk")
+    check(service.run("status", "--json") == before, "a rebuild that failed changed the index")
+    subprocess.run(["mount", "-o", f"remount,size={size}m", disk], check=True)
+    service.run("rebuild")
+    service.run("verify")
+    check(service.probe() == 200, "buckets does not serve after a rebuild")
+
+
 STORIES = {
     # name: size of the disk in MiB, function that makes the input, command
     "buckets": (6, files, ["load"]),
@@ -130,6 +147,8 @@ for name in sys.argv[2:] or STORIES:
         service.await_status("/readyz", 200, 20)
         service.run(*command, source)
         check(service.probe() == 200, f"{name} does not serve after the second load")
+        if name == "buckets":
+            rebuild_on_full_disk(service, disk, size + 400)
         service.stop()
         say(f"{name}: {last[:140]}")
     finally:
