@@ -20,6 +20,10 @@ static BUILD_SECONDS: LazyLock<Gauge> = LazyLock::new(|| {
     let help = "Seconds that the last build of the index of events took; 0 before the first";
     register(Gauge::new("calendar_index_build_seconds", help))
 });
+static BYTES: LazyLock<IntGauge> = LazyLock::new(|| {
+    let help = "Bytes of memory of the index of events, about; 0 before the first build";
+    register(IntGauge::new("calendar_index_bytes", help))
+});
 static LISTS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     let help = "Costly lists that wait until others have been read";
     register(IntGauge::new("calendar_costly_lists_waiting", help))
@@ -65,7 +69,7 @@ impl ImportOutcome {
 /// Shows all metrics with 0 from the start: an alert on their increase would miss the first event.
 pub fn show() {
     describe_events(&mut std::iter::empty());
-    describe_index(0, None);
+    describe_index(0, None, 0);
     describe_webhooks(0);
     LISTS_WAITING.set(0);
     LISTS_REFUSED.inc_by(0);
@@ -88,10 +92,11 @@ pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     }
 }
 
-/// Publishes the state of the index: the changes that it lacked, and the time of its last build.
-pub fn describe_index(behind: i64, build: Option<Duration>) {
+/// Publishes the state of the index: the changes that it lacked, the time of its last build, its bytes of memory.
+pub fn describe_index(behind: i64, build: Option<Duration>, bytes: usize) {
     BEHIND.set(behind);
     BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
+    BYTES.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }
 
 /// Publishes the number of webhook messages to deliver.

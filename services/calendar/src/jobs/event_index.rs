@@ -12,7 +12,7 @@ pub async fn refresh_index(state: &State) {
     let state = state.clone();
     let refresh = move || {
         let lacked = state.index.refresh(&mut state.pools.connect()?)?;
-        metrics::describe_index(lacked, state.index.build_time());
+        metrics::describe_index(lacked, state.index.build_time(), state.index.bytes());
         state.index.statuses(metrics::describe_events);
         Ok::<_, DatabaseError>(())
     };

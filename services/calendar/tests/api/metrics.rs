@@ -60,4 +60,5 @@ async fn metrics_exist_from_the_start_and_follow_events_and_imports() {
         assert_eq!(served.metric(&imports(outcome)).await, 1.0, "{outcome}");
     }
     assert!(served.metric("calendar_index_build_seconds").await > 0.0);
+    assert!(served.metric("calendar_index_bytes").await > 0.0);
 }

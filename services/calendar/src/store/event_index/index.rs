@@ -52,6 +52,12 @@ impl Index {
         self.orders[key as usize].get_or_init(|| Order::new(key, &self.table))
     }
 
+    /// Returns the bytes of memory, about: the columns, titles, words and orders.
+    pub fn bytes(&self) -> usize {
+        let orders: usize = self.orders.iter().filter_map(OnceLock::get).map(Order::bytes).sum();
+        self.table.bytes() + self.words.bytes() + orders
+    }
+
     /// Applies changes up to `seq`, given the current rows of the changed events and, if the caller
     /// knew that sets of links have been read, their links.
     ///

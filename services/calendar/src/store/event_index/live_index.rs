@@ -206,6 +206,11 @@ impl EventIndex {
         *self.build_time.lock()
     }
 
+    /// Returns the bytes of memory of the index, about; 0 before the first build.
+    pub fn bytes(&self) -> usize {
+        self.read().as_ref().map_or(0, Index::bytes)
+    }
+
     /// Passes the number of events of each status to `use_them`, unless the index is not built. A status can
     /// occur several times.
     pub fn statuses(&self, use_them: impl FnOnce(&mut dyn Iterator<Item = (&str, usize)>)) {

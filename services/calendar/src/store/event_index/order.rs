@@ -242,6 +242,13 @@ impl Order {
         Order { key, chunks: chunks.collect() }
     }
 
+    /// Returns the bytes of memory, about.
+    pub fn bytes(&self) -> usize {
+        let of_a_chunk =
+            |chunk: &Chunk| size_of::<Chunk>() + chunk.events.capacity() * size_of::<u32>();
+        self.chunks.iter().map(of_a_chunk).sum()
+    }
+
     /// Returns the chunk that has an event or could have it, and the place in it.
     fn find(&self, at: u32, table: &Table) -> (usize, Result<usize, usize>) {
         let before = |other: &u32| table.compare(self.key, *other, at).is_lt();

@@ -47,6 +47,14 @@ impl Posting {
         }
     }
 
+    /// Returns the bytes of memory, about.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Posting::List(events) => events.capacity() * size_of::<u32>(),
+            Posting::Bitmap(events) => events.serialized_size(),
+        }
+    }
+
     /// Removes an event.
     pub fn remove(&mut self, at: u32) {
         match self {

@@ -34,6 +34,12 @@ impl Table {
         self.ids.len()
     }
 
+    /// Returns the bytes of memory, about: without those of the traits, which events share.
+    pub fn bytes(&self) -> usize {
+        const OF_AN_EVENT: usize = size_of::<i64>() + size_of::<Times>() + size_of::<u32>();
+        self.ids.capacity() * OF_AN_EVENT + self.titles.bytes()
+    }
+
     /// Returns the id of the last position.
     pub fn last_id(&self) -> Option<i64> {
         self.ids.last().copied()

@@ -21,6 +21,11 @@ impl Titles {
         rest.split('\n').next().unwrap_or_default()
     }
 
+    /// Returns the bytes of memory.
+    pub fn bytes(&self) -> usize {
+        self.text.capacity() + self.starts.capacity() * size_of::<usize>()
+    }
+
     /// Returns the first eight bytes of a title as a number, which sorts like the title.
     pub fn head(&self, place: usize) -> u64 {
         let mut head = [0; 8];

@@ -8,7 +8,7 @@ use super::vocabulary::Vocabulary;
 /// Memory of a word, excluding its text, in bytes: its number, position and posting.
 const WORD_BYTES: usize = 128;
 
-/// Bytes of words without events that are always kept.
+/// Unused words are dropped when they take more than this number of bytes.
 const MAX_UNUSED: usize = 4 << 20;
 
 /// The words of all events, each with the positions of its events.
@@ -37,6 +37,11 @@ impl WordIndex {
             }
             self.postings[number].insert(at);
         }
+    }
+
+    /// Returns the bytes of memory, about.
+    pub fn bytes(&self) -> usize {
+        self.used + self.unused + self.postings.iter().map(Posting::bytes).sum::<usize>()
     }
 
     /// Removes the words of a folded text from an event.
@@ -120,7 +125,7 @@ mod tests {
             was = now;
         }
         assert!(most < 100_000, "{most}");
-        // A word that returns before it is dropped counts as used again.
+        // An unused word that is added again before it is dropped is used again.
         index.remove(2, &was);
         index.add(2, "old shared");
         index.drop_unused();
