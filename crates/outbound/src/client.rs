@@ -32,7 +32,7 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
 
 /// Returns a builder with built-in certificate authorities, because the container images have none.
 fn builder() -> ClientBuilder {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     let versions =
         ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();

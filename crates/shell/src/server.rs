@@ -47,13 +47,13 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
 };
 /// File descriptors reserved for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
-/// Fewest file descriptors that must be left for them and for connections.
+/// Minimum number of file descriptors that must be left for them and for connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
 /// File descriptors of the event loop of one thread.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
-/// Most file descriptors of the main thread's runtime.
+/// Maximum number of file descriptors of the main thread's runtime.
 const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
-/// Most connections of the admin port. Their descriptors are among the reserved ones.
+/// Maximum number of connections to the admin port. Their descriptors are among the reserved ones.
 const ADMIN_CONNECTIONS: usize = 64;
 
 /// Starts servers.
@@ -100,7 +100,7 @@ impl Server {
         certificates: Option<tls::Tls>,
     ) -> anyhow::Result<Running> {
         // For the clients of services and tests. An earlier choice has priority.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         spans::start(settings.otlp_endpoint.as_deref(), settings.otlp_ratio, &S::INFO)?;
         connection::show_metrics();
         metrics::set_build(S::INFO.name, S::INFO.version);

@@ -62,7 +62,7 @@ impl Tls {
         let (certified, end) = certified(settings)?;
         metrics::set_certificate_end(end);
         let current = Arc::new(Current(ArcSwap::from_pointee(certified)));
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut configuration = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS12, &rustls::version::TLS13])?
             .with_no_client_auth()
@@ -125,7 +125,7 @@ fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
     };
     let end = check_dates(leaf, cert)?;
     let private = private_key(key)?;
-    let provider = rustls::crypto::ring::default_provider();
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
     let certified = CertifiedKey::from_der(chain, private, &provider)
         .with_context(|| format!("{} and {} do not match", cert.display(), key.display()))?;
     Ok((certified, end))
@@ -212,7 +212,7 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
         return false;
     };
     let mut roots = RootCertStore::empty();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let (Ok(()), Ok(name)) = (roots.add(ca), ServerName::try_from("localhost")) else {
         return false;
     };

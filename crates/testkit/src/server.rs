@@ -130,7 +130,7 @@ impl TestServer {
 /// Returns a client that neither follows redirects nor decompresses bodies.
 pub fn client() -> Client {
     // Fails if it is already installed.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();
     must("make an HTTP client", client.build())

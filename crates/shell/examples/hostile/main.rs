@@ -44,7 +44,7 @@ impl Drop for Watch {
 
 #[actix_web::main]
 async fn main() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [address, ca, process, path, rest @ ..] = &arguments[..] else {
         eprintln!("usage: hostile ADDRESS CA PID PATH [CONNECTIONS] [STREAMS]");

@@ -32,7 +32,7 @@ fn start(settings: &ShellSettings) -> Result<(), String> {
 fn match_in(tls: &Path) -> bool {
     let chain = CertificateDer::pem_file_iter(tls.join("cert.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(tls.join("key.pem")).unwrap();
-    let provider = rustls::crypto::ring::default_provider();
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
     CertifiedKey::from_der(chain.map(Result::unwrap).collect(), key, &provider).is_ok()
 }
 

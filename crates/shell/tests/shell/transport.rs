@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{
@@ -13,25 +14,35 @@ use shell::TlsMode;
 
 use super::echo::{Started, client};
 
-/// Sends a request over TLS that trusts only the local CA of `folder`.
-fn ask(
+/// Connects with TLS and trusts only the local CA in `ca`.
+fn connect(
     address: std::net::SocketAddr,
     ca: &std::path::Path,
+    provider: CryptoProvider,
     version: &'static SupportedProtocolVersion,
-) -> std::io::Result<String> {
+) -> std::io::Result<StreamOwned<ClientConnection, TcpStream>> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(ca).unwrap() {
         roots.add(certificate.unwrap()).unwrap();
     }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+    let config = ClientConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[version])
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-    let mut stream = StreamOwned::new(connection, TcpStream::connect(address)?);
+    Ok(StreamOwned::new(connection, TcpStream::connect(address)?))
+}
+
+/// Sends a request over TLS that trusts only the local CA in `ca`.
+fn ask(
+    address: std::net::SocketAddr,
+    ca: &std::path::Path,
+    version: &'static SupportedProtocolVersion,
+) -> std::io::Result<String> {
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    let mut stream = connect(address, ca, provider, version)?;
     write!(stream, "GET /count?count=4 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     let mut reply = String::new();
     stream.read_to_string(&mut reply)?;
@@ -58,6 +69,27 @@ async fn native_mode_makes_a_ca_serves_tls_and_redirects_plain_http() {
     }
     assert_eq!(started.get("/healthz").await.status(), 200);
     assert_eq!(started.get("/readyz").await.status(), 200);
+}
+
+#[actix_web::test]
+async fn key_exchange_is_post_quantum_if_the_client_offers_it() {
+    use rustls::NamedGroup::{X25519, X25519MLKEM768};
+    let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
+    let https = started.running.https.unwrap();
+    let ca = started.folder().join("tls/ca.pem");
+    for (offered, chosen) in
+        [(vec![X25519, X25519MLKEM768], X25519MLKEM768), (vec![X25519], X25519)]
+    {
+        let ca = ca.clone();
+        let group = actix_web::web::block(move || {
+            let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+            provider.kx_groups.retain(|group| offered.contains(&group.name()));
+            let mut stream = connect(https, &ca, provider, &rustls::version::TLS13).unwrap();
+            stream.flush().unwrap();
+            stream.conn.negotiated_key_exchange_group().map(|group| group.name())
+        });
+        assert_eq!(group.await.unwrap(), Some(chosen));
+    }
 }
 
 #[actix_web::test]

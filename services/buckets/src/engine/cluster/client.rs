@@ -37,7 +37,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
         // If another provider was installed first, that one is used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_keepalive(Duration::from_secs(30))

@@ -104,7 +104,7 @@ enum Failure {
 impl Fetcher {
     pub(super) fn new(options: &RemoteOptions) -> Result<Self, JobError> {
         // If another provider was installed first, that one is used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(Duration::from_secs(options.timeout))

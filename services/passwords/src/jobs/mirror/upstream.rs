@@ -166,7 +166,7 @@ fn tls(ca_file: Option<&Path>) -> anyhow::Result<ClientConfig> {
             bail!(unreadable());
         }
     }
-    let provider = rustls::crypto::ring::default_provider();
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
     let config = ClientConfig::builder_with_provider(provider.into())
         .with_safe_default_protocol_versions()
         .context("no TLS")?;
