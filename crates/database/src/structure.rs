@@ -6,7 +6,7 @@ use diesel::sql_types::{BigInt, Text};
 
 use crate::{DatabaseError, Db};
 
-/// Most faults that are named.
+/// Maximum number of faults in a report.
 const NAMED: i64 = 20;
 
 /// Returns what is wrong with the structure of a database, at most twenty sentences.

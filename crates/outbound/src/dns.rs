@@ -103,8 +103,7 @@ fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// Returns whether an error means that there are no such records. A refusal or a failure of the server does
-/// not.
+/// Returns whether an error means that there are no such records. REFUSED and SERVFAIL do not mean that.
 fn is_answer(error: &NetError) -> bool {
     error.is_no_records_found()
 }

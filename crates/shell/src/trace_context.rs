@@ -74,7 +74,7 @@ impl TraceContext {
         self.span
     }
 
-    /// Returns whether the span of the request is to be sent to a collector.
+    /// Returns whether the span of the request must be sent to a collector.
     #[cfg(feature = "otlp")]
     pub(crate) fn is_sampled(self) -> bool {
         self.flags & SAMPLED != 0

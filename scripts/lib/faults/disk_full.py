@@ -90,7 +90,7 @@ def reads_without_writes(service, what, disk):
 
 
 def rebuild_on_full_disk(service, disk, size):
-    """A rebuild writes a second index beside the first, which it leaves and serves when the disk fills."""
+    """A rebuild writes a second index. When the disk fills, the first one is left unchanged and served."""
     before = service.run("status", "--json")
     used = shutil.disk_usage(disk).used >> 20
     subprocess.run(["mount", "-o", f"remount,size={used + 3}m", disk], check=True)

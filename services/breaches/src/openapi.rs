@@ -232,7 +232,7 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
         "200" => names.push("link"),
         "405" => names.push("allow"),
         "429" => names.push("retry-after"),
-        // A blocked client gets no `retry-after`, and without a key there is no other 503.
+        // An operation without a key answers 503 only to blocked clients, without `retry-after`.
         "503" if keyed => names.push("retry-after"),
         _ => {}
     }

@@ -61,7 +61,7 @@ impl Policy for KeyPolicy {
         Some(self.keyless.clone())
     }
 
-    /// Refused keys have no limit in the specification.
+    /// The specification has no rate limit for requests with rejected keys.
     fn refused(&self, _request: &HttpRequest) -> Charge {
         Rate::UNLIMITED.into()
     }

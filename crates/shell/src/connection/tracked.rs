@@ -25,7 +25,7 @@ pub(super) const STREAM_SIZE: usize = 1 << 20;
 /// Longest part for an HTTP/1.1 connection at a time, in bytes. The dispatcher copies each part.
 const SLICE: usize = 128 << 10;
 
-/// The answer of the application, when it is complete but for its body.
+/// The response of the application. Its head is complete, its body is sent later.
 pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
 
 /// A request that the application has begun to handle before the dispatcher hands it over.
@@ -119,7 +119,7 @@ where
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,
-    /// The connection, if it writes answers in slices (HTTP/1.1).
+    /// The connection, if bodies are passed to it in slices (HTTP/1.1).
     writer: Option<Rc<Connection>>,
     rest: Bytes,
 }

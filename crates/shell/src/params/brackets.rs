@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// Most levels of brackets in a name. Deeper ones are dropped.
+/// Maximum depth of brackets in a name. Deeper ones are dropped.
 const MAX_DEPTH: usize = 4;
 
 /// Builds lists and objects from names with brackets. If a name repeats, its last value counts.

@@ -19,7 +19,7 @@ use crate::{Fault, Violation, media, read_body};
 /// Largest JSON body or form, in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// Most levels of nested arrays and objects.
+/// Maximum depth of nested arrays and objects.
 const DEEPEST: usize = 32;
 
 /// The rules of a service that did not register any.

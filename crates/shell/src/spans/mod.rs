@@ -2,30 +2,14 @@
 //!
 //! Programs that are built without the cargo feature `otlp` send none, and refuse `OTLP_ENDPOINT`.
 
+mod ended;
 #[cfg(feature = "otlp")]
 mod otlp;
 
-use std::time::Instant;
-
-use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 
-use crate::{RequestId, ServiceInfo, TraceContext};
-
-/// A request whose response has ended. It has the members of its line in the access log.
-#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the exporter reads them"))]
-pub(crate) struct Ended<'l> {
-    pub(crate) trace: TraceContext,
-    pub(crate) id: &'l RequestId,
-    pub(crate) method: &'static str,
-    /// The pattern of the route.
-    pub(crate) route: &'l str,
-    pub(crate) status: StatusCode,
-    pub(crate) bytes: u64,
-    /// The part of the client's address that may be shown.
-    pub(crate) client: Option<&'l str>,
-    pub(crate) started: Instant,
-}
+pub(crate) use self::ended::Ended;
+use crate::{ServiceInfo, TraceContext};
 
 /// Starts to send spans to a collector. `ratio` is the share of the requests without `traceparent`.
 ///

@@ -14,7 +14,7 @@ use opentelemetry_sdk::trace::{
     BatchSpanProcessor, SpanData, SpanEvents, SpanLinks, SpanProcessor,
 };
 
-use super::Ended;
+use super::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
 /// The path of traces at a collector.

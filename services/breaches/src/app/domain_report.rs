@@ -38,7 +38,7 @@ pub struct ReportFilter {
 pub struct AliasRow {
     /// Number of breaches.
     pub count: usize,
-    /// The local part, in the reverse order of a heap.
+    /// The local part. Reversed, because the greatest element of a heap is removed first.
     pub alias: Reverse<String>,
     /// Names of the breaches.
     pub breaches: Vec<String>,

@@ -23,11 +23,11 @@ pub enum StealerLogsCommand {
     /// Load pairs of address and website from CSV, one JSON object a line, or lines of URL, login and
     /// secret
     ///
-    /// A CSV file is refused unless its header has a known column of websites, --website-column
-    /// names one, or, without a header, one of at least three columns has URLs in most rows and no
-    /// other column may contain the websites. Columns of passwords are not read. A load stops before
-    /// it stores anything if all rows of the file, or more than half of its first 100 to 10,000 rows,
-    /// are invalid.
+    /// The column of websites of a CSV file must be clear, or the file is refused: its header has a
+    /// known name, or --website-column names the column, or, without a header, exactly one of at least
+    /// three columns looks like URLs. Columns of passwords are not read. A load stops before it stores
+    /// anything if all rows of the file, or more than half of its first 100 to 10,000 rows, are
+    /// invalid.
     Load {
         /// Name of the breach, which must be a stealer log
         #[arg(long, value_name = "NAME")]

@@ -1,4 +1,4 @@
-//! Domains with several controllers, one of whom gives them up.
+//! Domains with several controllers, of which one gives up control.
 
 use breaches::store::schema::{domain_counted, suppressed_link};
 use breaches::store::{domain_inheritance, subscribers};

@@ -90,7 +90,8 @@ where
     S: Stream<Item = Result<Vec<u8>, Error>> + 'static,
 {
     let parts = download.parts.map_ok(Bytes::from).inspect_err(|error| {
-        // The head is sent, so the connection is closed without the last chunk.
+        // The response head has been sent already. Closing the connection without the last chunk is the only way to
+        // report the error.
         log::warn!("a download was cut off: {error}");
     });
     let file = format!("attachment; filename=\"{}\"", format.file_name());

@@ -125,7 +125,7 @@ fn markup(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     match TAGS.iter().any(|tag| lower.contains(tag)) {
         true => text.to_owned(),
-        // As this calendar writes texts itself.
+        // The same form in which this calendar writes text.
         false => html::escape(&html::text(&html::escape(text))),
     }
 }

@@ -152,8 +152,8 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
     Ok(row.map(Event::from))
 }
 
-/// Reads ids and external ids of the event of a UID, and of its occurrences, that begin later and are not in
-/// the trash, to cancel them only those that no file has cancelled.
+/// Reads the ids and external ids of the events of a UID (the event and its occurrences) that begin later and
+/// are not in the trash. For a cancellation, only those that no file has cancelled yet.
 pub fn later_occurrences(
     db: &mut Db,
     uid: &str,

@@ -27,7 +27,7 @@ pub struct Names {
     pub organizers: Vec<i64>,
     pub categories: TermNames,
     pub tags: TermNames,
-    /// Rows whose objects the request sends back.
+    /// Rows that the request names by the object that an earlier response had for them.
     pub objects: Vec<(Row, i64)>,
 }
 

@@ -87,7 +87,7 @@ fn read(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Returns the rows of CSV, whose separator is the one that the header has most of.
+/// Parses CSV with the separator that occurs most often in its header.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let text = text.trim_start_matches('\u{feff}');
     let header = text.lines().next().unwrap_or_default();

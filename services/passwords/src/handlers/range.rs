@@ -58,7 +58,7 @@ pub fn get_password_range(request: &HttpRequest, prefix: &str) -> HttpResponse {
 
 /// NTLM hashes that begin with a prefix
 ///
-/// As `/range/{prefix}?mode=ntlm`, for clients that know the address of a service but cannot send
+/// The same as `/range/{prefix}?mode=ntlm`, for clients that know the address of a service but cannot send
 /// a query: they take the address of this service with `/ntlm` behind it.
 #[utoipa::path(
     get,

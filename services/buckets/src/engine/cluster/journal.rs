@@ -22,9 +22,9 @@ pub(super) struct Record {
     pub(super) journal: Journal,
     /// Batches of dead rows that are still stored and must be hidden.
     pub(super) dead: Vec<u64>,
-    /// The largest number of a batch so far, by which older states know them.
+    /// The highest batch number so far. A state with a lower one does not know the newest batches.
     pub(super) last_batch: u64,
-    /// Whether there are no rows after those of the journal, apart from an open run.
+    /// Whether the database has no rows that the journal does not list, apart from those of an open run.
     #[serde(default)]
     pub(super) settled: bool,
 }

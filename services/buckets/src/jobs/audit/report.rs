@@ -12,7 +12,7 @@ use super::addresses::AuditAddress;
 pub enum AuditState {
     /// It is open, and its complete listing was published.
     Listed,
-    /// It is open, but its listing has no end or bad entries. No file was removed.
+    /// It is open, but its listing does not end or has invalid entries. No file was removed.
     Incomplete,
     /// It would lose too many files, so nothing was published.
     Held,
@@ -97,7 +97,7 @@ pub struct AuditReport {
 }
 
 impl AuditReport {
-    /// Returns true if buckets or files are open that the index did not have.
+    /// Returns true if the audit found open buckets or files that the index did not have.
     pub fn has_new(&self) -> bool {
         self.buckets.iter().any(|bucket| bucket.new_bucket || bucket.new > 0)
     }

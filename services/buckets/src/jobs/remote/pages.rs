@@ -14,7 +14,7 @@ use crate::jobs::formats::{
     self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, next_page,
 };
 
-/// Receives the content of a listing and its places.
+/// Receives the entries of a listing, and the positions at which it can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
     /// Everything before this place was passed to the sink.
     fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError>;
@@ -157,8 +157,8 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Passes on the entries after a key. Links of pages are not passed on, because each page was
-/// requested with the marker of the one before it.
+/// Passes on the entries after a key. Links to next pages are dropped: each page is requested with
+/// the marker of the previous one.
 struct Entries<'a> {
     sink: &'a mut dyn PageSink,
     /// The key of the last entry to skip.

@@ -52,7 +52,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Notes the number of events, so the page says if the file has fewer.
+    /// Sets the number of events in the calendar, so that the page can say that the file has fewer.
     pub fn of(self, events: i64) -> Subscription {
         Subscription { limit: (events > self.most).then_some(self.most), ..self }
     }
@@ -101,7 +101,7 @@ impl Visit {
     }
 }
 
-/// Redirects to a page by its slug, which may change again.
+/// Redirects to a page at its current slug.
 pub fn moved_page(location: String) -> HttpResponse {
     HttpResponse::MovedPermanently()
         .insert_header((header::LOCATION, location))

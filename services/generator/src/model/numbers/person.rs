@@ -5,10 +5,10 @@ use jiff::civil::{Date, date};
 
 use crate::model::random::Random;
 
-/// The day on which persons are 0 to 99 years old.
+/// The day for which ages are chosen: people are 0 to 99 years old on it.
 ///
 /// It is constant, because the numbers of a seed must not change over time, and is updated with the
-/// data version. A year later persons are at most 100 years old, and all are born.
+/// data version. A year later people are at most 100 years old, and no birth date is in the future.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
 /// The earliest birth date that can be requested. Some numbers do not support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
@@ -81,7 +81,7 @@ impl Wanted {
 }
 
 impl Person {
-    /// Returns true for a man, whom most numbers encode with an odd digit.
+    /// Returns true for males. Most numbers have an odd digit for them.
     pub fn is_male(&self) -> bool {
         self.sex == Sex::Male
     }

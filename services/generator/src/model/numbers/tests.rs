@@ -197,9 +197,9 @@ fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
     for text in ["18501011237", "99999999997"] {
         assert_eq!(check(Kind::Person, "LT", text), Ok(()), "{text}");
     }
-    // No day, where there is to be one.
+    // The date is missing, but this kind of number requires one.
     assert!(check(Kind::Person, "LT", "79999999993").is_err());
-    // Days to come.
+    // Dates in the future.
     for text in ["70501010012", "89912311230"] {
         assert!(matches!(check(Kind::Person, "LT", text), Err(Reject::Component(_))), "{text}");
     }
@@ -216,7 +216,7 @@ fn lengths_between_two_that_are_allowed_are_wrong() {
     assert!(matches!(check(Kind::Vat, "MX", "ÑÑÑÑ80010112"), Err(Reject::Format(_))));
 }
 
-/// Whether a number has the check digit that made ones carry.
+/// Returns whether a number has the check digit that the generator would give it.
 fn complete(country: &str, kind: Kind, text: &str) -> bool {
     let scheme = find(country, kind).unwrap().0[0].scheme;
     scheme.make_rule.unwrap()(&Number::new(text, date(2026, 11, 20))).is_ok()
@@ -251,7 +251,7 @@ fn countries(kind: Kind) -> Vec<&'static str> {
     codes
 }
 
-/// A person of each century and sex, with a scheme's number for it.
+/// Generates the number of a person with this birth date and sex.
 fn made_for(country: &str, born: Date, sex: Sex) -> String {
     let schemes = find(country, Kind::Person).unwrap();
     let mut random = Seed::parse("persons").unwrap().random(country, "");
@@ -327,11 +327,11 @@ fn rules_are_as_strict_as_their_offices() {
     for (kind, country, right, wrong) in [
         // Three equal digits in a row.
         (Kind::Person, "DE", "65929970489", "11123456786"),
-        // The check digits are more than 37.
+        // The check digits form a number above 37.
         (Kind::Vat, "MT", "11679112", "11679149"),
         // Month 16, and 31 February.
         (Kind::Person, "AT", "1237010180", "1230311680"),
-        // 0 and O are not among the characters of the office.
+        // The tax office uses neither 0 nor O.
         (Kind::Vat, "MX", "GODE561231GR8", "GODE5612310R8"),
         // A foreign entity with a digit.
         (Kind::Vat, "ES", "N0032484H", "N00324848"),

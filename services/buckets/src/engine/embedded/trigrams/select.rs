@@ -16,7 +16,7 @@ use crate::model::extension;
 
 /// Maximum number of trigrams.
 const MOST_GRAMS: usize = 600;
-/// Maximum number of combined conditions. Judging is cheaper than a fourth one.
+/// Maximum number of combined conditions. Beyond it, checking the remaining names is cheaper.
 const MOST_TOGETHER: usize = 3;
 /// Number of files that are checked without additional conditions.
 const FEW: u64 = 500;
@@ -68,7 +68,7 @@ pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Coun
     Selection { view, field, text: String::new() }.choose(&need).map(Some)
 }
 
-/// Returns extensions, if names match exactly when they have one of them.
+/// Returns extensions, if the expression matches a name if and only if the name has one of them.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     if !front || back {
@@ -100,7 +100,7 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
     Some(extensions)
 }
 
-/// Returns trigrams, if names match exactly when they contain one of them.
+/// Returns trigrams, if the expression matches a name if and only if the name contains one of them.
 fn contained(hir: &Hir) -> Option<Texts> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
@@ -156,9 +156,9 @@ impl Selection<'_> {
     }
 }
 
-/// Orders conditions by how much they narrow together. It prefers one condition of each text, then
-/// conditions that do not overlap them. The input has the trigram of each condition, if it is one,
-/// with the rarest first.
+/// Orders conditions so that the first few together match the fewest names: one trigram of each text
+/// first, then trigrams that do not overlap those. The input has the trigram of each condition, if it
+/// is one, with the rarest first.
 fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut rest = Vec::new();

@@ -33,7 +33,7 @@ fn plain(write: impl Fn(&mut Random, &mut String) + 'static) -> Box<dyn Make> {
     Box::new(Plain(write))
 }
 
-/// Looks up the thing that a member names. `list` is the operation that lists the names.
+/// Returns the entry whose name is the value of a member. `list` is the operation that lists the names.
 fn named<T>(
     members: &mut Members<'_>,
     member: &'static str,

@@ -27,7 +27,7 @@ pub struct Codes {
     fours: __m512i,
     /// Selects the digits of four bytes, first digit first.
     digits: __m512i,
-    /// As `digits`, with each second digit replaced by the one before it.
+    /// The same as `digits`, but every other digit is replaced by the one before it.
     before: __m512i,
 }
 
