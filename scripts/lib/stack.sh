@@ -157,6 +157,42 @@ upgrade_calendar() {
     echo "one replica replaced: $(awk '{ print $2 }' "$work/statuses" | sort | uniq -c | awk '{ printf "%s times %s, ", $1, $2 }')not served for $gap s; $after"
 }
 
+# Runs the image of a service on the volume quintet-stack-fixture until it answers, then stops it.
+# run_on_fixture NAME TAG
+run_on_fixture() {
+    local name=$1 tag=$2 try
+    docker run --detach --name quintet-stack-fixture --volume quintet-stack-fixture:/data --env TLS_MODE=off \
+        "quintet/$name:$tag" >/dev/null
+    for try in $(seq 120); do
+        if docker exec quintet-stack-fixture /service healthcheck >/dev/null 2>&1; then break; fi
+        [ "$try" -lt 120 ] || { docker logs quintet-stack-fixture >&2; fail "$name:$tag does not serve the data of $version"; }
+        sleep 0.25
+    done
+    docker stop -t 30 quintet-stack-fixture >/dev/null
+    [ "$(docker inspect --format '{{.State.ExitCode}}' quintet-stack-fixture)" = 0 ] || fail "$name:$tag does not stop in order"
+    docker rm quintet-stack-fixture >/dev/null
+}
+
+# Gives the data of each version in fixtures to the older image, to this one and to the older one again. The older
+# image of 0.1.0 is this one, because no version precedes it; QUINTET_PREVIOUS names the tag of another.
+upgrade_and_roll_back_fixtures() {
+    local archive name version previous=${QUINTET_PREVIOUS:-$QUINTET_TAG} tag
+    for archive in "$root"/fixtures/*/*.tar.gz; do
+        name=$(basename "$archive" .tar.gz)
+        case $name in *.postgres) continue ;; esac
+        version=$(basename "$(dirname "$archive")")
+        tar -C "$work" -xzf "$archive"
+        chmod -R a+rX "$work/$name"
+        docker volume create quintet-stack-fixture >/dev/null
+        docker run --rm --volume quintet-stack-fixture:/data --volume "$work/$name:/backup:ro" \
+            "quintet/$name:$previous" restore /backup >"$work/up" 2>&1 || { cat "$work/up" >&2; fail "$name:$previous does not restore the data of $version"; }
+        for tag in "$previous" "$QUINTET_TAG" "$previous"; do run_on_fixture "$name" "$tag"; done
+        docker volume rm quintet-stack-fixture >/dev/null
+        rm -rf "${work:?}/$name"
+        echo "$name: data of $version served by $previous, $QUINTET_TAG and $previous again"
+    done
+}
+
 look_at_containers() {
     docker stats --no-stream --format '{{.Name}}\t{{.MemUsage}}' | sort | sed 's/^quintet-stack-//'
     local bad
