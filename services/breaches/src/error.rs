@@ -44,6 +44,11 @@ pub enum Error {
     /// A boolean query parameter is neither `true` nor `false`.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
+    /// The begin of a report is missing or invalid.
+    #[error(
+        "The value of since must be a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z."
+    )]
+    Since,
     /// The domain in the path is invalid.
     #[error("The domain name is not valid.")]
     Domain,
@@ -173,6 +178,7 @@ impl Error {
             | Self::Emails
             | Self::TooManyEmails(_)
             | Self::Boolean(_)
+            | Self::Since
             | Self::Domain
             | Self::Unreadable => StatusCode::BAD_REQUEST,
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,

@@ -129,6 +129,7 @@ fn failures() -> Vec<Row> {
             Error::Boolean("IsSpamList".into()),
             Scope::Declared,
         ),
+        row("since", "`since` is missing or invalid", Error::Since, Scope::Declared),
         row("unreadable", "the query is not UTF-8", Error::Unreadable, Scope::Declared),
         row("keyMissing", "no key", Error::KeyMissing(key()), Scope::Keyed),
         row(

@@ -40,6 +40,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(domain_verification::verify_dns_token).attach(Keyed(VerifyDnsToken));
     routes.add(domain_verification::send_email).attach(Keyed(SendEmail));
     routes.add(domains::breached_domain).attach(Keyed(BreachedDomain));
+    routes.add(domains::domain_report).attach(Keyed(DomainReport));
     routes.add(domains::subscribed_domains).attach(Keyed(SubscribedDomains));
     routes.add_frequent(breaches::breaches).attach(Keyless);
     routes.add(breaches::breach).attach(Keyless);
@@ -57,8 +58,8 @@ pub fn register(routes: &mut Routes<'_>) {
 /// Adds the pages, which are not part of the document.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::{
-        account, approval, catalogue, domain_search, domains, home, key, notices, opt_out, sign_in,
-        webhooks,
+        account, approval, catalogue, domain_report, domain_search, domains, home, key, notices,
+        opt_out, sign_in, webhooks,
     };
     let (get, post) = (web::get, web::post);
     for (path, route) in [
@@ -101,6 +102,9 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/account/domains/{domain}/remove", get().to(domains::remove_form)),
         ("/account/domains/{domain}/remove", post().to(domains::remove)),
         ("/account/domains/{domain}/export/{format}", get().to(domain_search::export)),
+        ("/account/domains/{domain}/report", get().to(domain_report::show)),
+        ("/account/domains/{domain}/report", post().to(domain_report::set_monthly)),
+        ("/account/domains/{domain}/report/{format}", get().to(domain_report::export)),
     ] {
         routes.page(path, route);
     }

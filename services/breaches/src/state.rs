@@ -7,17 +7,17 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use auth::{Gate, KeyStore, Quotas};
 use database::{DatabaseError, Db, Pools, WorkerReader};
-use domain::SharedClock;
+use domain::{Sha1Digest, SharedClock};
 use shell::SettingError;
 use tokio::sync::Mutex;
 
 use crate::config::Settings;
 use crate::external::External;
-use crate::model::BlockList;
 use crate::model::form_key::FormKey;
 use crate::model::verification::DenyList;
+use crate::model::{BlockList, OptOut};
 use crate::policy::KeyPolicy;
-use crate::store::accounts::AccountFilters;
+use crate::store::accounts::{AccountFilters, AccountRow};
 use crate::store::layout::Layout;
 use crate::store::reader_cache::ReaderCache;
 use crate::store::{blocks, breaches, opt_outs, server_keys, versions};
@@ -62,7 +62,10 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Reads the parts that changed since `previous`.
-    fn load(
+    ///
+    /// # Errors
+    /// Returns errors of the database.
+    pub(crate) fn load(
         db: &mut Db,
         settings: &Settings,
         previous: Option<&Self>,
@@ -81,6 +84,18 @@ impl Snapshot {
             _ => Arc::new(opt_outs::OptOuts::load(db, settings.optout_memory_max)?),
         };
         Ok(Self { answers, opt_outs, blocks: block_list(db)?, versions })
+    }
+}
+
+impl Snapshot {
+    /// Returns whether the owner of an account had everything removed. Such an account should have
+    /// no row.
+    ///
+    /// # Errors
+    /// Returns errors of the database.
+    pub(crate) fn is_removed(&self, db: &mut Db, row: &AccountRow) -> Result<bool, DatabaseError> {
+        Ok(self.opt_outs.may_contain(row.key())
+            && self.opt_outs.get(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
     }
 }
 

@@ -12,7 +12,6 @@ use super::admission::{Caller, run_keyed};
 use super::context::RequestContext;
 use super::domain_access::{self, LargerDomains};
 use super::domain_names::PIECE;
-use super::domain_search::is_removed;
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
 use crate::model::domain_size::Access;
@@ -228,7 +227,7 @@ fn entry(
     let mut breaches = Vec::new();
     let mut any_shown = false;
     if let Some(row) = rows.iter().find(own)
-        && !is_removed(db, context, row)?
+        && !context.snapshot.is_removed(db, row)?
     {
         let catalogue = context.catalogue();
         any_shown = catalogue.any(&row.breaches, shown);

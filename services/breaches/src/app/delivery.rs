@@ -7,12 +7,12 @@ use outbound::{
 };
 use serde_json::{Value, json};
 
-use super::mail_links::{Purpose, store_unsubscribe};
+use super::mail_links::{Purpose, Topic, store_unsubscribe};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use crate::external::Mail;
 use crate::metrics;
-use crate::model::notice::{FoundPaste, Notice};
+use crate::model::notice::{BreachCount, FoundPaste, Notice};
 use crate::model::waiting::Channel;
 use crate::model::{Breach, instant};
 use crate::state::State;
@@ -180,6 +180,8 @@ struct Wanted {
     email: String,
     /// The breach that it is about.
     breach: Option<Breach>,
+    /// The breaches of a monthly report that are still shown, with their numbers of addresses.
+    listed: Vec<(Breach, i64)>,
 }
 
 /// Reads from the database, not from the snapshot, whether a message is still wanted and claimed by
@@ -199,11 +201,15 @@ fn still_wanted(
         return unwanted("the message was removed, or another process claimed it");
     }
     let is_mail = recipient.webhook.is_none();
-    let is_subscribed = match notice.domain() {
-        None => subscriber.notify,
-        Some(domain) => domain_controls::verified(db, recipient.subscriber, domain)?
-            .is_some_and(|control| control.notify || !is_mail),
-    };
+    let is_subscribed =
+        match notice.domain() {
+            None => subscriber.notify,
+            Some(domain) => domain_controls::verified(db, recipient.subscriber, domain)?
+                .is_some_and(|control| match notice {
+                    Notice::DomainReport(_) => control.monthly,
+                    _ => control.notify || !is_mail,
+                }),
+        };
     if !is_subscribed {
         return unwanted("notices of the address or the domain are off");
     }
@@ -211,7 +217,8 @@ fn still_wanted(
         return unwanted("the subscription ended");
     }
     let Some(name) = notice.breach() else {
-        return Ok(Ok(Wanted { email: subscriber.email, breach: None }));
+        let listed = still_shown(db, notice)?;
+        return Ok(Ok(Wanted { email: subscriber.email, breach: None, listed }));
     };
     let Some(breach) = breaches::by_name(db, name)? else {
         return Ok(Err(DeliveryError::temporary("the breach does not exist")));
@@ -226,7 +233,18 @@ fn still_wanted(
             false => unwanted("the breach has been hidden for too long"),
         };
     }
-    Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach) }))
+    Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach), listed: Vec::new() }))
+}
+
+/// The breaches of a monthly report that were not hidden or retired meanwhile.
+fn still_shown(db: &mut Db, notice: &Notice) -> Result<Vec<(Breach, i64)>, DatabaseError> {
+    let Notice::DomainReport(report) = notice else { return Ok(Vec::new()) };
+    let mut listed = Vec::new();
+    for BreachCount { breach, addresses } in &report.breaches {
+        let found = breaches::by_name(db, breach)?;
+        listed.extend(found.filter(Breach::shown_for_domain).map(|breach| (breach, *addresses)));
+    }
+    Ok(listed)
 }
 
 impl Delivery {
@@ -246,13 +264,13 @@ impl Delivery {
         let prepare = move |db: &mut Db| -> Result<_, DatabaseError> {
             let wanted = still_wanted(db, &checked, owner, now)?;
             if wanted.is_ok() {
-                let domain = checked.notice.domain();
-                store_unsubscribe(db, &token, checked.recipient.subscriber, domain, now)?;
+                let topic = topic(&checked.notice);
+                store_unsubscribe(db, &token, checked.recipient.subscriber, &topic, now)?;
             }
             Ok(wanted)
         };
         let prepared: Result<_, DatabaseError> = self.state.pools().write(prepare).await;
-        let Wanted { email, breach } = prepared.map_err(temporary)??;
+        let Wanted { email, breach, listed } = prepared.map_err(temporary)??;
         let end = format!("{url}{}?token={text}", Purpose::Unsubscribe.path());
         let breach =
             || breach.as_ref().ok_or_else(|| DeliveryError::permanent("the notice has no breach"));
@@ -265,6 +283,7 @@ impl Delivery {
             Notice::DomainPastes { domain, count, last } => {
                 mails::domain_pastes(domain, *count, last, &url, end)
             }
+            Notice::DomainReport(report) => mails::domain_report(report, &listed, &url, end),
         };
         Ok(letter.to(&email, message_id(message)))
     }
@@ -289,6 +308,14 @@ impl Delivery {
         let traceparent = None;
         let message = WebhookMessage { url, secret, id, timestamp: now, body, traceparent };
         self.state.external().webhooks.send(&message).await
+    }
+}
+
+/// The mails that the unsubscribe link of a notice ends.
+fn topic(notice: &Notice) -> Topic {
+    match notice {
+        Notice::DomainReport(report) => Topic::Reports(report.domain.clone()),
+        other => other.domain().map_or(Topic::Own, |domain| Topic::Domain(domain.to_owned())),
     }
 }
 
@@ -322,7 +349,7 @@ fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError>
                 "sentAt": sent_at,
             }))
         }
-        Notice::Breach { .. } | Notice::Paste { .. } => {
+        Notice::Breach { .. } | Notice::Paste { .. } | Notice::DomainReport(_) => {
             Err(DeliveryError::permanent("webhooks receive notices about domains only"))
         }
     }

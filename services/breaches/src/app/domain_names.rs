@@ -91,6 +91,22 @@ impl DomainNames {
         Ok(Some((alias, self.snapshot.answers.catalogue.names(&list, self.shown))))
     }
 
+    /// The next alias with a visible breach, and the ids of its breaches.
+    ///
+    /// # Errors
+    /// Returns an error if the disk fails.
+    pub fn next_ids(&mut self) -> io::Result<Option<(String, Vec<u16>)>> {
+        let Some((alias, list)) = self.next_shown()? else { return Ok(None) };
+        let catalogue = &self.snapshot.answers.catalogue;
+        let shown = |id: &u16| catalogue.by_id(*id).is_some_and(self.shown);
+        Ok(Some((alias, id_list::ids(&list).filter(shown).collect())))
+    }
+
+    /// The snapshot with the breaches.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot)
+    }
+
     fn next_shown(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
         while let Some((alias, mut list)) = self.read()? {
             // Addresses at both spellings of a domain share an alias.

@@ -137,7 +137,11 @@ pub async fn domain_export(
     }
 }
 
-async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result<Found, Error> {
+/// Searches a verified domain for its controller, and records its counts.
+///
+/// # Errors
+/// [`Error::NotVerified`], [`Error::TooMany`], and errors of the database.
+pub async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result<Found, Error> {
     let (count, period) = SEARCHES;
     let id = QuotaId::Owner(subscriber).purpose("page-domain");
     let charged = state.quotas().check(id, Rate::per(count, period), 1);
@@ -156,7 +160,7 @@ async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Result
 
 impl Found {
     /// Returns whether only some breaches may be shown, and why nothing may be.
-    fn verdict(&self) -> (bool, Option<Error>) {
+    pub fn verdict(&self) -> (bool, Option<Error>) {
         match self.access {
             Access::Full => (false, None),
             _ => match self.refusal() {

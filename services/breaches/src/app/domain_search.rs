@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use database::{DatabaseError, Db};
-use domain::{DomainName, Sha1Digest};
+use domain::DomainName;
 
 use super::admission::{Caller, run_keyed};
 use super::context::RequestContext;
@@ -13,9 +13,8 @@ use super::domain_names::{AliasCollector, DomainNames};
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
 use crate::model::domain_size::{Access, Counted};
-use crate::model::{Breach, OptOut, instant};
+use crate::model::{Breach, instant};
 use crate::state::State;
-use crate::store::accounts::AccountRow;
 use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Control};
 use crate::wire::SubscribedDomain;
@@ -74,6 +73,23 @@ pub async fn search_domain(
     request: KeyedRequest,
     domain: Result<DomainName, Error>,
 ) -> Result<DomainAnswer, Error> {
+    let found = searched(state, request, domain).await?;
+    if found.is_empty() {
+        return Err(Error::NotFound);
+    }
+    let limited = found.access == Access::SubscriptionFreeOnly;
+    Ok(DomainAnswer { names: found.names, limited })
+}
+
+/// Searches a domain for a request with a key, and records its counts.
+///
+/// # Errors
+/// Returns the errors of the checks.
+pub async fn searched(
+    state: &State,
+    request: KeyedRequest,
+    domain: Result<DomainName, Error>,
+) -> Result<Found, Error> {
     let check = move |db: &mut Db, context: &RequestContext, caller: &Caller| {
         let domain = domain?;
         caller.check_control(db, context, domain.as_str())?;
@@ -83,14 +99,10 @@ pub async fn search_domain(
     let walk = move |db: &mut Db| search(db, &context, &caller, &domain);
     let found = state.pools().read_long(walk).await?;
     record_counts(state, &found).await;
-    if let Some(error) = found.refusal() {
-        return Err(error);
+    match found.refusal() {
+        Some(error) => Err(error),
+        None => Ok(found),
     }
-    if found.is_empty() {
-        return Err(Error::NotFound);
-    }
-    let limited = found.access == Access::SubscriptionFreeOnly;
-    Ok(DomainAnswer { names: found.names, limited })
 }
 
 /// Searches a domain that the caller controls.
@@ -108,7 +120,7 @@ pub fn search(
     let mut names = AliasCollector::new(context.settings().temporary_folder());
     let (mut counted, mut any_free) = (Counted::default(), false);
     domain_walk::each_at_domain(db, domain.as_str(), |db, row| {
-        if is_removed(db, context, &row)? {
+        if context.snapshot.is_removed(db, &row)? {
             return Ok(());
         }
         counted.add(catalogue, &row.breaches);
@@ -126,19 +138,9 @@ pub fn search(
     Ok(Found { control, counted, access, any_free, names, larger_domains, caller: caller.clone() })
 }
 
-fn unsorted(error: std::io::Error) -> Error {
+/// An error of sorting on disk.
+pub fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("the aliases of a domain cannot be sorted: {error}"))
-}
-
-/// Returns whether the owner of an account had everything removed. Such an account should have no
-/// row.
-pub fn is_removed(
-    db: &mut Db,
-    context: &RequestContext,
-    row: &AccountRow,
-) -> Result<bool, DatabaseError> {
-    Ok(context.may_be_opted_out(row.key())
-        && context.opt_out(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
 }
 
 /// Records new counts of a search.

@@ -26,6 +26,8 @@ pub enum Purpose {
     OptOut,
     /// The end of notices.
     Unsubscribe,
+    /// The end of monthly mails about a domain.
+    UnsubscribeReports,
 }
 
 impl Purpose {
@@ -36,6 +38,7 @@ impl Purpose {
             Self::Notices => "notices",
             Self::OptOut => "opt-out",
             Self::Unsubscribe => "unsubscribe",
+            Self::UnsubscribeReports => "unsubscribe-reports",
         }
     }
 
@@ -45,7 +48,7 @@ impl Purpose {
             Self::SignIn => "/sign-in/confirm",
             Self::Notices => "/notify-me/confirm",
             Self::OptOut => "/opt-out/choose",
-            Self::Unsubscribe => "/unsubscribe",
+            Self::Unsubscribe | Self::UnsubscribeReports => "/unsubscribe",
         }
     }
 
@@ -54,7 +57,7 @@ impl Purpose {
         match self {
             Self::SignIn => 15 * MINUTE,
             Self::Notices | Self::OptOut => DAY,
-            Self::Unsubscribe => 400 * DAY,
+            Self::Unsubscribe | Self::UnsubscribeReports => 400 * DAY,
         }
     }
 }
@@ -106,30 +109,62 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// Stores an unsubscribe link of mails about a domain, or about the subscriber's address. It contains
-/// no address and is deleted with its subscriber.
+/// The mails that an unsubscribe link ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// Notices about the subscriber's address.
+    Own,
+    /// Mails about a domain.
+    Domain(String),
+    /// Monthly mails about a domain.
+    Reports(String),
+}
+
+impl Topic {
+    fn purpose(&self) -> Purpose {
+        match self {
+            Self::Own | Self::Domain(_) => Purpose::Unsubscribe,
+            Self::Reports(_) => Purpose::UnsubscribeReports,
+        }
+    }
+
+    fn subject(&self) -> &str {
+        match self {
+            Self::Own => "",
+            Self::Domain(domain) | Self::Reports(domain) => domain,
+        }
+    }
+}
+
+/// Stores an unsubscribe link. It contains no address and is deleted with its subscriber.
 pub fn store_unsubscribe(
     db: &mut Db,
     token: &SecretToken,
     subscriber: i64,
-    domain: Option<&str>,
+    topic: &Topic,
     now: i64,
 ) -> Result<(), DatabaseError> {
-    store(db, token, Purpose::Unsubscribe, Some(subscriber), domain.unwrap_or(""), now)
+    store(db, token, topic.purpose(), Some(subscriber), topic.subject(), now)
 }
 
-/// Returns the notices that an unsubscribe link ends: the subscriber, and the domain unless it is about the subscriber's
-/// address. A link works any number of times until it expires.
+/// Returns the subscriber of an unsubscribe link and what it ends. A link works any number of times until
+/// it expires.
 pub fn unsubscribes(
     db: &mut Db,
     token: &str,
     now: i64,
-) -> Result<Option<(i64, Option<String>)>, DatabaseError> {
-    let found = mail_tokens::find(db, &digest(token), Purpose::Unsubscribe.word())?;
-    let found = found.filter(|found| found.expires_at > now);
-    Ok(found.and_then(|MailToken { subscriber_id, subject, .. }| {
-        Some((subscriber_id?, Some(subject).filter(|subject| !subject.is_empty())))
-    }))
+) -> Result<Option<(i64, Topic)>, DatabaseError> {
+    for purpose in [Purpose::Unsubscribe, Purpose::UnsubscribeReports] {
+        let found = mail_tokens::find(db, &digest(token), purpose.word())?;
+        let Some(found) = found.filter(|found| found.expires_at > now) else { continue };
+        let topic = match (purpose, found.subject) {
+            (Purpose::UnsubscribeReports, domain) => Topic::Reports(domain),
+            (_, domain) if domain.is_empty() => Topic::Own,
+            (_, domain) => Topic::Domain(domain),
+        };
+        return Ok(found.subscriber_id.map(|subscriber| (subscriber, topic)));
+    }
+    Ok(None)
 }
 
 /// The address of a link if the link is valid. Does not consume it, because mail scanners open

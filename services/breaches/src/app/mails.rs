@@ -4,9 +4,9 @@ use domain::DomainName;
 
 use super::letter::Letter;
 use crate::external::Mail;
-use crate::model::notice::FoundPaste;
+use crate::model::notice::{DomainReport, FoundPaste};
 use crate::model::verification::EmailAlias;
-use crate::model::{Breach, markup};
+use crate::model::{Breach, instant, markup};
 
 /// The end of every requested mail.
 const NOT_YOU: &str =
@@ -174,6 +174,55 @@ pub fn domain_pastes(
         paragraphs: more,
         links: vec![("Your domains", format!("{url}/account/domains"))],
         topic: domain_topic(domain),
+        unsubscribe,
+    }
+}
+
+/// The counts of a domain in the last months. The mail names no address.
+pub fn domain_report(
+    report: &DomainReport,
+    listed: &[(Breach, i64)],
+    url: &str,
+    unsubscribe: String,
+) -> Letter {
+    let DomainReport { domain, since, until, exposed, first, repeated, limited, count, breaches } =
+        report;
+    let (begin, end) = (instant::month(*since), instant::month(*until - 1));
+    let months = if begin == end { begin } else { format!("{begin} to {end}") };
+    let line = |(breach, addresses): &(Breach, i64)| (breach.title.clone(), addresses.to_string());
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut paragraphs = Vec::new();
+    // The counts include breaches that were hidden or retired after they were counted.
+    let lead = if *exposed == 0 {
+        format!("No address at {domain} is in a breach that was added in {months}.")
+    } else if listed.len() < breaches.len() {
+        format!("Addresses at {domain} are in breaches that were added in {months}:")
+    } else {
+        rows.push(("Addresses".to_owned(), exposed.to_string()));
+        rows.push(("For the first time".to_owned(), first.to_string()));
+        rows.push(("In several breaches".to_owned(), repeated.to_string()));
+        format!(
+            "Addresses at {domain} are in breaches that were added in {months}. Breaches: {count}; \
+             with the number of addresses:"
+        )
+    };
+    rows.extend(listed.iter().map(line));
+    if *count > breaches.len() {
+        paragraphs.push("There are more breaches.".to_owned());
+    }
+    if *limited {
+        let text = "The domain is larger than your plan covers. Only breaches that need no \
+                    subscription are counted.";
+        paragraphs.push(text.to_owned());
+    }
+    let page = format!("{url}/account/domains/{domain}/report?since={}", instant::date(*since));
+    Letter {
+        subject: format!("{domain}: new exposures in {months}"),
+        lead,
+        facts: rows,
+        paragraphs,
+        links: vec![("See which", page)],
+        topic: format!("monthly mails about {domain}"),
         unsubscribe,
     }
 }

@@ -19,11 +19,13 @@ mod domain_report;
 mod domain_search;
 mod domain_verification;
 mod exposure;
+mod exposure_report;
 mod keyed_request;
 mod letter;
 mod mail_limits;
 mod mail_links;
 mod mails;
+mod monthly_reports;
 mod notice_settings;
 mod notices;
 mod operator_error;
@@ -31,6 +33,7 @@ mod opt_outs;
 mod own_domains;
 mod own_key;
 mod own_webhooks;
+mod report_files;
 mod secret_token;
 mod sign_in;
 mod stealer_logs;
@@ -43,6 +46,7 @@ pub use breaches::{
     CatalogueSummary, change_breach, find_breaches, listed_breach, listed_breaches, summary,
 };
 pub use bulk_check::breached_accounts;
+pub use context::RequestContext;
 pub use delivery::Delivery;
 pub use domain_control::{
     add_subdomains, count_now, note_count, note_size, outgrown_domains, recount_domain,
@@ -55,8 +59,15 @@ pub use domain_report::{DomainReport, ReportFilter, domain_export, domain_report
 pub use domain_search::{search_domain, subscribed_domains};
 pub use domain_verification::{generate_dns_token, send_email, verify_dns_token};
 pub use exposure::{Exposure, own_exposure, public_exposure};
+pub use exposure_report::{
+    ExposureReport, operator_report, report_page, report_rows, reported_domain,
+};
 pub use keyed_request::KeyedRequest;
 pub use mail_limits::prune as prune_mail_counts;
+pub use monthly_reports::{
+    change_monthly_report, has_monthly_report, monthly_notice, post_monthly_report,
+    set_monthly_report,
+};
 pub use notice_settings::{
     Unsubscribed, ask_for_notices, confirm_notices, notifies, resume_domain, set_notify,
     silent_domains, unsubscribe, wants_notices,
@@ -70,6 +81,7 @@ pub use own_domains::{
 };
 pub use own_key::{OwnKey, issue_key, key_of};
 pub use own_webhooks::{OwnWebhook, add_webhook, remove_webhook, webhooks};
+pub use report_files::{ReportCsv, ReportJson};
 pub use secret_token::visitor_secret;
 pub use sign_in::{sign_in, sign_in_link, sign_out, signed_in};
 pub use stealer_logs::{

@@ -6,7 +6,8 @@ use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
 use super::context::RequestContext;
-use super::mail_links::{self, Purpose};
+use super::mail_links::{self, Purpose, Topic};
+use super::monthly_reports::change_monthly_report;
 use super::{mails, notices};
 use crate::error::Error;
 use crate::state::State;
@@ -57,6 +58,8 @@ pub enum Unsubscribed {
     Address(String),
     /// Mails about this domain.
     Domain(String),
+    /// Monthly mails about this domain.
+    Reports(String),
 }
 
 /// Ends notices with a link. Returns `None` if the link is not valid.
@@ -68,12 +71,17 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribe
     let end = move |db: &mut Db| -> Result<Option<Unsubscribed>, DatabaseError> {
         Ok(match mail_links::unsubscribes(db, &link, now)? {
             None => None,
-            Some((subscriber, Some(domain))) => {
+            Some((subscriber, Topic::Domain(domain))) => {
                 messages::drop_domain_mails(db, subscriber, &domain)?;
                 domain_controls::set_notify(db, subscriber, &domain, false)?;
+                change_monthly_report(db, subscriber, &domain, false, now)?;
                 Some(Unsubscribed::Domain(domain))
             }
-            Some((subscriber, None)) => {
+            Some((subscriber, Topic::Reports(domain))) => {
+                change_monthly_report(db, subscriber, &domain, false, now)?;
+                Some(Unsubscribed::Reports(domain))
+            }
+            Some((subscriber, Topic::Own)) => {
                 end_notices(db, subscriber)?;
                 Some(Unsubscribed::Address(subscribers::email(db, subscriber)?))
             }

@@ -1,4 +1,4 @@
-//! `domain list`, `verify`, `revoke`, `recount`.
+//! `domain list`, `verify`, `revoke`, `monthly-mail`, `recount`.
 
 use std::process::ExitCode;
 
@@ -10,6 +10,7 @@ use super::output::Output;
 use crate::app;
 use crate::jobs::JobContext;
 use crate::state;
+use crate::store::admin_events;
 use crate::store::domain_controls::{self, Control};
 
 /// The subcommand `domain`.
@@ -43,6 +44,17 @@ pub enum DomainCommand {
         #[command(flatten)]
         output: Output,
     },
+    /// Turn the monthly mail about a domain on or off: the counts of new exposures, without addresses
+    MonthlyMail {
+        /// Address of the subscriber
+        email: String,
+        /// Domain
+        domain: String,
+        /// Whether the mail is sent
+        setting: OnOff,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Recount the breached addresses of a domain
     Recount {
         /// Domain
@@ -50,6 +62,24 @@ pub enum DomainCommand {
         #[command(flatten)]
         output: Output,
     },
+}
+
+/// Whether something is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnOff {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+impl OnOff {
+    fn word(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Off => "off",
+        }
+    }
 }
 
 impl DomainCommand {
@@ -81,6 +111,23 @@ impl DomainCommand {
                 context.pools.write_blocking(|db| app::revoke_domain(db, &email, &domain, now))?;
                 let value = json!({ "domain": domain.as_str() });
                 output.print(&value, format!("revoked {domain}"))
+            }
+            Self::MonthlyMail { email, domain, setting, output } => {
+                let (email, domain) = (EmailAddress::parse(&email)?, DomainName::parse(&domain)?);
+                let monthly = setting == OnOff::On;
+                let changed = context.pools.write_blocking(|db| -> anyhow::Result<bool> {
+                    let id = app::subscriber_id(db, &email)?;
+                    let name = domain.as_str();
+                    let changed = app::change_monthly_report(db, id, name, monthly, now)?;
+                    if changed {
+                        let action = format!("domain monthly-mail {}", setting.word());
+                        admin_events::add(db, now, &action, name, email.as_str())?;
+                    }
+                    Ok(changed)
+                })?;
+                ensure!(changed, "{email} does not control {domain}");
+                let value = json!({ "domain": domain.as_str(), "monthly": monthly });
+                output.print(&value, format!("monthly mail about {domain}: {}", setting.word()))
             }
             Self::Recount { domain, output } => {
                 let domain = DomainName::parse(&domain)?;

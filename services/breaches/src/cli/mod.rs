@@ -16,6 +16,7 @@ mod migrate;
 mod output;
 mod pastes;
 mod plans;
+mod report;
 mod seed_test;
 mod stealer_logs;
 mod subscriber;
@@ -81,6 +82,8 @@ enum Command {
     /// Control of domains
     #[command(subcommand)]
     Domain(domain::DomainCommand),
+    /// Report the new exposures of a domain
+    Report(report::Report),
     /// Jobs: loads and purges
     #[command(subcommand)]
     Job(job::JobCommand),
@@ -117,8 +120,10 @@ impl Command {
     /// Returns whether the command is useless without an existing database. A mistyped path must
     /// not create one.
     fn reads_only(&self) -> bool {
-        matches!(self, Self::Doctor(_) | Self::Account(_) | Self::Job(_) | Self::Address(_))
-            || self.is_dry_run()
+        matches!(
+            self,
+            Self::Doctor(_) | Self::Account(_) | Self::Job(_) | Self::Address(_) | Self::Report(_)
+        ) || self.is_dry_run()
     }
 }
 
@@ -256,6 +261,7 @@ impl Cli {
                 command.run(&context, context.settings.mail.folder(data_dir))
             }
             Some(Command::Domain(command)) => command.run(&context),
+            Some(Command::Report(command)) => command.run(&context),
             Some(Command::Job(command)) => command.run(&context),
             Some(Command::Block(command)) => command.run(&context),
             Some(Command::Doctor(command)) => command.run(&context),

@@ -4,12 +4,13 @@ use actix_web::http::header::ContentType;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use super::input::{Segment, keyed_request};
+use super::input::{Segment, keyed_request, query};
 use super::reply;
-use crate::app;
+use crate::app::{self, ReportJson};
 use crate::error::Error;
+use crate::model::instant;
 use crate::state::State;
-use crate::wire::{NamesByAlias, SubscribedDomain};
+use crate::wire::{ExposureReport, NamesByAlias, ReportQuery, SubscribedDomain};
 
 /// The header of a response that contains only breaches that need no subscription.
 const LIMITED: (&str, &str) = ("x-domain-search-limited", "subscription-free");
@@ -49,6 +50,65 @@ pub async fn breached_domain(
     }
     response.content_type(ContentType::json());
     reply::in_pieces(response, answer.names).await
+}
+
+/// New exposures of a domain
+///
+/// An extension of this service: the addresses of a verified domain in breaches that were added since a
+/// date, with counts by breach and by data class. Shows what a domain search shows: sensitive and
+/// unverified breaches are included, retired ones and subdomains are not. If the domain is larger than
+/// the subscription covers, only breaches with `IsSubscriptionFree` are returned and the header
+/// `x-domain-search-limited` is set. Links that are loaded later into an older breach are not new. The
+/// answer is streamed; a truncated object means that it failed. Shares the quota of domain searches.
+/// Plans: Core, Pro; test keys for the test domain.
+#[utoipa::path(
+    operation_id = "domainReport",
+    tag = "Domains",
+    security(("key" = [])),
+    params(
+        ("domain" = String, Path, description = "Verified domain", pattern = r"^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$", example = "breach-integration-tests.example"),
+        ReportQuery,
+    ),
+    extensions(("x-failures" = json!(["domain", "since", "unreadable", "subscriptionEnded", "domainNotVerified", "domainTooLarge", "tooManyDomains"]))),
+    responses(
+        (status = 200, description = "The report; without new exposures, its lists are empty", body = ExposureReport,
+            headers(("x-domain-search-limited" = String, description = "`subscription-free` if the domain is larger than the plan covers")),
+            example = json!({
+                "Domain": "corp.example", "Since": "2026-01-01T00:00:00Z", "Until": "2026-03-01T12:00:00Z",
+                "Addresses": [{"Alias": "anna", "Breaches": ["Acmegram"], "AllBreaches": 2}],
+                "Breaches": [{
+                    "Name": "Acmegram", "Title": "Acmegram", "BreachDate": "2025-12-01",
+                    "AddedDate": "2026-01-15T12:00:00Z", "DataClasses": ["Email addresses", "Passwords"],
+                    "Addresses": 1,
+                }],
+                "DataClasses": [{"Name": "Email addresses", "Addresses": 1}, {"Name": "Passwords", "Addresses": 1}],
+                "BreachedAddresses": 40, "ExposedAddresses": 1, "FirstExposedAddresses": 0,
+                "RepeatedAddresses": 1, "NewExposures": 1,
+            })),
+        (status = 429, description = "The domain was searched too often"),
+    )
+)]
+#[get("/api/v3/domainReport/{domain}")]
+pub async fn domain_report(
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let domain = Segment::of(&request).domain();
+    let keyed = keyed_request(&request, &state)?;
+    let keyed = keyed.of_domain(domain.as_ref().ok());
+    let input = domain.and_then(|domain| Ok((domain, since(&request)?)));
+    let (rows, limited) = app::reported_domain(&state, keyed, input).await?;
+    let mut response = HttpResponse::Ok();
+    if limited {
+        response.insert_header(LIMITED);
+    }
+    response.content_type(ContentType::json());
+    reply::in_pieces(response, ReportJson::new(rows, state.clock().unix())).await
+}
+
+fn since(request: &HttpRequest) -> Result<i64, Error> {
+    let query: ReportQuery = query(request)?;
+    query.since.as_deref().and_then(instant::parse_since).ok_or(Error::Since)
 }
 
 /// Domains of the subscription

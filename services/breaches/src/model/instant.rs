@@ -35,6 +35,11 @@ pub fn mail_date(seconds: i64) -> String {
     civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }
 
+/// The name of the month: `November 2026`.
+pub fn month(seconds: i64) -> String {
+    civil(seconds).strftime("%B %Y").to_string()
+}
+
 /// The start of the minute.
 pub fn whole_minute(seconds: i64) -> i64 {
     seconds.div_euclid(60) * 60
@@ -78,6 +83,25 @@ pub fn parse_until(text: &str) -> Option<i64> {
     // The last day of the calendar has no next one.
     let next = date.tomorrow().map(|next| unix(next.at(0, 0, 0, 0)));
     Some(next.unwrap_or_else(|_| unix(date.at(23, 59, 59, 0))))
+}
+
+/// Parses a date, or a date with a time, as a beginning. A date means the start of that day in UTC.
+pub fn parse_since(text: &str) -> Option<i64> {
+    let date = || is_date(text).then(|| text.parse::<Date>().ok()).flatten();
+    parse(text).or_else(|| date().map(|date| unix(date.at(0, 0, 0, 0))))
+}
+
+/// The year and the month, 1 to 12.
+pub fn year_and_month(seconds: i64) -> (i16, i8) {
+    let date = civil(seconds).date();
+    (date.year(), date.month())
+}
+
+/// The first second of a month. Months outside the calendar begin in 1970.
+pub fn start_of_month(year: i64, month: i64) -> i64 {
+    let date = i16::try_from(year).ok().zip(i8::try_from(month).ok());
+    let date = date.and_then(|(year, month)| Date::new(year, month, 1).ok());
+    date.map_or(0, |date| unix(date.at(0, 0, 0, 0)))
 }
 
 /// Returns whether the text is `YYYY-MM-DD`.
@@ -141,6 +165,15 @@ mod tests {
             assert_eq!(parse_until(text).map(with_zone).unwrap(), "9999-12-31T23:59:59Z", "{text}");
         }
         assert_eq!(without_zone(i64::MAX), "1970-01-01T00:00:00");
+    }
+
+    #[test]
+    fn date_begins_with_its_day() {
+        assert_eq!(parse_since("2013-12-04"), parse("2013-12-04T00:00:00Z"));
+        assert_eq!(parse_since("2013-12-04T10:00+02:00"), parse("2013-12-04T08:00:00Z"));
+        for text in ["", "2013-13-04", "2013-12", "2013-12-04 ", "yesterday"] {
+            assert_eq!(parse_since(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub enum Notice {
         /// Version of the catalogue that contains it.
         catalogue_version: i64,
     },
+    /// The monthly counts of a verified domain.
+    DomainReport(DomainReport),
     /// Addresses of a verified domain are in pastes.
     DomainPastes {
         /// The domain.
@@ -43,7 +45,9 @@ impl Notice {
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Breach { .. } | Self::Paste { .. } => None,
-            Self::Domain { domain, .. } | Self::DomainPastes { domain, .. } => Some(domain),
+            Self::Domain { domain, .. }
+            | Self::DomainPastes { domain, .. }
+            | Self::DomainReport(DomainReport { domain, .. }) => Some(domain),
         }
     }
 
@@ -51,9 +55,44 @@ impl Notice {
     pub fn breach(&self) -> Option<&str> {
         match self {
             Self::Breach { breach } | Self::Domain { breach, .. } => Some(breach),
-            Self::Paste { .. } | Self::DomainPastes { .. } => None,
+            Self::Paste { .. } | Self::DomainPastes { .. } | Self::DomainReport(_) => None,
         }
     }
+}
+
+/// The first word of the keys of monthly reports.
+pub const REPORT_KEY: &str = "report";
+
+/// The monthly counts of a verified domain.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct DomainReport {
+    /// The domain.
+    pub domain: String,
+    /// The first second of the reported months.
+    pub since: i64,
+    /// The second after the last one.
+    pub until: i64,
+    /// Addresses in breaches that were added in these months.
+    pub exposed: i64,
+    /// Those of them that were in no breach before.
+    pub first: i64,
+    /// Those of them that are in several breaches.
+    pub repeated: i64,
+    /// True if only breaches that need no subscription are counted.
+    pub limited: bool,
+    /// Number of these breaches.
+    pub count: usize,
+    /// Those with the most addresses.
+    pub breaches: Vec<BreachCount>,
+}
+
+/// The number of addresses of a domain in a breach.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct BreachCount {
+    /// Name of the breach.
+    pub breach: String,
+    /// Number of addresses.
+    pub addresses: i64,
 }
 
 /// A paste with addresses of a domain.

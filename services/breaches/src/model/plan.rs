@@ -55,6 +55,8 @@ pub enum Operation {
     SendEmail,
     /// Breached addresses of a domain.
     BreachedDomain,
+    /// New exposures of a domain.
+    DomainReport,
     /// Domains of the subscription.
     SubscribedDomains,
     /// Websites at which an address was captured.
@@ -95,7 +97,7 @@ impl Operation {
             Self::StealerLogsByWebsiteDomain | Self::StealerLogsByEmailDomain => {
                 Bucket::StealerDomain
             }
-            Self::BreachedDomain => Bucket::DomainSearch,
+            Self::BreachedDomain | Self::DomainReport => Bucket::DomainSearch,
             Self::GenerateDnsToken
             | Self::VerifyDnsToken
             | Self::SendEmail
@@ -174,7 +176,9 @@ impl Features {
                 self.family != Family::Free && self.kanon
             }
             Operation::BreachedAccounts => core_or_pro && self.bulk_check,
-            Operation::BreachedDomain | Operation::SubscribedDomains => core_or_pro,
+            Operation::BreachedDomain | Operation::DomainReport | Operation::SubscribedDomains => {
+                core_or_pro
+            }
             Operation::StealerLogsByEmail
             | Operation::StealerLogsByWebsiteDomain
             | Operation::StealerLogsByEmailDomain => core_or_pro && self.stealer_logs,
@@ -287,7 +291,7 @@ mod tests {
     fn each_plan_includes_exactly_its_operations() {
         use Operation::*;
         let addresses = [BreachedAccount, PasteAccount, SubscriptionStatus].as_slice();
-        let domains = [BreachedDomain, SubscribedDomains].as_slice();
+        let domains = [BreachedDomain, DomainReport, SubscribedDomains].as_slice();
         let range = [BreachedAccountRange, BreachedAccountRanges].as_slice();
         let stealer_logs =
             [StealerLogsByEmail, StealerLogsByWebsiteDomain, StealerLogsByEmailDomain].as_slice();

@@ -5,6 +5,7 @@ use std::io;
 use domain::DomainName;
 
 use crate::app::{DomainNames, Pieces};
+use crate::model::spreadsheet::inert;
 
 /// Bytes per piece of the table.
 const PIECE: usize = 64 * 1024;
@@ -36,30 +37,13 @@ impl Pieces for DomainTable {
                 last = true;
                 break;
             };
-            let address = inert(&format!("{alias}@{}", self.domain));
+            let address = format!("{alias}@{}", self.domain);
+            let address = inert(&address);
             let (count, sites) = (breaches.len().to_string(), breaches.join(" "));
             written += address.len() + sites.len();
-            writer.write_record([address.as_str(), &count, &sites])?;
+            writer.write_record([address.as_ref(), &count, &sites])?;
         }
         let piece = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
         Ok((piece, last))
-    }
-}
-
-/// Prevents spreadsheets from reading a text as a formula. Leaked addresses may begin with any
-/// character.
-fn inert(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if formula { format!("'{text}") } else { text.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_that_looks_like_a_formula_is_quoted() {
-        assert_eq!(inert("=1+1@corp.example"), "'=1+1@corp.example");
-        assert_eq!(inert("ada@corp.example"), "ada@corp.example");
     }
 }

@@ -8,6 +8,7 @@ mod exposure;
 mod forms;
 mod frame;
 mod messages;
+mod report;
 mod site;
 
 pub use account::{KeyPage, NotificationsPage, SubscriptionPage, WebhooksPage};
@@ -18,4 +19,5 @@ pub use exposure::{ExposedPage, OverviewPage, StealerLogsPage};
 pub use forms::{ApprovePage, ChoosePage, NotifyMePage, OptOutPage, SignInPage};
 pub use frame::Frame;
 pub use messages::{Confirm, DEAD_LINK, FailurePage, Message, done, mail_sent};
+pub use report::ReportPage;
 pub use site::SITE;

@@ -45,6 +45,8 @@ pub struct Control {
     pub detached: bool,
     /// Whether its subscriber gets mails about it.
     pub notify: bool,
+    /// Whether its subscriber gets a monthly mail about it.
+    pub monthly: bool,
     /// Breached addresses at the last search.
     pub pwn_count: Option<i64>,
     /// `pwn_count` without addresses in spam lists only.

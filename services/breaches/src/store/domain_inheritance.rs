@@ -90,6 +90,7 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
             domain_control::method.eq(None::<String>),
             domain_control::parent_id.eq(None::<i64>),
             domain_control::verified_at.eq(None::<i64>),
+            domain_control::monthly.eq(false),
         );
         diesel::update(domain_control::table.find(row.id)).set(removed).execute(db)?;
     } else {

@@ -18,6 +18,7 @@ pub(crate) mod mail_counts;
 pub mod mail_domains;
 pub(crate) mod mail_tokens;
 pub mod messages;
+pub(crate) mod monthly_reports;
 pub(crate) mod notices;
 pub mod opt_outs;
 pub mod pastes;

@@ -219,6 +219,8 @@ diesel::table! {
         customer -> Bool,
         detached -> Bool,
         notify -> Bool,
+        monthly -> Bool,
+        reported -> Nullable<BigInt>,
         pwn_count -> Nullable<BigInt>,
         pwn_count_no_spam -> Nullable<BigInt>,
         pwn_count_no_spam_at_renewal -> Nullable<BigInt>,

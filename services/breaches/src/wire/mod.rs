@@ -9,6 +9,7 @@ mod error;
 mod paste;
 mod queries;
 mod range;
+mod report;
 mod subscription;
 mod verification;
 
@@ -19,7 +20,8 @@ pub use catalogue_answers::CatalogueAnswers;
 pub use domain::{NamesByAlias, SubscribedDomain};
 pub use error::{ErrorBody, MessageBody};
 pub use paste::Paste;
-pub use queries::{BreachedAccountQuery, BreachesQuery};
+pub use queries::{BreachedAccountQuery, BreachesQuery, ReportQuery};
 pub use range::{HashSuffix, RangeEntry, RangesRequest};
+pub use report::{ExposureReport, ReportTotals, ReportedAddress, ReportedBreach, ReportedClass};
 pub use subscription::SubscriptionStatus;
 pub use verification::{DnsToken, DomainRequest, MailRequest};

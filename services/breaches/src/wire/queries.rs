@@ -34,3 +34,12 @@ pub struct BreachesQuery {
     #[param(value_type = bool, required = false)]
     pub is_spam_list: Option<bool>,
 }
+
+/// The begin of a report.
+#[derive(Clone, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReportQuery {
+    /// Breaches added at this date, the start of its day in UTC, or at this time, or later
+    #[param(value_type = String, required = true, example = "2026-01-01")]
+    pub since: Option<String>,
+}

@@ -44,6 +44,15 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             "subscriptionEnded",
             "tooManyDomains",
         ],
+        "domainReport" => &[
+            "domain",
+            "domainNotVerified",
+            "domainTooLarge",
+            "since",
+            "subscriptionEnded",
+            "tooManyDomains",
+            "unreadable",
+        ],
         "breaches" => &["isSpamList", "unreadable"],
         "stealerLogsByEmail" => &["domainNotVerified", "email", "subscriptionEnded"],
         "stealerLogsByWebsiteDomain" | "stealerLogsByEmailDomain" => {
@@ -153,7 +162,8 @@ fn filled(path: &str) -> String {
     let alias = if path.contains("stealer") { "stealer-log" } else { "account-exists" };
     let host = if path.contains("Website") { format!("shop.{TEST}") } else { TEST.to_owned() };
     let path = path.replace("{email}", &format!("{alias}@{TEST}")).replace("{domain}", &host);
-    path.replace("{prefix}", "abcdef").replace("{name}", "Acmegram")
+    let path = path.replace("{prefix}", "abcdef").replace("{name}", "Acmegram");
+    if path.contains("domainReport") { path + "?since=2013-01-01" } else { path }
 }
 
 #[actix_web::test]

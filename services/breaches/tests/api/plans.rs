@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::app::{App, NOW, answer, entry, failure};
 
-/// Operations 1, 2, 6, 7, 12, 13, 14, 15, 16 with targets that the subscriber controls.
-const PATHS: [&str; 9] = [
+/// Operations 1, 2, 6, 7, 12, 13, 14, 15, 16 and reports with targets that the subscriber controls.
+const PATHS: [&str; 10] = [
     "breachedaccount/someone@example.com",
     "breachedaccount/range/abcdef",
     "breacheddomain/example.com",
@@ -16,6 +16,7 @@ const PATHS: [&str; 9] = [
     "stealerlogsbyemaildomain/example.com",
     "pasteaccount/someone@example.com",
     "subscription/status",
+    "domainreport/example.com?since=2020-01-01",
 ];
 
 #[actix_web::test]
@@ -23,10 +24,10 @@ async fn each_plan_allows_exactly_its_operations() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", "someone@example.com\n").await;
-    let core = [true, false, true, true, false, false, false, true, true];
-    let pro = [true; 9];
-    let high = [true, true, false, false, false, false, false, true, true];
-    let free = [false; 9];
+    let core = [true, false, true, true, false, false, false, true, true, true];
+    let pro = [true; 10];
+    let high = [true, true, false, false, false, false, false, true, true, false];
+    let free = [false; 10];
     let plans = [("core", core), ("pro", pro)]
         .iter()
         .flat_map(|(name, expected)| {

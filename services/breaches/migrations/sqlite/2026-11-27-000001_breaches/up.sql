@@ -143,6 +143,9 @@ CREATE TABLE domain_control (
     detached BOOLEAN NOT NULL,
     -- Whether its controller gets mails about it.
     notify BOOLEAN NOT NULL DEFAULT TRUE,
+    -- Whether its controller gets a monthly mail, and the number of the last month that was reported.
+    monthly BOOLEAN NOT NULL DEFAULT FALSE,
+    reported BIGINT,
     pwn_count BIGINT,
     pwn_count_no_spam BIGINT,
     pwn_count_no_spam_at_renewal BIGINT,

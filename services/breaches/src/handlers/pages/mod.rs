@@ -6,6 +6,7 @@
 pub(crate) mod account;
 pub(crate) mod approval;
 pub(crate) mod catalogue;
+pub(crate) mod domain_report;
 pub(crate) mod domain_search;
 pub(crate) mod domains;
 pub(crate) mod home;

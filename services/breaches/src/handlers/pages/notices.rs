@@ -90,6 +90,9 @@ pub async fn unsubscribe(
         Some(Unsubscribed::Domain(domain)) => {
             format!("You no longer receive mails about {domain}.")
         }
+        Some(Unsubscribed::Reports(domain)) => {
+            format!("You no longer receive monthly mails about {domain}.")
+        }
     };
     Ok(visitor.message(CURRENT, &done("Notices are off", &text)))
 }

@@ -6,7 +6,9 @@ mod cluster_watch;
 pub(super) mod compaction;
 mod doctor;
 mod domain_counts;
+mod leased_round;
 mod measurements;
+mod monthly_reports;
 mod purge;
 mod removal_check;
 
@@ -16,5 +18,6 @@ pub use cluster_watch::watch_cluster;
 pub use doctor::{Findings, examine};
 pub use domain_counts::recount_domains;
 pub use measurements::{measure_accounts, measure_queues, measure_regularly};
+pub use monthly_reports::post_monthly_reports;
 pub use purge::{resume_purge, retire};
 pub use removal_check::{Remains, find_remains};

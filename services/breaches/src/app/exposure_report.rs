@@ -1,0 +1,228 @@
+//! Reports of the new exposures of a domain.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::sync::Arc;
+
+use database::{Db, off_worker};
+use domain::DomainName;
+
+use super::domain_names::{AliasCollector, DomainNames};
+use super::domain_report::{self, AliasRow};
+use super::domain_search;
+use super::keyed_request::KeyedRequest;
+use crate::config::Settings;
+use crate::error::Error;
+use crate::model::Breach;
+use crate::model::domain_size::Access;
+use crate::model::report::{Exposures, Period};
+use crate::state::{Snapshot, State};
+use crate::store::accounts::domain_walk;
+use crate::wire::{ReportTotals, ReportedBreach, ReportedClass};
+
+/// Maximum number of addresses on a page.
+const ROWS: usize = 500;
+
+/// The addresses of a domain in new breaches, by alias. They are read one by one, and counted.
+#[derive(Debug)]
+pub struct ReportRows {
+    /// The domain.
+    pub domain: DomainName,
+    /// When new breaches were added.
+    pub period: Period,
+    names: DomainNames,
+    snapshot: Arc<Snapshot>,
+    found: Exposures,
+}
+
+/// An address in new breaches.
+#[derive(Debug)]
+pub struct ReportRow {
+    /// The part before the @.
+    pub alias: String,
+    /// Ids of its new breaches.
+    pub new: Vec<u16>,
+    /// Number of all its breaches.
+    pub all: usize,
+}
+
+impl ReportRows {
+    /// The report of a search.
+    pub fn new(domain: DomainName, period: Period, names: DomainNames) -> Self {
+        let snapshot = names.snapshot();
+        Self { domain, period, names, snapshot, found: Exposures::default() }
+    }
+
+    /// The next address.
+    ///
+    /// # Errors
+    /// Returns an error if the disk fails.
+    pub fn next_row(&mut self) -> io::Result<Option<ReportRow>> {
+        while let Some((alias, ids)) = self.names.next_ids()? {
+            let catalogue = &self.snapshot.answers.catalogue;
+            let breaches = ids.iter().filter_map(|id| catalogue.by_id(*id));
+            let new: Vec<&Breach> =
+                breaches.filter(|breach| self.period.contains(breach)).collect();
+            self.found.add(&new, ids.len());
+            if !new.is_empty() {
+                let new = new.iter().map(|breach| breach.id).collect();
+                return Ok(Some(ReportRow { alias, new, all: ids.len() }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The breaches of an address by name.
+    pub fn breaches_of(&self, row: &ReportRow) -> Vec<&Breach> {
+        let catalogue = &self.snapshot.answers.catalogue;
+        let mut new: Vec<&Breach> = row.new.iter().filter_map(|id| catalogue.by_id(*id)).collect();
+        new.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        new
+    }
+
+    /// The counts. They are complete once every address was read.
+    pub fn found(&self) -> &Exposures {
+        &self.found
+    }
+
+    /// The new breaches, most addresses first.
+    pub fn breaches(&self) -> Vec<ReportedBreach> {
+        let catalogue = &self.snapshot.answers.catalogue;
+        let known = |(id, addresses)| Some(ReportedBreach::new(catalogue.by_id(id)?, addresses));
+        let mut breaches: Vec<ReportedBreach> = self.found.breaches().filter_map(known).collect();
+        breaches.sort_by(|a, b| (b.addresses, &a.name).cmp(&(a.addresses, &b.name)));
+        breaches
+    }
+
+    /// The data classes of the new breaches, most addresses first.
+    pub fn classes(&self) -> Vec<ReportedClass> {
+        let class =
+            |(name, addresses): (&str, i64)| ReportedClass { name: name.to_owned(), addresses };
+        self.found.classes().into_iter().map(class).collect()
+    }
+
+    /// Reads all addresses and keeps those with the most breaches.
+    ///
+    /// # Errors
+    /// Returns an error if the disk fails.
+    pub fn summarize(mut self) -> io::Result<ExposureReport> {
+        let mut most = BinaryHeap::with_capacity(ROWS + 1);
+        while let Some(row) = self.next_row()? {
+            let names = self.breaches_of(&row).into_iter().map(|breach| breach.name.clone());
+            let breaches = names.collect();
+            most.push(Reverse(AliasRow { count: row.all, alias: Reverse(row.alias), breaches }));
+            if most.len() > ROWS {
+                most.pop();
+            }
+        }
+        Ok(ExposureReport {
+            totals: ReportTotals::from(&self.found),
+            breaches: self.breaches(),
+            classes: self.classes(),
+            rows: most.into_sorted_vec().into_iter().map(|Reverse(row)| row).collect(),
+            limited: false,
+            domain: self.domain,
+            period: self.period,
+        })
+    }
+}
+
+/// A report for readers.
+#[derive(Debug)]
+pub struct ExposureReport {
+    /// The domain.
+    pub domain: DomainName,
+    /// When new breaches were added.
+    pub period: Period,
+    /// The counts.
+    pub totals: ReportTotals,
+    /// The new breaches, most addresses first.
+    pub breaches: Vec<ReportedBreach>,
+    /// Their data classes, most addresses first.
+    pub classes: Vec<ReportedClass>,
+    /// The addresses with the most breaches.
+    pub rows: Vec<AliasRow>,
+    /// True if only breaches that need no subscription are shown.
+    pub limited: bool,
+}
+
+/// The report of a verified domain since a second, and whether it contains only breaches that need no
+/// subscription.
+///
+/// # Errors
+/// Returns the errors of the checks.
+pub async fn reported_domain(
+    state: &State,
+    request: KeyedRequest,
+    input: Result<(DomainName, i64), Error>,
+) -> Result<(ReportRows, bool), Error> {
+    let (domain, since) = match input {
+        Ok((domain, since)) => (Ok(domain), since),
+        Err(error) => (Err(error), 0),
+    };
+    let name = domain.as_ref().ok().cloned();
+    let found = domain_search::searched(state, request, domain).await?;
+    // Without a domain, the search has failed.
+    let domain = name.ok_or(Error::Domain)?;
+    let limited = found.access == Access::SubscriptionFreeOnly;
+    Ok((ReportRows::new(domain, Period { since, until: i64::MAX }, found.names), limited))
+}
+
+/// The report of a subscriber's domain since a second, as a file.
+///
+/// # Errors
+/// [`Error::NotVerified`], and refusals of the plan.
+pub async fn report_rows(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    since: i64,
+) -> Result<(ReportRows, bool), Error> {
+    let found = domain_report::searched(state, subscriber, domain).await?;
+    match found.verdict() {
+        (_, Some(error)) => Err(error),
+        (limited, None) => {
+            let period = Period { since, until: i64::MAX };
+            Ok((ReportRows::new(domain.clone(), period, found.names), limited))
+        }
+    }
+}
+
+/// The report of a subscriber's domain since a second, for a page.
+///
+/// # Errors
+/// [`Error::NotVerified`], and refusals of the plan.
+pub async fn report_page(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    since: i64,
+) -> Result<ExposureReport, Error> {
+    let (rows, limited) = report_rows(state, subscriber, domain, since).await?;
+    let report = off_worker(move || rows.summarize()).await?;
+    let report = report.map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(ExposureReport { limited, ..report })
+}
+
+/// The report of any domain, for the operator.
+///
+/// # Errors
+/// Returns errors of the database.
+pub fn operator_report(
+    db: &mut Db,
+    settings: &Settings,
+    domain: &DomainName,
+    period: Period,
+) -> Result<ReportRows, Error> {
+    let snapshot = Arc::new(Snapshot::load(db, settings, None)?);
+    let mut names = AliasCollector::new(settings.temporary_folder());
+    domain_walk::each_at_domain(db, domain.as_str(), |db, row| {
+        if snapshot.is_removed(db, &row)? {
+            return Ok(());
+        }
+        names.add(row.alias(), &row.breaches).map_err(domain_search::unsorted)
+    })?;
+    let names = names.finish(snapshot, Breach::shown_for_domain);
+    Ok(ReportRows::new(domain.clone(), period, names.map_err(domain_search::unsorted)?))
+}

@@ -1,0 +1,132 @@
+//! Monthly mails with the counts of a domain's new exposures.
+
+use database::{DatabaseError, Db};
+use domain::DomainName;
+
+use super::admission::Caller;
+use super::context::RequestContext;
+use super::domain_search::search;
+use super::exposure_report::ReportRows;
+use super::subscriber_plan;
+use crate::error::Error;
+use crate::model::month::Month;
+use crate::model::notice::{BreachCount, DomainReport, Notice, REPORT_KEY, Recipient};
+use crate::model::report::Period;
+use crate::state::State;
+use crate::store::monthly_reports::{self, DueReport};
+use crate::store::{domain_controls, messages, subscribers};
+
+/// Maximum number of breaches in a mail.
+const LISTED_BREACHES: usize = 20;
+
+/// Returns whether a subscriber gets a monthly mail about a domain.
+///
+/// # Errors
+/// Returns errors of the database.
+pub async fn has_monthly_report(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+) -> Result<bool, Error> {
+    let domain = domain.to_string();
+    let read = move |db: &mut Db| domain_controls::verified(db, subscriber, &domain);
+    Ok(state.pools().read(read).await?.is_some_and(|control| control.monthly))
+}
+
+/// Turns the monthly mail about a domain of a subscriber on or off.
+///
+/// # Errors
+/// [`Error::NotVerified`], and errors of the database.
+pub async fn set_monthly_report(
+    state: &State,
+    subscriber: i64,
+    domain: &DomainName,
+    monthly: bool,
+) -> Result<(), Error> {
+    let (domain, now) = (domain.to_string(), state.clock().unix());
+    let change = move |db: &mut Db| change_monthly_report(db, subscriber, &domain, monthly, now);
+    match state.pools().write_as(Some(&subscriber.to_string()), change).await? {
+        true => Ok(()),
+        false => Err(Error::NotVerified),
+    }
+}
+
+/// Turns the monthly mail about a domain on or off. The first one is about the current month. Returns
+/// false if the subscriber does not control the domain.
+///
+/// # Errors
+/// Returns errors of the database.
+pub fn change_monthly_report(
+    db: &mut Db,
+    subscriber: i64,
+    domain: &str,
+    monthly: bool,
+    now: i64,
+) -> Result<bool, DatabaseError> {
+    monthly_reports::set(db, subscriber, domain, monthly, Month::last_before(now))
+}
+
+/// The mail of a subscriber about the months after the last reported one, up to `month`. Returns `None`
+/// if the subscriber may not see the domain.
+///
+/// # Errors
+/// Returns errors of the database and of the disk.
+pub fn monthly_notice(
+    db: &mut Db,
+    context: &RequestContext,
+    report: &DueReport,
+    month: Month,
+) -> Result<Option<Notice>, Error> {
+    let DueReport { subscriber, reported, .. } = *report;
+    let Ok(domain) = DomainName::parse(&report.domain) else { return Ok(None) };
+    if subscribers::has_ended(db, subscriber, context.now)? {
+        return Ok(None);
+    }
+    let current = subscriber_plan::current(db, subscriber, context.now)?;
+    let until = current.until.unwrap_or_default();
+    let caller = Caller { subscriber: Some(subscriber), plan: current.plan.into(), until };
+    let found = match search(db, context, &caller, &domain) {
+        Ok(found) => found,
+        Err(Error::NotVerified) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let (limited, None) = found.verdict() else { return Ok(None) };
+    let period = Period { since: reported.next().start(), until: month.next().start() };
+    let mut rows = ReportRows::new(domain.clone(), period, found.names);
+    while rows.next_row().map_err(|error| Error::Internal(error.to_string()))?.is_some() {}
+    let totals = rows.found();
+    let breaches = rows.breaches();
+    let listed = breaches.iter().take(LISTED_BREACHES);
+    Ok(Some(Notice::DomainReport(DomainReport {
+        domain: domain.to_string(),
+        since: period.since,
+        until: period.until,
+        exposed: totals.exposed,
+        first: totals.first,
+        repeated: totals.repeated,
+        limited,
+        count: breaches.len(),
+        breaches: listed
+            .map(|breach| BreachCount { breach: breach.name.clone(), addresses: breach.addresses })
+            .collect(),
+    })))
+}
+
+/// Marks the month as reported and posts the mail, if there is one, in one transaction. So a mail is
+/// posted exactly once, whichever replica writes it and whenever it dies.
+///
+/// # Errors
+/// Returns errors of the database.
+pub fn post_monthly_report(
+    db: &mut Db,
+    report: &DueReport,
+    month: Month,
+    notice: Option<&Notice>,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    let is_taken = monthly_reports::take(db, report, month)?;
+    let Some(notice) = notice.filter(|_| is_taken) else { return Ok(()) };
+    let DueReport { subscriber, domain, .. } = report;
+    let key = format!("{REPORT_KEY} {domain} {} {subscriber}", month.number());
+    messages::post(db, &key, Recipient::mail(*subscriber), notice, now)
+}

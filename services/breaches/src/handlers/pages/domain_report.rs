@@ -1,0 +1,87 @@
+//! The report of the new exposures of a verified domain, on a page and as files, and its monthly mail.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{self, HeaderValue};
+use actix_web::web::{Data, Path};
+
+use super::account::page;
+use super::domains::path;
+use super::failure::PageError;
+use super::form::{Fields, Form};
+use super::messages::{domain, see_other};
+use super::visitor::SignedIn;
+use crate::app::{self, ReportCsv, ReportJson};
+use crate::error::Error;
+use crate::handlers::reply;
+use crate::model::instant;
+use crate::model::month::Month;
+use crate::pages::ReportPage;
+use crate::state::State;
+
+/// Shows the report since a date; without one, since the start of the last month.
+pub async fn show(
+    visitor: SignedIn,
+    name: Path<String>,
+    fields: Fields,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (domain, since) = (domain(&name)?, since(&fields, &state)?);
+    let subscriber = visitor.subscriber.id;
+    let report = app::report_page(&state, subscriber, &domain, since).await?;
+    let monthly = app::has_monthly_report(&state, subscriber, &domain).await?;
+    let (frame, now) = (visitor.frame("domains"), state.clock().unix());
+    let main = ReportPage { frame, report: &report, monthly, now };
+    Ok(visitor.respond(&page(&format!("New exposures of {domain}")).wide(), &main))
+}
+
+fn since(fields: &Fields, state: &State) -> Result<i64, Error> {
+    match fields.text("since") {
+        "" => Ok(Month::last_before(state.clock().unix()).start()),
+        text => instant::parse_since(text).ok_or(Error::Since),
+    }
+}
+
+/// The report as a file: `json` as in the API, or `csv`.
+pub async fn export(
+    visitor: SignedIn,
+    path: Path<(String, String)>,
+    fields: Fields,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (name, format) = path.into_inner();
+    let (domain, since) = (domain(&name)?, since(&fields, &state)?);
+    let as_csv = match format.as_str() {
+        "json" => false,
+        "csv" => true,
+        _ => return Err(Error::NotFound.into()),
+    };
+    let (rows, _) = app::report_rows(&state, visitor.subscriber.id, &domain, since).await?;
+    let day = instant::date(since);
+    let disposition = format!("attachment; filename=\"{domain}-since-{day}.{format}\"");
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
+    response.insert_header((header::CONTENT_DISPOSITION, disposition));
+    Ok(if as_csv {
+        response.content_type("text/csv; charset=utf-8");
+        reply::in_pieces(response, ReportCsv::new(rows)).await?
+    } else {
+        response.content_type("application/json");
+        reply::in_pieces(response, ReportJson::new(rows, state.clock().unix())).await?
+    })
+}
+
+/// Turns the monthly mail on or off.
+pub async fn set_monthly(
+    form: Form<SignedIn>,
+    name: Path<String>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let domain = domain(&name)?;
+    let monthly = match form.fields.text("monthly") {
+        "on" => true,
+        "off" => false,
+        _ => return Err(Error::Unreadable.into()),
+    };
+    app::set_monthly_report(&state, form.sender.subscriber.id, &domain, monthly).await?;
+    Ok(see_other(&format!("{}/report", path(domain.as_str()))))
+}

@@ -1,0 +1,110 @@
+//! Reports of the new exposures of a domain: which breaches are new, and what is counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::breach::Breach;
+
+/// The time in which a breach must have been added to be new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The first second.
+    pub since: i64,
+    /// The second after the last one.
+    pub until: i64,
+}
+
+impl Period {
+    /// Returns whether a breach was added in this time.
+    pub fn contains(self, breach: &Breach) -> bool {
+        (self.since..self.until).contains(&breach.added)
+    }
+}
+
+/// The counts of a report. They add up while its addresses are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exposures {
+    /// Addresses in any breach, new or not.
+    pub breached: i64,
+    /// Addresses in a new breach.
+    pub exposed: i64,
+    /// Those of them that were in no breach before.
+    pub first: i64,
+    /// Those of them that are in several breaches, new or not.
+    pub repeated: i64,
+    /// Pairs of an address and a new breach.
+    pub links: i64,
+    by_breach: BTreeMap<u16, i64>,
+    by_class: BTreeMap<String, i64>,
+}
+
+impl Exposures {
+    /// Counts an address with its new breaches and the number of all its breaches.
+    pub fn add(&mut self, new: &[&Breach], all: usize) {
+        self.breached += 1;
+        if new.is_empty() {
+            return;
+        }
+        self.exposed += 1;
+        self.first += i64::from(all == new.len());
+        self.repeated += i64::from(all > 1);
+        self.links += i64::try_from(new.len()).unwrap_or(i64::MAX);
+        for breach in new {
+            *self.by_breach.entry(breach.id).or_default() += 1;
+        }
+        let classes: BTreeSet<&str> =
+            new.iter().flat_map(|breach| &breach.data_classes).map(String::as_str).collect();
+        for class in classes {
+            match self.by_class.get_mut(class) {
+                Some(count) => *count += 1,
+                None => drop(self.by_class.insert(class.to_owned(), 1)),
+            }
+        }
+    }
+
+    /// The new breaches by id, and their numbers of addresses.
+    pub fn breaches(&self) -> impl Iterator<Item = (u16, i64)> + '_ {
+        self.by_breach.iter().map(|(id, count)| (*id, *count))
+    }
+
+    /// The data classes of the new breaches and their numbers of addresses, most first.
+    pub fn classes(&self) -> Vec<(&str, i64)> {
+        let mut classes: Vec<(&str, i64)> =
+            self.by_class.iter().map(|(class, count)| (class.as_str(), *count)).collect();
+        classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        classes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::test_data;
+
+    fn breach(id: u16, added: i64, classes: &[&str]) -> Breach {
+        let data_classes = classes.iter().map(|class| (*class).to_owned()).collect();
+        Breach { id, added, data_classes, ..test_data::fixtures().remove(0) }
+    }
+
+    #[test]
+    fn period_begins_with_its_first_second_and_ends_before_its_last() {
+        let period = Period { since: 100, until: 200 };
+        let added = [99, 100, 199, 200].map(|added| period.contains(&breach(1, added, &[])));
+        assert_eq!(added, [false, true, true, false]);
+    }
+
+    #[test]
+    fn address_counts_once_for_each_breach_and_each_data_class() {
+        let (one, two) = (breach(1, 0, &["Names", "Passwords"]), breach(2, 0, &["Names"]));
+        let mut found = Exposures::default();
+        found.add(&[&one, &two], 2);
+        found.add(&[&two], 3);
+        found.add(&[&two], 1);
+        found.add(&[], 4);
+        assert_eq!(
+            (found.breached, found.exposed, found.first, found.repeated, found.links),
+            (4, 3, 2, 2, 4)
+        );
+        assert_eq!(found.breaches().collect::<Vec<_>>(), [(1, 1), (2, 3)]);
+        assert_eq!(found.classes(), [("Names", 3), ("Passwords", 1)]);
+    }
+}

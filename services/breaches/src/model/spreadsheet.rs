@@ -1,0 +1,23 @@
+//! Texts in files that spreadsheets open.
+
+use std::borrow::Cow;
+
+/// Prevents spreadsheets from reading a text as a formula. Leaked addresses may begin with any
+/// character.
+pub fn inert(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_looks_like_a_formula_is_quoted() {
+        assert_eq!(inert("=1+1@corp.example"), "'=1+1@corp.example");
+        assert_eq!(inert("ada@corp.example"), "ada@corp.example");
+    }
+}

@@ -1,0 +1,95 @@
+//! Monthly mails about domains: who wants them, and the last month that was reported.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::domain_controls::VERIFIED;
+use super::schema::{domain_control, outbox};
+use crate::model::month::Month;
+use crate::model::notice::REPORT_KEY;
+
+/// A monthly mail to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueReport {
+    /// Number of the domain's row.
+    pub control: i64,
+    /// The subscriber who wants it.
+    pub subscriber: i64,
+    /// The domain.
+    pub domain: String,
+    /// The last month that was reported.
+    pub reported: Month,
+}
+
+/// Turns the monthly mail of a verified domain on or off. Months up to `reported` are not reported.
+/// Returns false if the subscriber does not control the domain.
+pub fn set(
+    db: &mut Db,
+    subscriber: i64,
+    domain: &str,
+    monthly: bool,
+    reported: Month,
+) -> Result<bool, DatabaseError> {
+    let own = domain_control::table
+        .filter(domain_control::subscriber_id.eq(subscriber))
+        .filter(domain_control::domain.eq(domain))
+        .filter(domain_control::state.eq(VERIFIED));
+    let found: Option<bool> = own.select(domain_control::monthly).first(db).optional()?;
+    let Some(before) = found else { return Ok(false) };
+    if before != monthly {
+        let changed = (
+            domain_control::monthly.eq(monthly),
+            domain_control::reported.eq(Some(reported.number())),
+        );
+        diesel::update(own).set(changed).execute(db)?;
+    }
+    if !monthly {
+        drop_pending(db, subscriber, domain)?;
+    }
+    Ok(true)
+}
+
+/// Removes pending monthly mails about a domain.
+fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
+    let reports = outbox::table
+        .filter(outbox::subscriber_id.eq(subscriber))
+        .filter(outbox::domain.eq(domain))
+        .filter(outbox::key.like(format!("{REPORT_KEY} %")))
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::failed_at.is_null());
+    diesel::delete(reports).execute(db)?;
+    Ok(())
+}
+
+/// The monthly mails that are not written up to a month, by domain.
+pub fn due(db: &mut Db, month: Month) -> Result<Vec<DueReport>, DatabaseError> {
+    let rows: Vec<(i64, i64, String, Option<i64>)> = domain_control::table
+        .filter(domain_control::monthly.eq(true))
+        .filter(domain_control::state.eq(VERIFIED))
+        .filter(domain_control::reported.lt(month.number()))
+        .order((domain_control::domain, domain_control::id))
+        .select((
+            domain_control::id,
+            domain_control::subscriber_id,
+            domain_control::domain,
+            domain_control::reported,
+        ))
+        .load(db)?;
+    let report = |(control, subscriber, domain, reported): (_, _, _, Option<i64>)| {
+        let reported = Month::from_number(reported?);
+        Some(DueReport { control, subscriber, domain, reported })
+    };
+    Ok(rows.into_iter().filter_map(report).collect())
+}
+
+/// Marks a month as reported. Returns false if it already was, or if the mail was turned off or the
+/// domain was lost meanwhile. If two replicas race, exactly one gets true.
+pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
+    let row = domain_control::table
+        .filter(domain_control::id.eq(report.control))
+        .filter(domain_control::monthly.eq(true))
+        .filter(domain_control::state.eq(VERIFIED))
+        .filter(domain_control::reported.eq(report.reported.number()));
+    let taken = domain_control::reported.eq(Some(month.number()));
+    Ok(diesel::update(row).set(taken).execute(db)? == 1)
+}
