@@ -210,6 +210,14 @@ pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     Ok(rows.into_iter().map(key).collect())
 }
 
+/// Returns a live key by its id; `None` if it is unknown, expired or revoked.
+///
+/// # Errors
+/// Those of the database.
+pub fn find_live(db: &mut Db, id: i64, now: i64) -> Result<Option<Key>, DatabaseError> {
+    Ok(by_id(db, id)?.filter(|key| key.state(now) == KeyState::Live))
+}
+
 fn by_id(db: &mut Db, id: i64) -> Result<Option<Key>, DatabaseError> {
     let row: Option<Row> = rows!().filter(api_key::id.eq(id)).first(db).optional()?;
     Ok(row.map(key))

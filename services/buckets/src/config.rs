@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::RangedU64ValueParser;
 
+use crate::engine::RemovalLimit;
+
 /// The engine that stores the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
@@ -54,6 +56,9 @@ pub struct Settings {
     /// Files between two checkpoints of a load, 1 to 1000000000
     #[arg(long, env, global = true, default_value_t = 1_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub checkpoint_files: u64,
+    /// Seconds without a sign of life after which another process takes over a crawl, 2 to 3600
+    #[arg(long, env, global = true, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=3_600))]
+    pub crawl_lease: u64,
     /// Seconds between two checkpoints of a load, 0 to 86400
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub checkpoint_seconds: u64,
@@ -76,6 +81,11 @@ fn cores() -> usize {
 }
 
 impl Settings {
+    /// The limit on files that a load removes.
+    pub fn removal_limit(&self) -> RemovalLimit {
+        RemovalLimit { files: self.protected_files, percent: self.protected_percent }
+    }
+
     /// The folder of the file index.
     pub fn index_dir(&self, data_dir: &Path) -> PathBuf {
         self.index_dir.clone().unwrap_or_else(|| data_dir.join("index"))

@@ -1,8 +1,9 @@
 //! The errors of the API with their statuses and bodies.
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpResponse, ResponseError};
+use database::DatabaseError;
 use serde::Serialize;
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 use utoipa::{IntoResponses, ToSchema};
@@ -51,6 +52,15 @@ pub enum Failures {
     Unavailable(#[to_schema] ErrorBody),
 }
 
+/// The further failures of operations on a stored resource.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
+pub enum StoredFailures {
+    /// The caller's key has no resource with this id.
+    #[response(status = 404, content_type = "application/json")]
+    NotFound(#[to_schema] ErrorBody),
+}
+
 /// An error of an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -91,6 +101,9 @@ pub enum Error {
     /// Too many downloads at once.
     #[error("too many downloads at once: try again")]
     ManyDownloads,
+    /// It exists already, or the caller has as many as the package allows.
+    #[error("{0}")]
+    Conflict(String),
     /// There is no index yet.
     #[error("the index is not ready")]
     NotReady,
@@ -118,6 +131,7 @@ impl Error {
             Self::TargetTooLong => TOO_LONG,
             Self::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "search_timeout"),
             Self::Busy | Self::ManyDownloads => (StatusCode::SERVICE_UNAVAILABLE, "search_busy"),
+            Self::Conflict(_) => (StatusCode::CONFLICT, "conflict"),
             Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
             Self::Fault(fault) => of_fault(fault),
             Self::Internal(_) => INTERNAL,
@@ -136,7 +150,7 @@ impl Error {
             Self::Regexp(_) => Some("keywords".to_owned()),
             Self::OffsetTooLarge => Some("start".to_owned()),
             Self::ScrollExpired => Some("scroll-id".to_owned()),
-            Self::Fault(Fault::InvalidQuery(violations)) => {
+            Self::Fault(Fault::InvalidQuery(violations) | Fault::InvalidBody(violations)) => {
                 violations.first().map(parameter_of).filter(|name| !name.is_empty())
             }
             _ => None,
@@ -185,7 +199,16 @@ fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
 fn fault_text(fault: &Fault) -> String {
     let text = match fault {
         Fault::NotFound => "there is nothing here",
-        Fault::MethodNotAllowed { .. } => "only GET and HEAD are allowed",
+        Fault::MethodNotAllowed { allow } => {
+            return methods_text(allow);
+        }
+        Fault::UnsupportedMediaType => "the body must be JSON: Content-Type: application/json",
+        Fault::MalformedBody { message, line, column } => {
+            return format!("{message}: line {line}, column {column}");
+        }
+        Fault::PayloadTooLarge { limit } => {
+            return format!("the body is longer than {limit} bytes");
+        }
         Fault::Unauthorized(Credentials::Missing) => {
             "a key is needed: Authorization: Bearer KEY, or access_token=KEY"
         }
@@ -193,7 +216,7 @@ fn fault_text(fault: &Fault) -> String {
         Fault::TooManyRequests { retry_after } => {
             return format!("too many requests: try again in {} s", (*retry_after).max(1));
         }
-        Fault::InvalidQuery(violations) => {
+        Fault::InvalidQuery(violations) | Fault::InvalidBody(violations) => {
             return violations.first().map_or_else(String::new, violation_text);
         }
         Fault::Unavailable { .. } => "the service cannot answer now: try again",
@@ -203,6 +226,20 @@ fn fault_text(fault: &Fault) -> String {
         _ => "the request cannot be read",
     };
     text.to_owned()
+}
+
+/// Returns the names of methods.
+fn names_of(allow: &[Method]) -> Vec<&str> {
+    allow.iter().map(Method::as_str).collect()
+}
+
+/// Returns the error for a method that a path does not have.
+fn methods_text(allow: &[Method]) -> String {
+    match &names_of(allow)[..] {
+        [] => "the method is not allowed".to_owned(),
+        [only] => format!("only {only} is allowed"),
+        [first @ .., last] => format!("only {} and {last} are allowed", first.join(", ")),
+    }
 }
 
 /// Returns the name of the invalid parameter; for an item of a list, that of the list.
@@ -219,6 +256,7 @@ fn violation_text(violation: &Violation) -> String {
         ("integer", _) => format!("{name} must be a whole number of 1 to 18 digits"),
         ("choice", "types") => format!("{name} must be of {}", choices(violation).join(", ")),
         ("choice", _) => format!("{name} must be {}", choices(violation).join(" or ")),
+        (_, "") => violation.message.clone(),
         _ => format!("{name} {}", violation.message),
     }
 }
@@ -240,8 +278,8 @@ impl ResponseError for Error {
             response.insert_header((RETRY_AFTER, HeaderValue::from(seconds)));
         }
         match self {
-            Self::Fault(Fault::MethodNotAllowed { .. }) => {
-                response.insert_header((ALLOW, "GET, HEAD"));
+            Self::Fault(Fault::MethodNotAllowed { allow }) => {
+                response.insert_header((ALLOW, names_of(allow).join(", ")));
             }
             Self::Fault(Fault::Unauthorized(Credentials::Missing)) => {
                 response.insert_header((WWW_AUTHENTICATE, r#"Bearer realm="buckets""#));
@@ -259,6 +297,17 @@ impl ResponseError for Error {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
+    }
+}
+
+impl From<DatabaseError> for Error {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::Busy | DatabaseError::Storage(_) => {
+                Self::Fault(Fault::Unavailable { retry_after: 1 })
+            }
+            other => Self::Internal(other.to_string()),
+        }
     }
 }
 

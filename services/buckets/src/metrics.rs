@@ -36,7 +36,7 @@ static LOAD_RATE: LazyLock<Gauge> = LazyLock::new(|| {
     register(Gauge::new("buckets_load_files_per_second", help))
 });
 static CRAWLS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
-    let help = "Crawls that have not ended, by state";
+    let help = "Crawls that have not ended, by state; running ones are active or paused too";
     register(IntGaugeVec::new(Opts::new("buckets_crawls", help), &["state"]))
 });
 static CRAWL_OVERDUE: LazyLock<IntGauge> = LazyLock::new(|| {
@@ -83,9 +83,10 @@ pub fn loading(files_per_second: f64) {
 }
 
 /// Records the number of crawls by state and the delay of the longest due one.
-pub fn crawling(active: i64, paused: i64, overdue_seconds: i64) {
+pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWLS.with_label_values(&["active"]).set(active);
     CRAWLS.with_label_values(&["paused"]).set(paused);
+    CRAWLS.with_label_values(&["running"]).set(running);
     CRAWL_OVERDUE.set(overdue_seconds);
 }
 
@@ -112,7 +113,7 @@ pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_WAITING);
     LazyLock::force(&LOAD_RATE);
     LazyLock::force(&CRAWL_OVERDUE);
-    for state in ["active", "paused"] {
+    for state in ["active", "paused", "running"] {
         CRAWLS.with_label_values(&[state]);
     }
     for engine in ENGINES {

@@ -15,6 +15,7 @@ use crate::error::ErrorBody;
     components(schemas(ErrorBody)),
     tags(
         (name = "search", description = "Files, buckets and statistics"),
+        (name = "crawls", description = "Public buckets that are listed regularly"),
         (name = "account", description = "The caller's own account")
     ),
     modifiers(&Keys)

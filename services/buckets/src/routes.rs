@@ -2,7 +2,7 @@
 
 use shell::Routes;
 
-use crate::handlers::{account, buckets, facets, files, page, stats};
+use crate::handlers::{account, buckets, crawls, facets, files, page, stats};
 
 /// Registers every operation.
 pub fn register(routes: &mut Routes<'_>) {
@@ -13,5 +13,12 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(facets::get_facets);
     routes.add(buckets::list_buckets);
     routes.add(stats::get_stats);
+    routes.add(crawls::list_crawls);
+    routes.add(crawls::add_crawl);
+    routes.add(crawls::get_crawl);
+    routes.add(crawls::remove_crawl);
+    routes.add(crawls::pause_crawl);
+    routes.add(crawls::resume_crawl);
+    routes.add(crawls::run_crawl);
     routes.add(account::get_account);
 }

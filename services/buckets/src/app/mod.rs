@@ -2,6 +2,7 @@
 
 mod accounts;
 mod buckets;
+mod crawls;
 mod downloads;
 mod error;
 mod expression_slots;
@@ -17,6 +18,7 @@ mod takedowns;
 
 pub use accounts::get_account;
 pub use buckets::list_buckets;
+pub use crawls::{CrawlChange, add_crawl, change_crawl, get_crawl, list_crawls};
 pub use downloads::{Download, download_files};
 pub use error::SnapshotError;
 pub use expression_slots::acquire_slot;

@@ -175,7 +175,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
             Ok((now, own, packages, run, crawls::figures(db, second)?))
         })?;
     metrics::loading(run.map_or(0.0, |run| Progress::current_rate(&run.progress, second)));
-    metrics::crawling(crawls.active, crawls.paused, crawls.overdue_seconds);
+    metrics::crawling(crawls.active, crawls.paused, crawls.running, crawls.overdue_seconds);
     let mut index = Arc::clone(&seen.index);
     let mut switched = now.generation != seen.generation;
     if state.fault().is_some() {
@@ -296,7 +296,10 @@ fn read(
         }
     }
     let packages = all_packages(db)?;
-    let takedowns = pending_takedowns(db)?;
+    let mut takedowns = pending_takedowns(db)?;
+    for hidden in buckets.iter().filter(|bucket| bucket.hidden_at.is_some()) {
+        takedowns.add(hidden.id, "");
+    }
     let versions = (now.generation, now.version);
     Ok(Snapshot::new(index, summary, versions, packages, buckets, takedowns))
 }

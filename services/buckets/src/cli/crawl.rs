@@ -1,15 +1,16 @@
 //! The command `crawl`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use batch::Output;
 use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
 
 use super::sources::{address, kind, rate};
-use crate::engine::RemovalLimit;
+use crate::config::Settings;
 use crate::jobs::{
-    CheckpointPolicy, Crawl, CrawlOptions, CrawlRequest, JobContext, RemoteOptions, add_crawls,
-    list_crawls, pause_crawl, remove_crawl, run_crawls,
+    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobContext, JobError,
+    RemoteOptions, add_crawls, crawl_next, list_crawls, pause_crawl, remove_crawl, run_crawls,
 };
 
 /// Exit statuses, shown by `--help`.
@@ -76,6 +77,10 @@ pub struct AddArguments {
     /// Type of a bucket whose provider is unknown
     #[arg(long = "type", value_name = "TYPE", value_parser = kind, requires = "format")]
     kind: Option<String>,
+    /// Days after which a bucket that answers 401, 403 or 404 is hidden, until it answers again
+    /// [default: never]
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(i64).range(1..=3_650))]
+    gone_after: Option<i64>,
     /// Print a JSON array of ids
     #[arg(long)]
     json: bool,
@@ -88,6 +93,23 @@ pub struct RunArguments {
     /// The crawl, whether it is due or not [default: all that are due]
     #[arg(value_name = "ID")]
     id: Option<i64>,
+    #[command(flatten)]
+    requests: RequestArguments,
+    /// Print a JSON array of outcomes
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `crawler`.
+#[derive(clap::Args, Debug)]
+pub struct CrawlerArguments {
+    #[command(flatten)]
+    requests: RequestArguments,
+}
+
+/// How buckets are requested.
+#[derive(clap::Args, Debug)]
+struct RequestArguments {
     /// Maximum number of requests per second, to all buckets together
     #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = rate)]
     rate: f64,
@@ -97,17 +119,26 @@ pub struct RunArguments {
     /// Let buckets have private addresses
     #[arg(long)]
     allow_private: bool,
-    /// Print a JSON array of outcomes
-    #[arg(long)]
-    json: bool,
+}
+
+impl RequestArguments {
+    fn options(self, settings: &Settings) -> CrawlOptions {
+        let remote = RemoteOptions {
+            rate: self.rate,
+            user_agent: self.user_agent,
+            allows_private: self.allow_private,
+            ..RemoteOptions::default()
+        };
+        let removal_limit = settings.removal_limit();
+        CrawlOptions { remote, removal_limit, lease_seconds: settings.crawl_lease }
+    }
 }
 
 /// Runs a subcommand.
 pub fn run(
     context: &JobContext,
     command: CrawlCommand,
-    checkpoints: CheckpointPolicy,
-    removal_limit: RemovalLimit,
+    settings: &Settings,
 ) -> anyhow::Result<ExitCode> {
     match command {
         CrawlCommand::Add(arguments) => add(context, arguments)?,
@@ -115,17 +146,10 @@ pub fn run(
             Output::from_json_flag(json).print_list(&list_crawls(context)?, line)?;
         }
         CrawlCommand::Run(arguments) => {
-            let remote = RemoteOptions {
-                rate: arguments.rate,
-                user_agent: arguments.user_agent,
-                allows_private: arguments.allow_private,
-                ..RemoteOptions::default()
-            };
-            let options = CrawlOptions { remote, removal_limit };
+            let options = arguments.requests.options(settings);
+            let checkpoints = CheckpointPolicy::of(settings);
             let outcomes = run_crawls(context, arguments.id, &options, checkpoints)?;
-            Output::from_json_flag(arguments.json).print_list(&outcomes, |done| {
-                format!("crawl {} of {}: {}", done.crawl, done.bucket, done.outcome)
-            })?;
+            Output::from_json_flag(arguments.json).print_list(&outcomes, outcome_line)?;
             if outcomes.iter().any(|done| !done.complete) {
                 return Ok(ExitCode::FAILURE);
             }
@@ -137,8 +161,43 @@ pub fn run(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Time between two looks at the crawls that are due.
+const LOOK: Duration = Duration::from_secs(1);
+/// Time after a failure of the index or the database.
+const AFTER_FAILURE: Duration = Duration::from_secs(10);
+
+/// Lists buckets when they are due, until the process is stopped.
+pub fn crawl_forever(
+    context: &JobContext,
+    arguments: CrawlerArguments,
+    settings: &Settings,
+) -> anyhow::Result<ExitCode> {
+    let options = arguments.requests.options(settings);
+    let output = Output::from_json_flag(false);
+    loop {
+        let pause = match crawl_next(context, &[], &options, CheckpointPolicy::of(settings)) {
+            Ok(Some(done)) => {
+                output.print_list(&[done], outcome_line)?;
+                continue;
+            }
+            Ok(None) => LOOK,
+            Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
+                log::error!("crawls cannot run: {error}");
+                AFTER_FAILURE
+            }
+            Err(error) => return Err(error.into()),
+        };
+        std::thread::sleep(pause);
+    }
+}
+
+fn outcome_line(done: &CrawlOutcome) -> String {
+    format!("crawl {} of {}: {}", done.crawl, done.bucket, done.outcome)
+}
+
 fn add(context: &JobContext, arguments: AddArguments) -> anyhow::Result<()> {
-    let AddArguments { urls, every, prefix, until, format, bucket, kind, json } = arguments;
+    let AddArguments { urls, every, prefix, until, format, bucket, kind, gone_after, json } =
+        arguments;
     if bucket.is_some() && urls.len() > 1 {
         anyhow::bail!("--bucket is for one URL");
     }
@@ -153,6 +212,7 @@ fn add(context: &JobContext, arguments: AddArguments) -> anyhow::Result<()> {
         prefix: prefix.clone(),
         every_seconds: every,
         ends_at: until,
+        gone_after_days: gone_after,
     };
     let ids = add_crawls(context, urls.into_iter().map(request).collect())?;
     Output::from_json_flag(json).print_list(&ids, |id| format!("crawl {id} added"))?;
@@ -177,12 +237,18 @@ fn line(crawl: &Crawl) -> String {
     };
     let state =
         if crawl.paused { "paused".to_owned() } else { format!("due {}", when(crawl.due_at)) };
+    let refused =
+        crawl.gone_since.map_or(String::new(), |at| format!(", refused since {}", when(at)));
+    let pages = match crawl.pages {
+        0 => String::new(),
+        pages => format!(", {pages} pages listed"),
+    };
     let end = crawl.ends_at.map_or(String::new(), |end| format!(", until {}", when(end)));
     let last = crawl
         .last_at
         .map_or(String::new(), |at| format!("; last run {}: {}", when(at), crawl.outcome));
     let (id, url, every) = (crawl.id, &crawl.url, crawl.every_seconds);
-    format!("{id} {url}{prefix}, every {every} s, {state}{end}{last}")
+    format!("{id} {url}{prefix}, every {every} s, {state}{pages}{refused}{end}{last}")
 }
 
 #[cfg(test)]

@@ -57,6 +57,8 @@ enum Command {
     /// Manage and run regular listings of public buckets
     #[command(subcommand)]
     Crawl(crawl::CrawlCommand),
+    /// List public buckets when they are due, until stopped; several processes share the work
+    Crawler(crawl::CrawlerArguments),
     /// Build a new generation of the index, from sources or from the current index
     Rebuild(rebuild::RebuildArguments),
     /// Remove a bucket, or its files below a prefix, and erase their data
@@ -151,7 +153,10 @@ impl Cli {
                 audit::run(&self.context()?, arguments, self.checkpoints(), self.removal_limit())
             }
             Command::Crawl(command) => {
-                crawl::run(&self.context()?, command, self.checkpoints(), self.removal_limit())
+                crawl::run(&self.context()?, command, &self.settings.service)
+            }
+            Command::Crawler(arguments) => {
+                crawl::crawl_forever(&self.context()?, arguments, &self.settings.service)
             }
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
@@ -195,8 +200,7 @@ impl Cli {
     }
 
     fn removal_limit(&self) -> RemovalLimit {
-        let Settings { protected_files, protected_percent, .. } = self.settings.service;
-        RemovalLimit { files: protected_files, percent: protected_percent }
+        self.settings.service.removal_limit()
     }
 
     /// Returns the folder of the file index, unless a cluster stores the index.

@@ -31,6 +31,9 @@ pub struct PackageFlags {
     /// Files of a download as CSV or NDJSON, at most 1000000; 0 for no downloads
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     download_files: Option<u64>,
+    /// Crawls of a key, at most 1000; 0 for none
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000))]
+    crawls: Option<u64>,
 }
 
 /// Reads and writes the packages of plans.
@@ -47,6 +50,7 @@ impl PlanColumns<PackageFlags> for Packages {
             filters: flags.filters.unwrap_or(old.filters),
             delay_days: flags.delay_days.unwrap_or(old.delay_days),
             download_files: flags.download_files.unwrap_or(old.download_files),
+            crawls: flags.crawls.unwrap_or(old.crawls),
             code: old.code,
         };
         packages::put(db, &new)?;
@@ -63,6 +67,7 @@ impl PlanColumns<PackageFlags> for Packages {
             ("filters", json!(package.filters)),
             ("delay_days", json!(package.delay_days)),
             ("download_files", json!(package.download_files)),
+            ("crawls", json!(package.crawls)),
         ])
     }
 }

@@ -45,6 +45,13 @@ fn as_text(status: &Value, now: i64) -> String {
             status["dead_rows"]
         );
     }
+    if number(&status["hidden_buckets"]) > 0 {
+        let _ = writeln!(
+            text,
+            "{} buckets are hidden, because their crawls are refused: buckets crawl list",
+            status["hidden_buckets"]
+        );
+    }
     if let Some(run) = status["open_run"].as_u64() {
         let _ = writeln!(text, "run {run} is running or was stopped: buckets load --resume {run}");
     }

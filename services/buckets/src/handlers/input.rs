@@ -1,10 +1,10 @@
 //! Reads input from requests.
 
 use actix_web::HttpRequest;
-use auth::Caller;
+use auth::{Caller, Key};
 use serde::de::DeserializeOwned;
-use shell::Fault;
 use shell::params::{Input, read_validated};
+use shell::{Credentials, Fault};
 use validator::Validate;
 
 use crate::error::Error;
@@ -14,6 +14,19 @@ use crate::wire::RULES;
 pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     let plan = caller.key.as_ref().and_then(|key| key.plan.as_ref());
     plan.map(|plan| plan.code.as_str())
+}
+
+/// Returns the key of the caller.
+pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
+    caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
+}
+
+/// Returns the `id` of the path. Another text is a resource that does not exist.
+pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
+    let id = request.match_info().query("id");
+    let digits = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    let id = id.parse().ok().filter(|_| digits);
+    id.ok_or(Error::Fault(Fault::NotFound))
 }
 
 /// Parses the query parameters. Handlers call it, because the key is checked first.

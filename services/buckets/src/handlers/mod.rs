@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod buckets;
+pub(crate) mod crawls;
 pub(crate) mod facets;
 pub(crate) mod files;
 mod input;

@@ -1,12 +1,24 @@
 //! Writes responses.
 
 use actix_web::HttpResponse;
+use actix_web::http::header::LOCATION;
 use serde::Serialize;
 
 use crate::error::Error;
 
+const JSON: &str = "application/json; charset=utf-8";
+
 /// Returns a JSON response with a charset.
 pub(super) fn json(answer: &impl Serialize) -> Result<HttpResponse, Error> {
-    let text = serde_json::to_string(answer).map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(HttpResponse::Ok().content_type("application/json; charset=utf-8").body(text))
+    Ok(HttpResponse::Ok().content_type(JSON).body(text(answer)?))
+}
+
+/// Returns 201 with a new resource and its path.
+pub(super) fn created(answer: &impl Serialize, path: &str) -> Result<HttpResponse, Error> {
+    let mut response = HttpResponse::Created();
+    Ok(response.content_type(JSON).insert_header((LOCATION, path)).body(text(answer)?))
+}
+
+fn text(answer: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(answer).map_err(|error| Error::Internal(error.to_string()))
 }

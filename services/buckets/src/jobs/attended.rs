@@ -80,8 +80,8 @@ impl<T: Waiting> Sink for &Attended<'_, T> {
 }
 
 impl<T: Waiting> PageSink for &Attended<'_, T> {
-    fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError> {
-        self.lock().page_done(next, bytes)
+    fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError> {
+        self.lock().page_done(next, page)
     }
 
     fn refused(&mut self, refusal: Refusal) {

@@ -46,7 +46,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
 }
 
 impl PageSink for Intake {
-    fn page_done(&mut self, _: &Place, _: usize) -> Result<(), JobError> {
+    fn page_done(&mut self, _: Option<&Place>, _: &[u8]) -> Result<(), JobError> {
         Ok(())
     }
 }

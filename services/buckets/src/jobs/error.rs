@@ -49,6 +49,14 @@ pub enum JobError {
         /// The refusal.
         refusal: Refusal,
     },
+    /// A stopped run, which must not be aborted.
+    #[error(
+        "it waits for run {0}, which was stopped: buckets load --resume {0}, or begin another load"
+    )]
+    Stopped(u64),
+    /// Another process has taken over a crawl, or it was removed.
+    #[error("another process lists crawl {0}, or it was removed")]
+    Taken(i64),
     /// A source has changed since the run began.
     #[error("{0} changed since the run began: start a new run")]
     SourceChanged(String),

@@ -22,13 +22,51 @@ pub fn load(
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
+    run(session, options, checkpoints)
+}
+
+fn run(
+    mut session: Session,
+    options: &LoadOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<Report, JobError> {
+    let context = session.context.clone();
     // Everything that can fail comes first, so a stopped run is only aborted for a run that can
     // begin.
     let intake = options.intake(&session, IntakeState::default())?;
     let id = begin(&session, mode_name(options.mode), options)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
-    noted(context, id, begun)?;
+    noted(&context, id, begun)?;
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
+}
+
+/// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
+/// index is locked.
+///
+/// # Errors
+/// [`JobError::Stopped`] if a run other than that of a crawl was stopped.
+pub(super) fn load_stored(
+    context: &JobContext,
+    options: &LoadOptions,
+    checkpoints: CheckpointPolicy,
+    check: impl FnOnce() -> Result<(), JobError>,
+) -> Result<Report, JobError> {
+    let mut session = Session::open(context, "a run loads the pages of a crawl")?;
+    check()?;
+    if let Some(open) = &session.writer.journal().open
+        && !is_of_crawl(context, open.run)?
+    {
+        return Err(JobError::Stopped(open.run));
+    }
+    apply_pending_removals(&mut session)?;
+    run(session, options, checkpoints)
+}
+
+/// Returns true if a run loads the stored pages of a crawl, which it can load again.
+fn is_of_crawl(context: &JobContext, run: u64) -> Result<bool, JobError> {
+    let run = context.pools.read_blocking(|db| load_runs::find(db, run))?;
+    let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
+    Ok(options.is_some_and(|run| run.sources.iter().all(|source| source.stored.is_some())))
 }
 
 /// Records a new run.
@@ -49,6 +87,15 @@ fn noted<T>(context: &JobContext, id: u64, begun: Result<T, JobError>) -> Result
         }
     }
     begun
+}
+
+/// Drops the files of a stopped run, if it is that of a crawl.
+pub(super) fn abort_stopped_crawl(context: &JobContext) -> Result<(), JobError> {
+    let mut session = Session::open(context, "the run of a crawl is aborted")?;
+    match &session.writer.journal().open {
+        Some(open) if is_of_crawl(context, open.run)? => give_up_stopped(&mut session),
+        _ => Ok(()),
+    }
 }
 
 /// Drops the files of a stopped run, if there is one.

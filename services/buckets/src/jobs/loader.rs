@@ -13,10 +13,11 @@ use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
-use super::remote::{Listing, PageSink, Place, Refusal, read_pages};
+use super::remote::{Listing, PageSink, Place, Refusal, read_pages, read_stored};
 use super::remove::{apply_removal, complete, purge};
 use super::report::Report;
 use super::sources::Source;
+use super::stored_listing::StoredListing;
 use super::write_session::Session;
 use crate::app::reconcile;
 use crate::engine::{Bitmap, BucketLoss, EngineError, NamedBucket};
@@ -351,7 +352,13 @@ fn read_sources(loader: &Attended<'_, Loader>, sources: &[Source]) -> Result<(),
         let unreachable = match source.url() {
             Some(url) => {
                 let from = loader.lock().intake.state.place.clone();
-                read_listing(loader, url, from)?
+                match &source.stored {
+                    None => read_listing(loader, url, from)?,
+                    Some(stored) => {
+                        read_stored_listing(loader, url, stored, from)?;
+                        None
+                    }
+                }
             }
             None => {
                 read_file(loader, source)?;
@@ -403,6 +410,30 @@ fn read_listing(
     }
 }
 
+/// Reads the stored pages of a crawl.
+fn read_stored_listing(
+    mut loader: &Attended<'_, Loader>,
+    url: &str,
+    stored: &StoredListing,
+    from: Option<Place>,
+) -> Result<(), JobError> {
+    let (defaults, prefix, pools) = {
+        let mut loader = loader.lock();
+        loader.paged = true;
+        let LoadOptions { remote, .. } = &loader.options;
+        let prefix = remote.prefix.clone();
+        (loader.options.defaults(), prefix, loader.session.context.pools.clone())
+    };
+    let listing = Listing::of(url, &defaults)?;
+    let page = |number| stored.page(&pools, number);
+    let kind = defaults.kind.as_deref();
+    read_stored(&listing, (kind, &prefix), (stored.pages, page), from, &mut loader)?;
+    match &stored.broken {
+        Some(reason) => (&mut loader).broken(reason.clone()),
+        None => Ok(()),
+    }
+}
+
 impl Sink for Loader {
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         let taken = self.intake.file(item)?;
@@ -442,9 +473,10 @@ impl Sink for Loader {
 }
 
 impl PageSink for Loader {
-    fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError> {
+    fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError> {
         self.fail_if_failed()?;
-        self.progress.bytes_done().add(bytes as u64);
+        self.progress.bytes_done().add(page.len() as u64);
+        let Some(next) = next else { return Ok(()) };
         self.intake.next_page(next);
         self.pump()
     }

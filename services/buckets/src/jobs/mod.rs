@@ -25,6 +25,7 @@ mod remove;
 mod report;
 mod sources;
 mod status;
+mod stored_listing;
 mod verdict;
 mod verify;
 mod write_session;
@@ -34,8 +35,8 @@ pub use audit::{
 };
 pub use context::JobContext;
 pub use crawls::{
-    Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, add_crawls, list_crawls, pause_crawl,
-    remove_crawl, run_crawls,
+    Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, add_crawls, crawl_next, list_crawls,
+    pause_crawl, remove_crawl, run_crawls,
 };
 pub use dry_run::dry_run;
 pub use erasure::erase_removed;

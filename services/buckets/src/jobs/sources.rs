@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
 use super::inventory::{self, CHECKSUM, Inventory, Manifest};
+use super::stored_listing::StoredListing;
 
 /// Characters of a path in a notice.
 const LONGEST_SHOWN: usize = 160;
@@ -29,13 +30,16 @@ pub struct Source {
     /// The inventory to which the file belongs.
     #[serde(default)]
     pub inventory: Option<Inventory>,
+    /// The pages of a crawl, which are read instead of the URL.
+    #[serde(default)]
+    pub stored: Option<StoredListing>,
 }
 
 impl Source {
     fn of(path: &Path) -> Result<Self, JobError> {
         let failed = |error| JobError::Source { path: path.display().to_string(), error };
         if path == Path::new(STDIN) || url_of(path).is_some() {
-            return Ok(Self { path: path.to_owned(), size: 0, modified: 0, inventory: None });
+            return Ok(Self::at(path));
         }
         if let Some(scheme) = scheme_of(path) {
             return Err(failed(io::Error::other(format!(
@@ -46,11 +50,20 @@ impl Source {
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
             // The modification time of a pipe changes while it is read.
-            return Ok(Self { path: path.to_owned(), size: 0, modified: 0, inventory: None });
+            return Ok(Self::at(path));
         }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let modified = modified.map_or(0, |since| since.as_nanos() as u64);
-        Ok(Self { path: path.to_owned(), size: meta.len(), modified, inventory: None })
+        Ok(Self { size: meta.len(), modified, ..Self::at(path) })
+    }
+
+    fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), size: 0, modified: 0, inventory: None, stored: None }
+    }
+
+    /// Returns the source of the stored pages of a bucket.
+    pub(super) fn of_stored(url: &str, stored: StoredListing) -> Self {
+        Self { stored: Some(stored), ..Self::at(Path::new(url)) }
     }
 
     /// Returns the URL if the source is a bucket.

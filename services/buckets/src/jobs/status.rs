@@ -26,11 +26,13 @@ pub fn status(context: &JobContext) -> Result<Value, JobError> {
         })?;
     let listed = buckets.iter().filter(|bucket| bucket.first_indexed.is_some()).count();
     let waiting = removals.iter().filter(|removal| removal.applied_at.is_none()).count();
+    let hidden = buckets.iter().filter(|bucket| bucket.hidden_at.is_some()).count();
     let open = summary.journal.open.as_ref().map(|open| open.run);
     Ok(json!({
         "generation": state.generation,
         "files": summary.counts.values().sum::<u64>(),
         "buckets": listed,
+        "hidden_buckets": hidden,
         "bytes": summary.disk_bytes,
         "dead_rows": summary.dead_rows,
         "published_at": summary.journal.published.as_ref().map(|published| published.at),

@@ -141,8 +141,8 @@ fn is_unused(index: &dyn FileIndex) -> bool {
     index.summary().journal.identity.index.is_empty()
 }
 
-/// Returns a random name for an index.
-fn new_name() -> String {
+/// Returns a random name, for an index or a process.
+pub(super) fn new_name() -> String {
     let random = || RandomState::new().hash_one(SystemTime::now());
     format!("{:016x}{:016x}", random(), random())
 }

@@ -9,6 +9,9 @@ pub const OFFSET_REACH: u64 = 1_000_000;
 /// Maximum number of files of a download in the packages of a new database.
 const DOWNLOAD_FILES: u64 = 100_000;
 
+/// Crawls of an enterprise key in a new database.
+const CRAWLS: u64 = 100;
+
 /// Seconds per day.
 const DAY: i64 = 86_400;
 
@@ -31,6 +34,8 @@ pub struct Package {
     pub delay_days: i64,
     /// Files of a download; 0: none are allowed.
     pub download_files: u64,
+    /// Crawls that a key may have; 0: none.
+    pub crawls: u64,
 }
 
 /// A capability that some packages lack.
@@ -46,6 +51,8 @@ pub enum Capability {
     Filters,
     /// Downloads as CSV and NDJSON.
     Downloads,
+    /// Crawls.
+    Crawls,
 }
 
 impl Package {
@@ -60,6 +67,7 @@ impl Package {
             filters: paid,
             delay_days: 0,
             download_files: DOWNLOAD_FILES,
+            crawls: if scrolling { CRAWLS } else { 0 },
         };
         [
             package("free", 2_000, false, false),
@@ -76,6 +84,7 @@ impl Package {
             Capability::Regexp => self.regexp,
             Capability::Filters => self.filters,
             Capability::Downloads => self.download_files > 0,
+            Capability::Crawls => self.crawls > 0,
         }
     }
 

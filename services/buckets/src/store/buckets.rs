@@ -21,9 +21,11 @@ pub struct Bucket {
     pub first_indexed: Option<i64>,
     /// Whether its last listing was truncated.
     pub truncated: bool,
+    /// Time from which it is hidden, because its provider has refused it for days.
+    pub hidden_at: Option<i64>,
 }
 
-type Row = (i64, String, String, Option<i64>, bool);
+type Row = (i64, String, String, Option<i64>, bool, Option<i64>);
 
 /// Columns of a [`Row`].
 const COLUMNS: (
@@ -32,7 +34,15 @@ const COLUMNS: (
     bucket::kind,
     bucket::first_indexed,
     bucket::truncated,
-) = (bucket::id, bucket::address, bucket::kind, bucket::first_indexed, bucket::truncated);
+    bucket::hidden_at,
+) = (
+    bucket::id,
+    bucket::address,
+    bucket::kind,
+    bucket::first_indexed,
+    bucket::truncated,
+    bucket::hidden_at,
+);
 
 /// Returns all buckets by ascending id, including unlisted ones.
 pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
@@ -97,7 +107,11 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
             buckets.iter().filter(|b| b.1 == truncated).map(|b| b.0 as i64).collect();
         for ids in ids.chunks(500) {
             on_backend!(db, conn => diesel::update(bucket::table.filter(bucket::id.eq_any(ids)))
-                .set((bucket::last_listed.eq(at), bucket::truncated.eq(truncated)))
+                .set((
+                    bucket::last_listed.eq(at),
+                    bucket::truncated.eq(truncated),
+                    bucket::hidden_at.eq(None::<i64>),
+                ))
                 .execute(conn))?;
             let new = bucket::table
                 .filter(bucket::id.eq_any(ids))
@@ -132,7 +146,22 @@ pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-fn from_row((id, address, kind, first_indexed, truncated): Row) -> Result<Bucket, DatabaseError> {
+/// Hides a bucket, which keeps its files. Returns false if it is unknown or hidden already.
+pub fn hide(db: &mut Db, address: &str, at: i64) -> Result<bool, DatabaseError> {
+    let shown =
+        bucket::table.filter(bucket::address.eq(address)).filter(bucket::hidden_at.is_null());
+    Ok(diesel::update(shown).set(bucket::hidden_at.eq(at)).execute(db)? > 0)
+}
+
+/// Shows a hidden bucket again. Returns false if it is not hidden.
+pub fn show(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
+    let hidden =
+        bucket::table.filter(bucket::address.eq(address)).filter(bucket::hidden_at.is_not_null());
+    Ok(diesel::update(hidden).set(bucket::hidden_at.eq(None::<i64>)).execute(db)? > 0)
+}
+
+fn from_row(row: Row) -> Result<Bucket, DatabaseError> {
+    let (id, address, kind, first_indexed, truncated, hidden_at) = row;
     let kind = kind.parse().map_err(DatabaseError::broken)?;
-    Ok(Bucket { id: id as u64, address, kind, first_indexed, truncated })
+    Ok(Bucket { id: id as u64, address, kind, first_indexed, truncated, hidden_at })
 }

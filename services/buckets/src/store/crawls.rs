@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde::Serialize;
 
+use super::crawl_pages;
 use super::schema::crawl;
 
 /// A bucket that is listed regularly.
@@ -33,6 +34,39 @@ pub struct Crawl {
     pub last_at: Option<i64>,
     /// Outcome of the last run.
     pub outcome: String,
+    /// The key that added it; `None` for an operator.
+    pub key_id: Option<i64>,
+    /// The process that lists it.
+    #[serde(skip)]
+    pub holder: Option<String>,
+    /// Unix seconds until which the process need not give a sign of life.
+    pub lease_until: i64,
+    /// Unix seconds before which it is not tried again.
+    pub not_before: i64,
+    /// Number of the current listing.
+    pub listing: i64,
+    /// Stored pages of the current listing.
+    pub pages: i64,
+    /// Place of the next page in JSON; empty at the beginning.
+    #[serde(skip)]
+    pub place: String,
+    /// Unix seconds of the last page.
+    pub page_at: i64,
+    /// Whether the current listing has ended and is not published yet.
+    pub is_listed: bool,
+    /// Why the current listing is incomplete.
+    pub broken: Option<String>,
+    /// Days of refusals after which the bucket is hidden.
+    pub gone_after_days: Option<i64>,
+    /// Unix seconds of the first refusal since its last listing.
+    pub gone_since: Option<i64>,
+}
+
+impl Crawl {
+    /// Returns true if a process lists it now.
+    pub fn is_running(&self, now: i64) -> bool {
+        self.holder.is_some() && self.lease_until > now
+    }
 }
 
 /// A crawl to add.
@@ -52,6 +86,10 @@ pub struct NewCrawl {
     pub every_seconds: i64,
     /// Unix seconds after which it does not run.
     pub ends_at: Option<i64>,
+    /// Days of refusals after which the bucket is hidden.
+    pub gone_after_days: Option<i64>,
+    /// The key that adds it.
+    pub key_id: Option<i64>,
 }
 
 /// Adds a crawl, which is due immediately, and returns its id.
@@ -65,6 +103,8 @@ pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> 
             crawl::prefix.eq(&new.prefix),
             crawl::every_seconds.eq(new.every_seconds),
             crawl::ends_at.eq(new.ends_at),
+            crawl::gone_after_days.eq(new.gone_after_days),
+            crawl::key_id.eq(new.key_id),
             crawl::due_at.eq(now),
         ))
         .returning(crawl::id)
@@ -76,6 +116,16 @@ pub fn all(db: &mut Db) -> Result<Vec<Crawl>, DatabaseError> {
     Ok(crawl::table.order(crawl::id.asc()).load(db)?)
 }
 
+/// Returns the crawls of a key in the order of their ids.
+pub fn of_key(db: &mut Db, key: i64) -> Result<Vec<Crawl>, DatabaseError> {
+    Ok(crawl::table.filter(crawl::key_id.eq(key)).order(crawl::id.asc()).load(db)?)
+}
+
+/// Returns a crawl by its id.
+pub fn by_id(db: &mut Db, id: i64) -> Result<Option<Crawl>, DatabaseError> {
+    Ok(crawl::table.find(id).first(db).optional()?)
+}
+
 /// Crawls in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlFigures {
@@ -83,6 +133,8 @@ pub struct CrawlFigures {
     pub active: i64,
     /// Paused crawls.
     pub paused: i64,
+    /// Crawls that a process lists now.
+    pub running: i64,
     /// Seconds since the longest due crawl was due; 0 if none is due.
     pub overdue_seconds: i64,
 }
@@ -91,11 +143,13 @@ pub struct CrawlFigures {
 pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     let open = crawl::table.filter(crawl::ends_at.is_null().or(crawl::ends_at.ge(now)));
     let paused = open.filter(crawl::paused).count().get_result(db)?;
-    let running = open.filter(diesel::dsl::not(crawl::paused));
+    let active = open.filter(diesel::dsl::not(crawl::paused));
     let (active, due): (i64, Option<i64>) =
-        running.select((diesel::dsl::count_star(), diesel::dsl::min(crawl::due_at))).first(db)?;
+        active.select((diesel::dsl::count_star(), diesel::dsl::min(crawl::due_at))).first(db)?;
+    let held = crawl::table.filter(crawl::holder.is_not_null().and(crawl::lease_until.gt(now)));
+    let running = held.count().get_result(db)?;
     let overdue_seconds = due.map_or(0, |due| (now - due).max(0));
-    Ok(CrawlFigures { active, paused, overdue_seconds })
+    Ok(CrawlFigures { active, paused, running, overdue_seconds })
 }
 
 /// Returns the id of the crawl of a bucket and prefix.
@@ -111,20 +165,183 @@ pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseEr
     Ok(changed > 0)
 }
 
-/// Removes a crawl. Returns false if it does not exist.
+/// Makes a crawl due immediately. Returns false if it does not exist.
+pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
+    let due = (crawl::due_at.eq(now), crawl::not_before.eq(0));
+    Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
+}
+
+/// Removes a crawl with its stored pages. Returns false if it does not exist.
 pub fn remove(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
+    // This waits for a process that is storing a page, which finds no crawl afterwards.
+    diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
+    crawl_pages::clear(db, id)?;
     Ok(diesel::delete(crawl::table.find(id)).execute(db)? > 0)
 }
 
-/// Records a run and when the next one is due.
-pub fn record(
+/// A process that lists crawls, and the end of its lease without a sign of life.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// Random name of the process.
+    pub holder: &'a str,
+    /// Unix seconds.
+    pub now: i64,
+    /// Unix seconds.
+    pub until: i64,
+}
+
+/// Claims the due crawl that has waited longest, except for some. Of several processes, each gets
+/// another one.
+pub fn claim_due(
+    db: &mut Db,
+    claim: Claim<'_>,
+    except: &[i64],
+) -> Result<Option<Crawl>, DatabaseError> {
+    let Claim { now, .. } = claim;
+    let due: Vec<i64> = crawl::table
+        .filter(diesel::dsl::not(crawl::paused))
+        .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
+        .filter(crawl::due_at.le(now).and(crawl::not_before.le(now)))
+        .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
+        .order((crawl::due_at.asc(), crawl::id.asc()))
+        .select(crawl::id)
+        .load(db)?;
+    for id in due.into_iter().filter(|id| !except.contains(id)) {
+        if let Some(claimed) = claim_one(db, id, claim)? {
+            return Ok(Some(claimed));
+        }
+    }
+    Ok(None)
+}
+
+/// Claims a crawl, whether it is due or not. Returns `None` if it does not exist, or if another
+/// process lists it.
+pub fn claim_one(
     db: &mut Db,
     id: i64,
+    Claim { holder, now, until }: Claim<'_>,
+) -> Result<Option<Crawl>, DatabaseError> {
+    let free = crawl::table.find(id).filter(crawl::holder.is_null().or(crawl::lease_until.le(now)));
+    let claimed = diesel::update(free)
+        .set((crawl::holder.eq(holder), crawl::lease_until.eq(until)))
+        .execute(db)?;
+    if claimed == 0 { Ok(None) } else { by_id(db, id) }
+}
+
+/// A crawl with the process that has claimed it. Changes through it fail after another process
+/// has taken over the crawl, or it was removed.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// The crawl.
+    pub id: i64,
+    /// The process.
+    pub holder: &'a str,
+}
+
+/// Updates a held crawl. Returns false if it is no longer held. A macro, because the types of
+/// diesel are long.
+macro_rules! update_held {
+    ($db:expr, $held:expr, $changes:expr) => {{
+        let Held { id, holder } = $held;
+        let own = crawl::table.find(id).filter(crawl::holder.eq(holder));
+        let changed = diesel::update(own).set($changes).execute($db)?;
+        Ok::<bool, DatabaseError>(changed > 0)
+    }};
+}
+
+/// Renews the lease.
+pub fn renew(db: &mut Db, held: Held<'_>, until: i64) -> Result<bool, DatabaseError> {
+    update_held!(db, held, crawl::lease_until.eq(until))
+}
+
+/// Returns true if the process still holds the crawl.
+pub fn is_held(db: &mut Db, Held { id, holder }: Held<'_>) -> Result<bool, DatabaseError> {
+    let own = crawl::table.find(id).filter(crawl::holder.eq(holder));
+    let found: Option<i64> = own.select(crawl::id).first(db).optional()?;
+    Ok(found.is_some())
+}
+
+/// Releases the crawl.
+pub fn release(db: &mut Db, held: Held<'_>) -> Result<bool, DatabaseError> {
+    update_held!(db, held, crawl::holder.eq(None::<String>))
+}
+
+/// Begins another listing, without pages.
+pub fn begin_listing(db: &mut Db, held: Held<'_>, listing: i64) -> Result<bool, DatabaseError> {
+    let empty = (
+        crawl::listing.eq(listing),
+        crawl::pages.eq(0),
+        crawl::place.eq(""),
+        crawl::is_listed.eq(false),
+        crawl::broken.eq(None::<String>),
+    );
+    let begun = update_held!(db, held, empty)?;
+    if begun {
+        crawl_pages::clear(db, held.id)?;
+    }
+    Ok(begun)
+}
+
+/// Stores a page and the place of the next one; an empty place ends the listing.
+pub fn add_page(
+    db: &mut Db,
+    held: Held<'_>,
+    (listing, number): (i64, i64),
+    (body, place): (&[u8], &str),
+    now: i64,
+) -> Result<bool, DatabaseError> {
+    let next = (
+        crawl::pages.eq(number + 1),
+        crawl::place.eq(place),
+        crawl::page_at.eq(now),
+        crawl::is_listed.eq(place.is_empty()),
+    );
+    let stored = update_held!(db, held, next)?;
+    if stored {
+        crawl_pages::add(db, (held.id, listing, number), body)?;
+    }
+    Ok(stored)
+}
+
+/// Ends a listing that is incomplete.
+pub fn end_listing(db: &mut Db, held: Held<'_>, broken: &str) -> Result<bool, DatabaseError> {
+    update_held!(db, held, (crawl::is_listed.eq(true), crawl::broken.eq(broken)))
+}
+
+/// Records a failure that may pass. The pages so far stay.
+pub fn put_off(
+    db: &mut Db,
+    held: Held<'_>,
+    (last_at, not_before): (i64, i64),
+    outcome: &str,
+) -> Result<bool, DatabaseError> {
+    let later =
+        (crawl::last_at.eq(last_at), crawl::not_before.eq(not_before), crawl::outcome.eq(outcome));
+    update_held!(db, held, later)
+}
+
+/// Records a run and when the next one is due, and deletes the stored pages.
+pub fn record(
+    db: &mut Db,
+    held: Held<'_>,
     (last_at, due_at): (i64, i64),
     outcome: &str,
-) -> Result<(), DatabaseError> {
-    diesel::update(crawl::table.find(id))
-        .set((crawl::last_at.eq(last_at), crawl::due_at.eq(due_at), crawl::outcome.eq(outcome)))
-        .execute(db)?;
-    Ok(())
+    gone_since: Option<i64>,
+) -> Result<bool, DatabaseError> {
+    let done = (
+        crawl::last_at.eq(last_at),
+        crawl::due_at.eq(due_at),
+        crawl::not_before.eq(0),
+        crawl::outcome.eq(outcome),
+        crawl::gone_since.eq(gone_since),
+        crawl::pages.eq(0),
+        crawl::place.eq(""),
+        crawl::is_listed.eq(false),
+        crawl::broken.eq(None::<String>),
+    );
+    let recorded = update_held!(db, held, done)?;
+    if recorded {
+        crawl_pages::clear(db, held.id)?;
+    }
+    Ok(recorded)
 }

@@ -1,6 +1,7 @@
 //! SQL tables for packages, buckets, runs, crawls and removals. File rows are not stored in SQL.
 
 pub(crate) mod buckets;
+pub(crate) mod crawl_pages;
 pub(crate) mod crawls;
 pub(crate) mod generations;
 pub mod load_runs;

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use super::schema::package;
 use crate::model::package::Package;
 
-type Row = (String, i64, bool, bool, bool, bool, i64, i64);
+type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64);
 
 /// Returns the packages of all plans in order. A plan without a package row has the limits of
 /// `free`.
@@ -36,6 +36,7 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
         package::regexp.eq(new.regexp),
         package::filters.eq(new.filters),
         package::delay_days.eq(new.delay_days),
+        package::crawls.eq(i64::try_from(new.crawls).unwrap_or(i64::MAX)),
     );
     on_backend!(db, conn => diesel::insert_into(package::table)
         .values(values)
@@ -47,10 +48,19 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
 }
 
 fn from_row(row: Row) -> Package {
-    let (code, depth, scrolling, sorting, regexp, filters, delay_days, download_files) = row;
-    let depth = u64::try_from(depth).unwrap_or(0);
-    let download_files = u64::try_from(download_files).unwrap_or(0);
-    Package { code, depth, scrolling, sorting, regexp, filters, delay_days, download_files }
+    let (code, depth, scrolling, sorting, regexp, filters, delay_days, downloads, crawls) = row;
+    let number = |value| u64::try_from(value).unwrap_or(0);
+    Package {
+        code,
+        depth: number(depth),
+        scrolling,
+        sorting,
+        regexp,
+        filters,
+        delay_days,
+        download_files: number(downloads),
+        crawls: number(crawls),
+    }
 }
 
 fn default_for(code: &str) -> Package {

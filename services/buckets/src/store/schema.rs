@@ -10,6 +10,7 @@ diesel::table! {
         filters -> Bool,
         delay_days -> BigInt,
         download_files -> BigInt,
+        crawls -> BigInt,
     }
 }
 
@@ -21,6 +22,7 @@ diesel::table! {
         first_indexed -> Nullable<BigInt>,
         last_listed -> Nullable<BigInt>,
         truncated -> Bool,
+        hidden_at -> Nullable<BigInt>,
     }
 }
 
@@ -63,6 +65,27 @@ diesel::table! {
         due_at -> BigInt,
         last_at -> Nullable<BigInt>,
         outcome -> Text,
+        key_id -> Nullable<BigInt>,
+        holder -> Nullable<Text>,
+        lease_until -> BigInt,
+        not_before -> BigInt,
+        listing -> BigInt,
+        pages -> BigInt,
+        place -> Text,
+        page_at -> BigInt,
+        is_listed -> Bool,
+        broken -> Nullable<Text>,
+        gone_after_days -> Nullable<BigInt>,
+        gone_since -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    crawl_page (crawl_id, listing, number) {
+        crawl_id -> BigInt,
+        listing -> BigInt,
+        number -> BigInt,
+        body -> Binary,
     }
 }
 

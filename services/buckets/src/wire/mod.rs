@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod buckets;
 mod choices;
+pub(crate) mod crawls;
 pub(crate) mod download;
 mod error;
 pub(crate) mod facets;

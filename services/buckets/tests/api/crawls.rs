@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use buckets::Settings;
 use buckets::engine::RemovalLimit;
 use buckets::jobs::{
-    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobError, RemoteOptions,
-    add_crawls, export, list_crawls, pause_crawl, run_crawls, status,
+    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobError, LoadOptions,
+    RemoteOptions, add_crawls, crawl_next, export, list_crawls, pause_crawl, resume, run_crawls,
+    status,
 };
 use serde_json::{Value, json};
 
@@ -31,18 +32,21 @@ fn request(bucket: &PublicBucket, interface: &str, address: &str) -> CrawlReques
     }
 }
 
+fn options() -> CrawlOptions {
+    let remote =
+        RemoteOptions { rate: 1_000.0, first_pause: 0, attempts: 2, ..RemoteOptions::default() };
+    let removal_limit = RemovalLimit { files: 5, percent: 50 };
+    CrawlOptions { remote, removal_limit, lease_seconds: 30 }
+}
+
 impl Fixture {
     fn crawl(&self, id: Option<i64>) -> Result<Vec<CrawlOutcome>, JobError> {
-        let remote = RemoteOptions {
-            rate: 1_000.0,
-            first_pause: 0,
-            attempts: 2,
-            ..RemoteOptions::default()
-        };
-        let options =
-            CrawlOptions { remote, removal_limit: RemovalLimit { files: 5, percent: 50 } };
         let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
-        run_crawls(&self.context, id, &options, checkpoints)
+        // Listing a bucket blocks, which the thread of an asynchronous test must not.
+        std::thread::scope(|scope| {
+            let crawling = scope.spawn(|| run_crawls(&self.context, id, &options(), checkpoints));
+            crawling.join().unwrap()
+        })
     }
 
     fn crawls(&self) -> Vec<Crawl> {
@@ -94,7 +98,7 @@ fn paused_and_ended_crawls_are_not_due() {
 }
 
 #[test]
-fn stopped_crawl_is_resumed_first_and_at_its_page() {
+fn stopped_crawl_keeps_its_pages_during_other_loads() {
     let fixture = Fixture::new();
     let other = PublicBucket::start(Behaviour { keys: keys(2).into(), ..Behaviour::default() });
     let bucket =
@@ -106,15 +110,125 @@ fn stopped_crawl_is_resumed_first_and_at_its_page() {
     let outcomes = fixture.crawl(None).unwrap();
     assert_eq!((outcomes[0].new, outcomes[1].complete), (2, false));
     assert!(outcomes[1].outcome.starts_with("failed: "), "{outcomes:?}");
-    assert_ne!(status(&fixture.context).unwrap()["open_run"], Value::Null);
+    assert_eq!(fixture.crawls()[1].pages, 3);
+    assert_eq!(fixture.paths(), 2, "nothing is published before the listing has ended");
+    fixture.load_lines(&[&line("loaded.s3.amazonaws.com", "a.txt", 1, 1)]);
 
+    assert!(fixture.crawl(None).unwrap().is_empty(), "a failure is not tried again immediately");
     fixture.clock.advance(3_600);
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     let before = bucket.requests();
     let outcomes = fixture.crawl(None).unwrap();
     assert_eq!((outcomes[0].crawl, outcomes[1].crawl), (2, 1));
     assert_eq!((outcomes[0].new, bucket.requests() - before), (5 * PAGE as u64, 2));
-    assert_eq!(fixture.paths(), 5 * PAGE + 2);
+    assert_eq!((fixture.paths(), fixture.crawls()[1].pages), (5 * PAGE + 3, 0));
+}
+
+#[test]
+fn old_pages_are_listed_again() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    assert!(!fixture.crawl(None).unwrap()[0].complete);
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    bucket.behaviour.keys.lock().remove(0);
+    fixture.clock.advance(2 * 86_400);
+    assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "199 new, 0 changed, 0 gone");
+}
+
+#[test]
+fn crawlers_share_the_work() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    let crawls = 6;
+    let address = |number: usize| format!("box{number}.s3.amazonaws.com");
+    let requests = (0..crawls).map(|number| request(&bucket, "s3", &address(number))).collect();
+    add_crawls(&fixture.context, requests).unwrap();
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let ran: Vec<Vec<i64>> = std::thread::scope(|scope| {
+        let crawler = || {
+            let mut ran = Vec::new();
+            while let Some(done) =
+                crawl_next(&fixture.context, &[], &options(), checkpoints).unwrap()
+            {
+                assert!(done.complete, "{done:?}");
+                ran.push(done.crawl);
+            }
+            ran
+        };
+        let crawlers: Vec<_> = (0..3).map(|_| scope.spawn(crawler)).collect();
+        crawlers.into_iter().map(|crawler| crawler.join().unwrap()).collect()
+    });
+    let mut all = ran.concat();
+    all.sort_unstable();
+    assert_eq!(all, [1, 2, 3, 4, 5, 6], "each is listed by one of them");
+    assert_eq!(bucket.requests(), crawls * 2, "no page is listed twice");
+    assert_eq!(fixture.paths(), crawls * 2 * PAGE);
+}
+
+#[test]
+fn stopped_load_of_an_operator_is_not_aborted() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(3 * PAGE).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    let load = LoadOptions {
+        format: Some("s3".to_owned()),
+        bucket: Some("loaded.s3.amazonaws.com".to_owned()),
+        ..Fixture::options(&[format!("{}/s3/", bucket.address).into()])
+    };
+    assert!(fixture.run(&load).is_err());
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    let [waiting] = &fixture.crawl(None).unwrap()[..] else { panic!() };
+    assert!(waiting.outcome.contains(&format!("waits for run {run}")), "{waiting:?}");
+    assert_eq!(status(&fixture.context).unwrap()["open_run"], run);
+
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    resume(&fixture.context, run, checkpoints).unwrap();
+    let before = bucket.requests();
+    fixture.clock.advance(60);
+    assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "300 new, 0 changed, 0 gone");
+    assert_eq!(bucket.requests(), before, "its pages were stored");
+}
+
+#[actix_web::test]
+async fn bucket_that_is_refused_for_days_is_hidden_until_it_answers() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let request = CrawlRequest { gone_after_days: Some(2), ..request(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![request]).unwrap();
+    let app = fixture.serve("free").await;
+    let crawl = |seconds: u64| {
+        fixture.clock.advance(seconds as i64);
+        let outcome = fixture.crawl(None).unwrap()[0].outcome.clone();
+        app.refresh();
+        outcome
+    };
+    assert_eq!(crawl(0), "3 new, 0 changed, 0 gone");
+    bucket.behaviour.closed.store(true, Ordering::Relaxed);
+    assert_eq!(crawl(3_600), "failed: 403: the bucket is not public");
+    assert_eq!(app.results("").await, 3);
+    bucket.behaviour.broken_from.store(1, Ordering::Relaxed);
+    assert!(crawl(86_400).contains("503"), "a busy server is neither a refusal nor an answer");
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    assert_eq!(
+        crawl(86_400),
+        "failed: 403: the bucket is not public; hidden, because it was refused for 2 days"
+    );
+    assert_eq!(app.results("").await, 0);
+    assert_eq!(app.get("/api/v2/buckets").await.1["meta"]["results"], 0);
+    assert_eq!(status(&fixture.context).unwrap()["hidden_buckets"], 1);
+
+    bucket.behaviour.closed.store(false, Ordering::Relaxed);
+    assert_eq!(crawl(3_600), "0 new, 0 changed, 0 gone");
+    assert_eq!(app.results("").await, 3);
+    assert_eq!(fixture.crawls()[0].gone_since, None);
+    assert_eq!(status(&fixture.context).unwrap()["hidden_buckets"], 0);
 }
 
 #[test]
@@ -182,11 +296,12 @@ fn killed_crawl_loses_one_page() {
         "crawl", "add", &url, "--format", "s3", "--bucket", BOX, "--type", "aws", "--every", "7d",
     ]);
     assert_eq!(added, json!([1]));
-    let slowly = ["crawl", "run", "--allow-private", "--rate", "4"];
+    let slowly = ["crawl", "run", "--allow-private", "--rate", "4", "--crawl-lease", "2"];
     assert!(program.killed_when(&slowly, || bucket.requests() >= 4));
     let before = bucket.requests();
-    let ran = program.json(&["crawl", "run", "--allow-private", "--rate", "1000"]);
-    assert_eq!((&ran[0]["complete"], &ran[0]["new"]), (&json!(true), &json!(pages * PAGE)));
+    let other = ["crawler", "--allow-private", "--rate", "1000", "--crawl-lease", "2"];
+    let has_run = || program.json(&["crawl", "list"])[0]["last_at"].is_number();
+    assert!(program.killed_when(&other, has_run), "the other process takes over");
     assert!(bucket.requests() <= pages + 1, "{before} requests before the kill");
 
     let list = program.done(&["crawl", "list"]);

@@ -11,6 +11,7 @@ mod caching;
 mod cluster;
 mod conformance;
 mod crash;
+mod crawl_api;
 mod crawls;
 mod downloads;
 mod errors;

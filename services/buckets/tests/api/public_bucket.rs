@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use parking_lot::Mutex;
@@ -26,6 +26,8 @@ pub struct Behaviour {
     pub gone_after: AtomicUsize,
     /// The target of redirects.
     pub location: Mutex<Option<String>>,
+    /// Whether all requests are refused with 403.
+    pub closed: AtomicBool,
     /// Whether only S3 version 1 is supported.
     pub old: bool,
 }
@@ -117,6 +119,9 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
     let busy = behaviour.busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer).is_ok();
     if busy || (broken_from > 0 && count >= broken_from) {
         return ("503 Service Unavailable", "<Error><Code>SlowDown</Code></Error>".to_owned());
+    }
+    if behaviour.closed.load(Ordering::Relaxed) {
+        return ("403 Forbidden", "<Error><Code>AccessDenied</Code></Error>".to_owned());
     }
     let url = reqwest::Url::parse(&format!("http://x{target}")).unwrap();
     let parameter = |name: &str| {

@@ -8,7 +8,9 @@ CREATE TABLE package (
     filters BOOLEAN NOT NULL,
     delay_days BIGINT NOT NULL CHECK (delay_days >= 0),
     -- Files of a download as CSV or NDJSON; 0 allows none.
-    download_files BIGINT NOT NULL DEFAULT 100000 CHECK (download_files >= 0)
+    download_files BIGINT NOT NULL DEFAULT 100000 CHECK (download_files >= 0),
+    -- Crawls of a key; 0 allows none.
+    crawls BIGINT NOT NULL DEFAULT 0 CHECK (crawls >= 0)
 );
 
 -- Buckets. A bucket without first_indexed is not listed.
@@ -18,7 +20,9 @@ CREATE TABLE bucket (
     kind TEXT NOT NULL,
     first_indexed BIGINT,
     last_listed BIGINT,
-    truncated BOOLEAN NOT NULL DEFAULT FALSE
+    truncated BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Since when it is hidden, because a crawl was refused for days.
+    hidden_at BIGINT
 );
 
 -- Load runs: running, published, failed. The journal of the index is authoritative. The loader assigns ids above
@@ -72,7 +76,7 @@ CREATE TABLE index_state (
 );
 INSERT INTO index_state (id, generation, version) VALUES (1, 1, 0);
 
--- Public buckets that are listed again and again. A stopped crawl is recognised by the options of its run.
+-- Public buckets that are listed again and again. The pages of a listing are stored until they are published.
 CREATE TABLE crawl (
     id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
     url TEXT NOT NULL,
@@ -85,6 +89,33 @@ CREATE TABLE crawl (
     paused BOOLEAN NOT NULL DEFAULT FALSE,
     due_at BIGINT NOT NULL,
     last_at BIGINT,
-    outcome TEXT NOT NULL DEFAULT ''
+    outcome TEXT NOT NULL DEFAULT '',
+    -- The key that added it; null: an operator.
+    key_id BIGINT REFERENCES api_key (id),
+    -- The process that lists it, and the time until which it need not give a sign of life.
+    holder TEXT,
+    lease_until BIGINT NOT NULL DEFAULT 0,
+    -- After a failure that may pass, not before this time.
+    not_before BIGINT NOT NULL DEFAULT 0,
+    -- The current listing: its number, its stored pages, the place of the next one, and whether it has ended.
+    listing BIGINT NOT NULL DEFAULT 0,
+    pages BIGINT NOT NULL DEFAULT 0,
+    place TEXT NOT NULL DEFAULT '',
+    page_at BIGINT NOT NULL DEFAULT 0,
+    is_listed BOOLEAN NOT NULL DEFAULT FALSE,
+    -- Why the listing is incomplete.
+    broken TEXT,
+    -- Days of refusals after which the bucket is hidden, and the first refusal.
+    gone_after_days BIGINT CHECK (gone_after_days > 0),
+    gone_since BIGINT
 );
 CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix);
+CREATE INDEX crawl_key ON crawl (key_id);
+CREATE TABLE crawl_page (
+    crawl_id BIGINT NOT NULL REFERENCES crawl (id),
+    listing BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    -- Compressed with zstd.
+    body BLOB NOT NULL,
+    PRIMARY KEY (crawl_id, listing, number)
+);

@@ -16,8 +16,9 @@ use crate::jobs::formats::{
 
 /// Receives the entries of a listing, and the positions at which it can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Everything before this place was passed to the sink.
-    fn page_done(&mut self, next: &Place, bytes: usize) -> Result<(), JobError>;
+    /// A page was passed to the sink as a whole. `next` is the place after it; `None` at the end of
+    /// the listing.
+    fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError>;
 
     /// The first page has been refused, or is at an address that must not be requested.
     fn refused(&mut self, _refusal: Refusal) {}
@@ -111,13 +112,13 @@ pub(in crate::jobs) fn read_pages(
             // A page without files does not name its bucket.
             sink.page(&listing.bucket, kind, next.is_some())?;
         }
-        let Some(next) = next else { return Ok(()) };
+        let Some(next) = next else { return sink.page_done(None, &page) };
         // Detects circular listings.
         if !seen.insert(hasher.hash_one(&next)) {
             return sink.broken("the listing is circular".to_owned());
         }
         let place = Place { marker: next, key };
-        sink.page_done(&place, page.len())?;
+        sink.page_done(Some(&place), &page)?;
         marker = Some(place.marker);
     }
 }
@@ -159,13 +160,13 @@ impl Sink for KeySearch<'_> {
 
 /// Passes on the entries after a key. Links to next pages are dropped: each page is requested with
 /// the marker of the previous one.
-struct Entries<'a> {
-    sink: &'a mut dyn PageSink,
+pub(super) struct Entries<'a> {
+    pub(super) sink: &'a mut dyn PageSink,
     /// The key of the last entry to skip.
-    until: Option<String>,
+    pub(super) until: Option<String>,
     /// The key of the last entry so far.
-    last: Option<String>,
-    broken: bool,
+    pub(super) last: Option<String>,
+    pub(super) broken: bool,
 }
 
 impl Sink for Entries<'_> {

@@ -1,0 +1,161 @@
+//! Crawls that keys add.
+
+use auth::Key;
+use database::DatabaseError;
+use shell::Fault;
+
+use crate::error::Error;
+use crate::model::address::{Address, AddressError};
+use crate::model::package::{Capability, Package};
+use crate::state::State;
+use crate::store::crawls::{self, Crawl, NewCrawl};
+use crate::wire::crawls::{CrawlRecord, CrawlsAnswer, CrawlsMeta, DEFAULT_EVERY, NewCrawlBody};
+
+/// Changes of a crawl.
+#[derive(Clone, Copy, Debug)]
+pub enum CrawlChange {
+    /// It does not run until it is resumed.
+    Pause,
+    /// It runs when it is due.
+    Resume,
+    /// It is due immediately.
+    Run,
+    /// It is removed; the files of its bucket stay in the index.
+    Remove,
+}
+
+/// Returns the package of a key, if it allows crawls.
+fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
+    let snapshot = state.snapshot();
+    let package = snapshot.package(key.plan.as_ref().map(|plan| plan.code.as_str()));
+    if package.allows(Capability::Crawls) {
+        return Ok(package);
+    }
+    let cheapest = snapshot.cheapest_with(Capability::Crawls);
+    let package = cheapest.map_or("enterprise", |found| found.code.as_str()).to_owned();
+    Err(Error::Package { name: "crawls", package })
+}
+
+/// Lists the crawls of a key.
+pub async fn list_crawls(state: &State, key: &Key) -> Result<CrawlsAnswer, Error> {
+    let package = permitted(state, key)?;
+    let (id, now) = (key.id, state.clock().unix());
+    let own = state.pools().read(move |db| crawls::of_key(db, id)).await?;
+    let crawls: Vec<CrawlRecord> =
+        own.into_iter().map(|crawl| CrawlRecord::new(crawl, now)).collect();
+    Ok(CrawlsAnswer {
+        meta: CrawlsMeta { results: crawls.len() as u64, limit: package.crawls },
+        crawls,
+    })
+}
+
+/// Returns a crawl of a key.
+pub async fn get_crawl(state: &State, key: &Key, id: i64) -> Result<CrawlRecord, Error> {
+    permitted(state, key)?;
+    let found = state.pools().read(move |db| crawls::by_id(db, id)).await?;
+    let own = own(found, key.id)?;
+    Ok(CrawlRecord::new(own, state.clock().unix()))
+}
+
+/// Returns a crawl unless it belongs to another key, which looks as if it did not exist.
+fn own(found: Option<Crawl>, key: i64) -> Result<Crawl, Error> {
+    found.filter(|crawl| crawl.key_id == Some(key)).ok_or(Error::Fault(Fault::NotFound))
+}
+
+/// Adds a crawl, which is due immediately.
+pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<CrawlRecord, Error> {
+    let package = permitted(state, key)?;
+    let now = state.clock().unix();
+    let new = checked(body, key.id, now)?;
+    let key_id = key.id;
+    let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Crawl, Error> {
+        if crawls::find(db, &new.bucket, &new.prefix)?.is_some() {
+            return Err(Error::Conflict(format!("{} is crawled already", new.bucket)));
+        }
+        let count = crawls::of_key(db, key_id)?.len() as u64;
+        if count >= package.crawls {
+            let most = package.crawls;
+            return Err(Error::Conflict(format!("the key has {count} of {most} crawls")));
+        }
+        let id = crawls::add(db, &new, now).map_err(|error| match error {
+            // Another request has added it meanwhile.
+            DatabaseError::Conflict => {
+                Error::Conflict(format!("{} is crawled already", new.bucket))
+            }
+            other => other.into(),
+        })?;
+        own(crawls::by_id(db, id)?, key_id)
+    });
+    Ok(CrawlRecord::new(added.await?, now))
+}
+
+/// Checks the bucket of a new crawl. Its address is always that of its URL, so a key cannot list one
+/// server as the bucket of another.
+fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
+    let NewCrawlBody { url, every_seconds, prefix, until, format, kind } = body;
+    let wrong = |text: &str| Error::parameter("url", text);
+    let schemes = ["https://", "http://", "s3://", "gs://"];
+    if !schemes.iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(wrong("url must begin with https://, http://, s3:// or gs://"));
+    }
+    if url.contains(['?', '#', '@']) {
+        return Err(wrong("url must be the plain address of a public bucket"));
+    }
+    if until.is_some_and(|end| end <= now) {
+        return Err(Error::parameter("until", "until must be in the future"));
+    }
+    if prefix.contains('\0') {
+        return Err(Error::parameter("prefix", "prefix must not contain a NUL"));
+    }
+    let address = Address::parse_typed(&url, kind);
+    let (address, kind) = address.map_err(|error: AddressError| match error {
+        AddressError::WrongType => Error::parameter("type", format!("type: {error}")),
+        AddressError::UnknownProvider => {
+            wrong("url is of an unknown provider, which needs format and type")
+        }
+        other => Error::parameter("url", format!("url: {other}")),
+    })?;
+    let is_known = address.kind().is_some();
+    match (is_known, format) {
+        (true, Some(_)) => {
+            return Err(Error::parameter("format", "format is only for unknown providers"));
+        }
+        (false, None) => {
+            return Err(wrong("url is of an unknown provider, which needs format and type"));
+        }
+        _ => {}
+    }
+    Ok(NewCrawl {
+        url,
+        bucket: address.to_string(),
+        format: format.map(|api| api.as_str().to_owned()),
+        kind: (!is_known).then(|| kind.as_str().to_owned()),
+        prefix,
+        every_seconds: every_seconds.unwrap_or(DEFAULT_EVERY),
+        ends_at: until,
+        gone_after_days: None,
+        key_id: Some(key),
+    })
+}
+
+/// Changes a crawl of a key. Returns its new state; `None` if it was removed.
+pub async fn change_crawl(
+    state: &State,
+    key: &Key,
+    id: i64,
+    change: CrawlChange,
+) -> Result<Option<CrawlRecord>, Error> {
+    permitted(state, key)?;
+    let (key_id, now) = (key.id, state.clock().unix());
+    let changed = state.pools().write_as(Some(&key.owner), move |db| -> Result<_, Error> {
+        own(crawls::by_id(db, id)?, key_id)?;
+        match change {
+            CrawlChange::Pause => crawls::set_paused(db, id, true)?,
+            CrawlChange::Resume => crawls::set_paused(db, id, false)?,
+            CrawlChange::Run => crawls::make_due(db, id, now)?,
+            CrawlChange::Remove => crawls::remove(db, id)?,
+        };
+        Ok(crawls::by_id(db, id)?)
+    });
+    Ok(changed.await?.map(|crawl| CrawlRecord::new(crawl, now)))
+}

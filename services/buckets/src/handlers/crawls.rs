@@ -1,0 +1,182 @@
+//! `/api/v2/crawls`.
+
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse, delete, get, post};
+use auth::{After, Caller};
+use shell::params::Json;
+
+use super::input::{id_of, key_of};
+use super::reply::{created, json};
+use crate::app::{self, CrawlChange};
+use crate::error::{Error, ErrorBody, Failures, StoredFailures};
+use crate::state::State;
+use crate::wire::crawls::{CrawlRecord, CrawlsAnswer, NewCrawlBody};
+
+/// List crawls
+///
+/// The public buckets that the caller's key has listed regularly, in the order of their ids.
+#[utoipa::path(
+    operation_id = "listCrawls",
+    tag = "crawls",
+    responses((status = 200, description = "The crawls", body = CrawlsAnswer), Failures),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[get("/api/v2/crawls")]
+pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
+    json(&app::list_crawls(&state, key_of(&caller)?).await?)
+}
+
+/// Add a crawl
+///
+/// It is due immediately, and is listed by the next free crawler. Complete listings replace the files
+/// of the bucket in the index.
+#[utoipa::path(
+    operation_id = "addCrawl",
+    tag = "crawls",
+    request_body = NewCrawlBody,
+    responses(
+        (
+            status = 201,
+            description = "The new crawl",
+            body = CrawlRecord,
+            headers(("Location" = String, description = "Its path"))
+        ),
+        (
+            status = 409,
+            description = "The bucket is crawled already, or the key has as many crawls as its package allows",
+            body = ErrorBody
+        ),
+        Failures
+    ),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[post("/api/v2/crawls")]
+pub async fn add_crawl(
+    caller: Caller,
+    body: After<Json<NewCrawlBody>>,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let added = app::add_crawl(&state, key_of(&caller)?, body.0.0).await?;
+    created(&added, &format!("/api/v2/crawls/{}", added.id))
+}
+
+/// Get a crawl
+#[utoipa::path(
+    operation_id = "getCrawl",
+    tag = "crawls",
+    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    responses(
+        (status = 200, description = "The crawl", body = CrawlRecord),
+        StoredFailures,
+        Failures
+    ),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[get("/api/v2/crawls/{id}")]
+pub async fn get_crawl(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    json(&app::get_crawl(&state, key_of(&caller)?, id_of(&request)?).await?)
+}
+
+/// Remove a crawl
+///
+/// The files of its bucket stay in the index.
+#[utoipa::path(
+    operation_id = "removeCrawl",
+    tag = "crawls",
+    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    responses((status = 204, description = "It is removed"), StoredFailures, Failures),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[delete("/api/v2/crawls/{id}")]
+pub async fn remove_crawl(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let id = id_of(&request)?;
+    app::change_crawl(&state, key_of(&caller)?, id, CrawlChange::Remove).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Pause a crawl
+///
+/// It does not run until it is resumed. A listing that has begun is completed.
+#[utoipa::path(
+    operation_id = "pauseCrawl",
+    tag = "crawls",
+    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    responses(
+        (status = 200, description = "The crawl", body = CrawlRecord),
+        StoredFailures,
+        Failures
+    ),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[post("/api/v2/crawls/{id}/pause")]
+pub async fn pause_crawl(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    changed(&caller, &request, &state, CrawlChange::Pause).await
+}
+
+/// Resume a crawl
+///
+/// A paused crawl runs again when it is due.
+#[utoipa::path(
+    operation_id = "resumeCrawl",
+    tag = "crawls",
+    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    responses(
+        (status = 200, description = "The crawl", body = CrawlRecord),
+        StoredFailures,
+        Failures
+    ),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[post("/api/v2/crawls/{id}/resume")]
+pub async fn resume_crawl(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    changed(&caller, &request, &state, CrawlChange::Resume).await
+}
+
+/// Run a crawl
+///
+/// It is due immediately, and is listed by the next free crawler. A paused crawl stays paused.
+#[utoipa::path(
+    operation_id = "runCrawl",
+    tag = "crawls",
+    params(("id" = i64, Path, description = "Identifier of the crawl")),
+    responses(
+        (status = 200, description = "The crawl", body = CrawlRecord),
+        StoredFailures,
+        Failures
+    ),
+    security(("bearer" = []), ("access_token" = []))
+)]
+#[post("/api/v2/crawls/{id}/run")]
+pub async fn run_crawl(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    changed(&caller, &request, &state, CrawlChange::Run).await
+}
+
+async fn changed(
+    caller: &Caller,
+    request: &HttpRequest,
+    state: &State,
+    change: CrawlChange,
+) -> Result<HttpResponse, Error> {
+    let id = id_of(request)?;
+    json(&app::change_crawl(state, key_of(caller)?, id, change).await?)
+}

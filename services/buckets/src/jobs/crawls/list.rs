@@ -1,0 +1,112 @@
+//! Lists the bucket of a crawl and stores its pages.
+
+use super::held_crawl::HeldCrawl;
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::formats::{Bad, Defaults, Item, Sink, Skipped, Taken};
+use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
+use crate::jobs::stored_listing::compressed;
+use crate::store::crawls;
+
+/// Maximum pages of a listing.
+const MOST_PAGES: i64 = 100_000;
+/// Seconds after which a listing without another page begins anew, because its first pages are old.
+const LONGEST_PAUSE: i64 = 86_400;
+
+/// Lists the bucket from its first page, or from the last stored one. Returns the reason if its
+/// first page is refused.
+pub(super) fn list_bucket(
+    context: &JobContext,
+    held: &mut HeldCrawl,
+    remote: &RemoteOptions,
+) -> Result<Option<Refusal>, JobError> {
+    let (now, crawl) = (context.clock.unix(), &mut held.crawl);
+    let is_old = now - crawl.page_at > LONGEST_PAUSE;
+    let from = match serde_json::from_str::<Place>(&crawl.place) {
+        Ok(place) if !is_old => Some(place),
+        _ => {
+            (crawl.listing, crawl.pages, crawl.is_listed) = (crawl.listing + 1, 0, false);
+            let listing = crawl.listing;
+            held.update(|db, held| crawls::begin_listing(db, held, listing))?;
+            None
+        }
+    };
+    let crawl = &held.crawl;
+    let defaults = Defaults {
+        bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
+        kind: crawl.kind.clone(),
+        format: crawl.format.as_deref().and_then(|name| name.parse().ok()),
+        columns: None,
+    };
+    let listing = Listing::of(&crawl.url, &defaults)?;
+    let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
+    let (kind, pages) = (crawl.kind.clone(), crawl.pages);
+    let mut pages = Pages { context, held, pages, refusal: None, broken: None };
+    let read = read_pages(&listing, kind.as_deref(), &remote, from, &mut pages);
+    let Pages { pages, refusal, broken, .. } = pages;
+    held.crawl.pages = pages;
+    read?;
+    if let Some(reason) = broken {
+        if refusal.is_none() {
+            held.update(|db, held| crawls::end_listing(db, held, &reason))?;
+        }
+        held.crawl.broken = Some(reason);
+    }
+    held.crawl.is_listed = true;
+    Ok(refusal)
+}
+
+/// Stores pages.
+struct Pages<'a> {
+    context: &'a JobContext,
+    held: &'a HeldCrawl,
+    pages: i64,
+    refusal: Option<Refusal>,
+    broken: Option<String>,
+}
+
+impl PageSink for Pages<'_> {
+    fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError> {
+        let place = match next {
+            None => String::new(),
+            Some(place) => serde_json::to_string(place).map_err(std::io::Error::other)?,
+        };
+        if self.pages >= MOST_PAGES {
+            let why = format!("the listing has more than {MOST_PAGES} pages");
+            return Err(JobError::Invalid(why));
+        }
+        let (body, now) = (compressed(page)?, self.context.clock.unix());
+        let at = (self.held.crawl.listing, self.pages);
+        self.held.update(|db, held| crawls::add_page(db, held, at, (&body, &place), now))?;
+        self.pages += 1;
+        Ok(())
+    }
+
+    fn refused(&mut self, refusal: Refusal) {
+        self.refusal = Some(refusal);
+    }
+}
+
+/// Entries are read when the listing is published.
+impl Sink for Pages<'_> {
+    fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
+        Ok(Ok(()))
+    }
+
+    fn bad(&mut self, _: Bad) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    fn skipped(&mut self, _: Skipped) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    fn page(&mut self, _: &str, _: Option<&str>, _: bool) -> Result<(), JobError> {
+        Ok(())
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
+        self.broken = Some(reason);
+        Ok(())
+    }
+}

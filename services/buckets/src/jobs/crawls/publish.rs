@@ -1,0 +1,61 @@
+//! Publishes the stored pages of a crawl.
+
+use std::time::Duration;
+
+use super::held_crawl::HeldCrawl;
+use super::run::CrawlOptions;
+use crate::engine::{EngineError, Mode};
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::load::load_stored;
+use crate::jobs::max_errors::MaxErrors;
+use crate::jobs::options::{CheckpointPolicy, LoadOptions};
+use crate::jobs::remote::RemoteOptions;
+use crate::jobs::report::Report;
+use crate::jobs::sources::Source;
+use crate::jobs::stored_listing::StoredListing;
+use crate::store::crawls;
+
+/// Time between two attempts to write while another command does.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Attempts before other crawls have their turn.
+const ATTEMPTS: u32 = 20;
+
+/// Publishes the pages. Waits a short time while another command writes.
+pub(super) fn publish(
+    context: &JobContext,
+    held: &HeldCrawl,
+    options: &CrawlOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<Report, JobError> {
+    let options = load_options(held, options);
+    for _ in 1..ATTEMPTS {
+        match load_stored(context, &options, checkpoints, || held.update(crawls::is_held)) {
+            Err(JobError::Index(EngineError::Locked(_))) => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    load_stored(context, &options, checkpoints, || held.update(crawls::is_held))
+}
+
+fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
+    let crawl = &held.crawl;
+    let stored = StoredListing {
+        crawl: crawl.id,
+        listing: crawl.listing,
+        pages: crawl.pages as u64,
+        broken: crawl.broken.clone(),
+    };
+    LoadOptions {
+        format: crawl.format.clone(),
+        bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
+        kind: crawl.kind.clone(),
+        mode: Mode::Replace,
+        replaces_rejected: false,
+        max_errors: MaxErrors::Percent(1.0),
+        reject: None,
+        remote: RemoteOptions { prefix: crawl.prefix.clone(), ..options.remote.clone() },
+        removal_limit: Some(options.removal_limit),
+        sources: vec![Source::of_stored(&crawl.url, stored)],
+    }
+}

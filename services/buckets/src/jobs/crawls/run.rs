@@ -1,0 +1,254 @@
+//! Runs crawls: lists their buckets and publishes the listings.
+
+use database::DatabaseError;
+use serde::Serialize;
+
+use super::held_crawl::HeldCrawl;
+use super::list::list_bucket;
+use super::publish::publish;
+use super::unknown;
+use crate::engine::{EngineError, RemovalLimit};
+use crate::jobs::context::JobContext;
+use crate::jobs::error::{JobError, losses_text};
+use crate::jobs::load::abort_stopped_crawl;
+use crate::jobs::options::CheckpointPolicy;
+use crate::jobs::remote::{Refusal, RemoteOptions};
+use crate::model::package::Capability;
+use crate::store::{buckets, crawls, generations, packages};
+
+/// Seconds until a failure that may pass is tried again.
+const AGAIN: i64 = 60;
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// The outcome of a run of a crawl.
+#[derive(Clone, Debug, Serialize)]
+pub struct CrawlOutcome {
+    /// The crawl.
+    pub crawl: i64,
+    /// Address of the bucket.
+    pub bucket: String,
+    /// Whether a complete listing was published.
+    pub complete: bool,
+    /// Files that were not in the index.
+    pub new: u64,
+    /// Files with another size or date.
+    pub changed: u64,
+    /// Files that are no longer listed.
+    pub gone: u64,
+    /// The outcome in words.
+    pub outcome: String,
+}
+
+impl CrawlOutcome {
+    fn failed(held: &HeldCrawl, outcome: String) -> Self {
+        let (crawl, bucket) = (held.crawl.id, held.crawl.bucket.clone());
+        Self { crawl, bucket, complete: false, new: 0, changed: 0, gone: 0, outcome }
+    }
+}
+
+/// How crawls run.
+#[derive(Clone, Debug)]
+pub struct CrawlOptions {
+    /// Options for listing buckets.
+    pub remote: RemoteOptions,
+    /// The limit on removed files.
+    pub removal_limit: RemovalLimit,
+    /// Seconds without a sign of life after which another process takes over a crawl.
+    pub lease_seconds: u64,
+}
+
+/// Runs one crawl, or all that are due, one after another. Each continues after the last page that
+/// was stored.
+///
+/// # Errors
+/// The crawl does not exist or another process lists it; the index or the database failed.
+pub fn run_crawls(
+    context: &JobContext,
+    id: Option<i64>,
+    options: &CrawlOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<Vec<CrawlOutcome>, JobError> {
+    let Some(id) = id else {
+        let (mut outcomes, mut done) = (Vec::new(), Vec::new());
+        while let Some(outcome) = crawl_next(context, &done, options, checkpoints)? {
+            done.push(outcome.crawl);
+            outcomes.push(outcome);
+        }
+        return Ok(outcomes);
+    };
+    match HeldCrawl::claim(context, Some(id), &[], options.lease_seconds)? {
+        Some(held) => Ok(vec![run(context, held, options, checkpoints)?]),
+        None if context.pools.read_blocking(|db| crawls::by_id(db, id))?.is_none() => {
+            Err(unknown(id))
+        }
+        None => Err(JobError::Taken(id)),
+    }
+}
+
+/// Runs the crawl that has been due longest, except for some. Returns `None` if none is due.
+///
+/// # Errors
+/// The index or the database failed.
+pub fn crawl_next(
+    context: &JobContext,
+    except: &[i64],
+    options: &CrawlOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<Option<CrawlOutcome>, JobError> {
+    let held = HeldCrawl::claim(context, None, except, options.lease_seconds)?;
+    held.map(|held| run(context, held, options, checkpoints)).transpose()
+}
+
+fn run(
+    context: &JobContext,
+    mut held: HeldCrawl,
+    options: &CrawlOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<CrawlOutcome, JobError> {
+    let started = context.clock.unix();
+    if !may_crawl(context, held.crawl.key_id)? {
+        let text = "paused: its key is revoked or expired, or has no package for crawls";
+        held.update(|db, held| {
+            crawls::set_paused(db, held.id, true)?;
+            crawls::put_off(db, held, (started, started), text)
+        })?;
+        return Ok(CrawlOutcome::failed(&held, text.to_owned()));
+    }
+    // A listing that is stored as a whole only waits for its publish.
+    let refusal = match held.crawl.is_listed {
+        true => Ok(None),
+        false => {
+            // A key must not reach hosts that only operators may name.
+            let allows_private = options.remote.allows_private && held.crawl.key_id.is_none();
+            let remote = RemoteOptions { allows_private, ..options.remote.clone() };
+            list_bucket(context, &mut held, &remote)
+        }
+    };
+    let done = match refusal {
+        Ok(None) if held.crawl.pages > 0 => publish(context, &held, options, checkpoints),
+        Ok(None) => Err(JobError::Invalid(held.crawl.broken.clone().unwrap_or_default())),
+        Ok(Some(refusal)) => Err(JobError::Refused { text: refusal.reason.clone(), refusal }),
+        Err(error) => Err(error),
+    };
+    finish(
+        context,
+        &held,
+        started,
+        done.map(|report| {
+            let counts = &report.counts;
+            let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
+            ((counts.added, counts.replaced, counts.removed), note)
+        }),
+    )
+}
+
+/// Returns true if a crawl is of an operator, or if its key is live and may crawl.
+fn may_crawl(context: &JobContext, key: Option<i64>) -> Result<bool, JobError> {
+    let (Some(id), now) = (key, context.clock.unix()) else { return Ok(true) };
+    Ok(context.pools.read_blocking(|db| -> Result<bool, DatabaseError> {
+        let Some(key) = auth::find_live(db, id, now)? else { return Ok(false) };
+        let plan = key.plan.as_ref().map_or("free", |plan| plan.code.as_str());
+        Ok(packages::of_plan(db, plan)?.allows(Capability::Crawls))
+    })?)
+}
+
+/// Counts of new, changed and gone files, and why the listing is incomplete.
+type Published = ((u64, u64, u64), Option<String>);
+
+/// Records the outcome of a run.
+fn finish(
+    context: &JobContext,
+    held: &HeldCrawl,
+    started: i64,
+    done: Result<Published, JobError>,
+) -> Result<CrawlOutcome, JobError> {
+    let (id, bucket) = (held.crawl.id, held.crawl.bucket.clone());
+    let failed = |text: String| CrawlOutcome::failed(held, format!("failed: {text}"));
+    let error = match done {
+        Ok(((new, changed, gone), note)) => {
+            let complete = note.is_none();
+            let incomplete = note.map_or(String::new(), |note| format!("; incomplete: {note}"));
+            let outcome = format!("{new} new, {changed} changed, {gone} gone{incomplete}");
+            record(held, started, &outcome, None)?;
+            return Ok(CrawlOutcome { crawl: id, bucket, complete, new, changed, gone, outcome });
+        }
+        Err(error) => error,
+    };
+    match error {
+        // The host may answer soon, or the other command may end. The pages so far stay.
+        JobError::Unreachable { .. }
+        | JobError::Source { .. }
+        | JobError::Stopped(_)
+        | JobError::Index(EngineError::Locked(_)) => {
+            let outcome = failed(error.to_string());
+            let (text, again) = (&outcome.outcome, context.clock.unix().saturating_add(AGAIN));
+            held.update(|db, held| crawls::put_off(db, held, (started, again), text))?;
+            Ok(outcome)
+        }
+        JobError::Taken(_) => Ok(failed(error.to_string())),
+        JobError::Index(_) | JobError::Store(_) | JobError::Io(_) => Err(error),
+        JobError::Refused { text, refusal } => {
+            let mut outcome = failed(text);
+            outcome.outcome += &refuse(held, started, &refusal, &outcome.outcome)?;
+            Ok(outcome)
+        }
+        JobError::TooManyRemoved { buckets, .. } => {
+            abort_stopped_crawl(context)?;
+            let (losses, url) = (losses_text(&buckets), &held.crawl.url);
+            let outcome = failed(format!("{losses}; buckets load {url} --accept-removals does it"));
+            record(held, started, &outcome.outcome, None)?;
+            Ok(outcome)
+        }
+        other => {
+            let outcome = failed(other.to_string());
+            record(held, started, &outcome.outcome, held.crawl.gone_since)?;
+            Ok(outcome)
+        }
+    }
+}
+
+/// Records a run. If the bucket has answered, it is shown again.
+fn record(
+    held: &HeldCrawl,
+    started: i64,
+    outcome: &str,
+    gone_since: Option<i64>,
+) -> Result<(), JobError> {
+    let due_at = started.saturating_add(held.crawl.every_seconds);
+    held.update(|db, held_crawl| {
+        if gone_since.is_none() && buckets::show(db, &held.crawl.bucket)? {
+            generations::touch(db)?;
+        }
+        crawls::record(db, held_crawl, (started, due_at), outcome, gone_since)
+    })
+}
+
+/// Records a refusal. Hides the bucket if it was refused for as many days as its crawl allows.
+/// Returns a note for the outcome.
+fn refuse(
+    held: &HeldCrawl,
+    started: i64,
+    refusal: &Refusal,
+    outcome: &str,
+) -> Result<String, JobError> {
+    let crawl = &held.crawl;
+    let is_gone = matches!(refusal.status, Some(401 | 403 | 404));
+    let gone_since = if is_gone { crawl.gone_since.or(Some(started)) } else { crawl.gone_since };
+    let days = gone_since.map_or(0, |since| (started - since) / DAY);
+    let hides = is_gone && crawl.gone_after_days.is_some_and(|most| days >= most);
+    let note = if hides {
+        format!("; hidden, because it was refused for {days} days")
+    } else {
+        String::new()
+    };
+    let (text, due_at) = (format!("{outcome}{note}"), started.saturating_add(crawl.every_seconds));
+    held.update(|db, held_crawl| -> Result<bool, DatabaseError> {
+        if hides && buckets::hide(db, &crawl.bucket, started)? {
+            generations::touch(db)?;
+            log::warn!("{} is hidden: it was refused for {days} days", crawl.bucket);
+        }
+        crawls::record(db, held_crawl, (started, due_at), &text, gone_since)
+    })?;
+    Ok(note)
+}

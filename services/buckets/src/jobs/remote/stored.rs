@@ -1,0 +1,49 @@
+//! Reads the stored pages of a listing.
+
+use std::path::Path;
+
+use super::listing::Listing;
+use super::pages::{Entries, PageSink, Place};
+use crate::jobs::error::JobError;
+use crate::jobs::formats::{self, Defaults, Format, Marker, Part};
+
+/// Name of the marker that counts stored pages.
+const PAGE: &str = "page";
+
+/// Reads a number of stored pages like those of a server, from the first one or from a place.
+pub(in crate::jobs) fn read_stored(
+    listing: &Listing,
+    (kind, prefix): (Option<&str>, &str),
+    (pages, page): (u64, impl Fn(u64) -> Result<Vec<u8>, JobError>),
+    from: Option<Place>,
+    sink: &mut dyn PageSink,
+) -> Result<(), JobError> {
+    let defaults = Defaults {
+        bucket: Some(listing.bucket.clone()),
+        kind: kind.map(str::to_owned),
+        format: Some(listing.format),
+        columns: None,
+    };
+    let name = Path::new(&listing.bucket);
+    let first = from.and_then(|place| place.marker.value.parse().ok()).unwrap_or(0);
+    for number in first..pages {
+        let body = page(number)?;
+        if !prefix.is_empty() {
+            sink.part(Part::Filtered);
+        }
+        let mut entries = Entries { sink, until: None, last: None, broken: false };
+        formats::read(name, &body[..], &defaults, &mut entries)?;
+        if entries.broken {
+            return Ok(());
+        }
+        let is_last = number + 1 == pages;
+        if listing.format == Format::Gcs {
+            // A page without files does not name its bucket.
+            sink.page(&listing.bucket, kind, !is_last)?;
+        }
+        let marker = Marker { parameter: PAGE.to_owned(), value: (number + 1).to_string() };
+        let next = Place { marker, key: None };
+        sink.page_done(Some(&next).filter(|_| !is_last), &body)?;
+    }
+    Ok(())
+}

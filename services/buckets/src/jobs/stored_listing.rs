@@ -1,0 +1,48 @@
+//! The pages of a crawl in the database.
+
+use std::io::Read;
+
+use database::Pools;
+use serde::{Deserialize, Serialize};
+
+use super::error::JobError;
+use crate::store::crawl_pages;
+
+/// Maximum bytes of a page, as for pages from servers.
+const LARGEST_PAGE: u64 = 64 << 20;
+
+/// The stored pages of a listing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredListing {
+    /// The crawl.
+    pub crawl: i64,
+    /// Number of the listing.
+    pub listing: i64,
+    /// Number of pages.
+    pub pages: u64,
+    /// Why the listing is incomplete.
+    pub broken: Option<String>,
+}
+
+impl StoredListing {
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// The page does not exist, because the crawl was removed or has begun another listing.
+    pub(super) fn page(&self, pools: &Pools, number: u64) -> Result<Vec<u8>, JobError> {
+        let body = pools
+            .read_blocking(|db| crawl_pages::find(db, (self.crawl, self.listing, number as i64)))?;
+        let body = body.ok_or_else(|| {
+            let crawl = self.crawl;
+            JobError::Invalid(format!("the listing of crawl {crawl} is no longer stored"))
+        })?;
+        let mut page = Vec::new();
+        zstd::Decoder::new(&body[..])?.take(LARGEST_PAGE).read_to_end(&mut page)?;
+        Ok(page)
+    }
+}
+
+/// Compresses a page for the database.
+pub(super) fn compressed(page: &[u8]) -> Result<Vec<u8>, JobError> {
+    Ok(zstd::encode_all(page, 3)?)
+}

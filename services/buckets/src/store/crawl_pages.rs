@@ -1,0 +1,37 @@
+//! Pages of listings that are not published yet.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::crawl_page;
+
+/// Crawl, listing and number of a page.
+pub type PageKey = (i64, i64, i64);
+
+/// Reads a compressed page.
+pub fn find(db: &mut Db, key: PageKey) -> Result<Option<Vec<u8>>, DatabaseError> {
+    Ok(crawl_page::table.find(key).select(crawl_page::body).first(db).optional()?)
+}
+
+/// Adds a compressed page.
+pub fn add(
+    db: &mut Db,
+    (crawl, listing, number): PageKey,
+    body: &[u8],
+) -> Result<(), DatabaseError> {
+    diesel::insert_into(crawl_page::table)
+        .values((
+            crawl_page::crawl_id.eq(crawl),
+            crawl_page::listing.eq(listing),
+            crawl_page::number.eq(number),
+            crawl_page::body.eq(body),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Deletes all pages of a crawl.
+pub fn clear(db: &mut Db, crawl: i64) -> Result<(), DatabaseError> {
+    diesel::delete(crawl_page::table.filter(crawl_page::crawl_id.eq(crawl))).execute(db)?;
+    Ok(())
+}

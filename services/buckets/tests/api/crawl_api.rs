@@ -1,0 +1,199 @@
+//! `/api/v2/crawls`.
+
+use buckets::jobs::{CheckpointPolicy, CrawlOptions, RemoteOptions, list_crawls, run_crawls};
+use buckets::model::Package;
+use buckets::store::packages;
+use buckets::{Settings, engine::RemovalLimit};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::app::{App, Fixture, NOW};
+
+const URL: &str = "https://photos.s3.eu-west-1.amazonaws.com/";
+
+impl App {
+    /// Sends a request with a key and a JSON body. Returns status and JSON body.
+    pub async fn send(&self, method: Method, path: &str, key: &str, body: Value) -> (u16, Value) {
+        let mut request = self.server.request(method, path).bearer_auth(key);
+        if !body.is_null() {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    async fn add(&self, body: Value) -> (u16, Value) {
+        self.send(Method::POST, "/api/v2/crawls", &self.key, body).await
+    }
+}
+
+#[actix_web::test]
+async fn crawls_are_added_read_changed_and_removed() {
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    let posted = app.server.post("/api/v2/crawls").bearer_auth(&app.key);
+    let posted = posted.json(&json!({"url": URL, "prefix": "backup/"})).send().await.unwrap();
+    assert_eq!(posted.status(), 201);
+    assert_eq!(posted.headers()["location"], "/api/v2/crawls/1");
+    let crawl: Value = posted.json().await.unwrap();
+    let expected = json!({
+        "id": 1, "url": URL, "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/",
+        "everySeconds": 86_400, "until": null, "paused": false, "running": false,
+        "pagesListed": 0, "dueAt": NOW, "lastAt": null, "outcome": "", "refusedSince": null,
+    });
+    assert_eq!(crawl, expected);
+    assert_eq!(app.get("/api/v2/crawls/1").await, (200, expected.clone()));
+    let list = json!({"meta": {"results": 1, "limit": 100}, "crawls": [expected]});
+    assert_eq!(app.get("/api/v2/crawls").await, (200, list));
+
+    let key = app.key.clone();
+    let change = async |name: &str| {
+        let path = format!("/api/v2/crawls/1/{name}");
+        app.send(Method::POST, &path, &key, Value::Null).await
+    };
+    assert_eq!(change("pause").await.1["paused"], true);
+    assert_eq!(change("resume").await.1["paused"], false);
+    fixture.clock.advance(50);
+    let (status, run) = change("run").await;
+    assert_eq!((status, &run["dueAt"]), (200, &json!(NOW + 50)));
+    let removed = app.send(Method::DELETE, "/api/v2/crawls/1", &app.key, Value::Null).await;
+    assert_eq!(removed, (204, Value::Null));
+    assert_eq!(app.get("/api/v2/crawls/1").await.0, 404);
+    assert_eq!(app.get("/api/v2/crawls").await.1["meta"]["results"], 0);
+}
+
+#[actix_web::test]
+async fn crawls_belong_to_live_keys_with_a_package() {
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    assert_eq!(app.add(json!({"url": URL})).await.0, 201);
+    let other = fixture.key("other", "enterprise");
+    let premium = fixture.key("premium", "premium");
+    let requests = [
+        (Method::GET, "/api/v2/crawls"),
+        (Method::POST, "/api/v2/crawls"),
+        (Method::GET, "/api/v2/crawls/1"),
+        (Method::DELETE, "/api/v2/crawls/1"),
+        (Method::POST, "/api/v2/crawls/1/pause"),
+        (Method::POST, "/api/v2/crawls/1/resume"),
+        (Method::POST, "/api/v2/crawls/1/run"),
+    ];
+    for (method, path) in requests {
+        let is_new = path == "/api/v2/crawls" && method == Method::POST;
+        let body = if is_new { json!({"url": "s3://another"}) } else { Value::Null };
+        let of_key = async |key: &str| app.send(method.clone(), path, key, body.clone()).await;
+        let (status, answer) = of_key("00112233445566778899aabbccddeeff").await;
+        assert_eq!((status, &answer["code"]), (401, &json!("unauthorized")), "{method} {path}");
+        let missing = app.server.request(method.clone(), path).send().await.unwrap();
+        assert_eq!(missing.status(), 401, "{method} {path}");
+        let (status, answer) = of_key(&premium).await;
+        assert_eq!((status, &answer["code"]), (403, &json!("package_required")), "{method} {path}");
+        assert_eq!(answer["package"], "enterprise");
+        let (status, answer) = of_key(&other).await;
+        match path {
+            "/api/v2/crawls" if is_new => assert_eq!(status, 201),
+            "/api/v2/crawls" => assert_eq!(answer["meta"]["results"], 0, "another key's crawl"),
+            _ => {
+                assert_eq!((status, &answer["code"]), (404, &json!("not_found")), "{method} {path}")
+            }
+        }
+    }
+    assert_eq!(app.get("/api/v2/crawls/1").await.1["paused"], false);
+    for path in ["/api/v2/crawls/x", "/api/v2/crawls/-1", "/api/v2/crawls/99999999999999999999"] {
+        assert_eq!(app.get(path).await.0, 404, "{path}");
+    }
+    let wrong = app.send(Method::PUT, "/api/v2/crawls/1", &app.key, Value::Null).await;
+    assert_eq!(
+        (wrong.0, &wrong.1["error"]),
+        (405, &json!("only GET, HEAD and DELETE are allowed"))
+    );
+}
+
+#[actix_web::test]
+async fn bad_crawls_are_refused() {
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    let unknown = "url is of an unknown provider, which needs format and type";
+    for (body, parameter, error) in [
+        (json!({}), "url", "url must be the URL of a public bucket"),
+        (json!({"url": "ftp://a"}), "url", "url must begin with https://, http://, s3:// or gs://"),
+        (
+            json!({"url": "https://user@b.s3.amazonaws.com"}),
+            "url",
+            "url must be the plain address of a public bucket",
+        ),
+        (json!({"url": "https://files.example.org/a"}), "url", unknown),
+        (json!({"url": "https://files.example.org/a", "type": "aws"}), "url", unknown),
+        (
+            json!({"url": URL, "everySeconds": 60}),
+            "everySeconds",
+            "everySeconds must be between 3600 and 31536000",
+        ),
+        (json!({"url": URL, "until": NOW}), "until", "until must be in the future"),
+        (json!({"url": URL, "format": "s3"}), "format", "format is only for unknown providers"),
+    ] {
+        let (status, answer) = app.add(body.clone()).await;
+        let expected = json!({"error": error, "code": "invalid_parameter", "parameter": parameter});
+        assert_eq!((status, answer), (400, expected), "{body}");
+    }
+    let broken = app.server.post("/api/v2/crawls").bearer_auth(&app.key);
+    let broken = broken.header("content-type", "application/json").body("{\"url\":").send();
+    assert_eq!(broken.await.unwrap().status(), 400);
+    let form = app.server.post("/api/v2/crawls").bearer_auth(&app.key).body("url=a").send();
+    let form: Value = form.await.unwrap().json().await.unwrap();
+    assert_eq!(form["error"], "the body must be JSON: Content-Type: application/json");
+
+    let own = json!({"url": "https://files.example.org/a", "format": "s3", "type": "aws"});
+    let (status, own) = app.add(own).await;
+    assert_eq!((status, &own["bucket"]), (201, &json!("files.example.org/a")));
+    assert_eq!(app.add(json!({"url": "s3://same"})).await.0, 201);
+    let (status, twice) = app.add(json!({"url": "https://same.s3.amazonaws.com/"})).await;
+    assert_eq!((status, &twice["code"]), (409, &json!("conflict")));
+}
+
+#[actix_web::test]
+async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
+    let fixture = Fixture::new();
+    let few = |db: &mut database::Db| {
+        let package = packages::of_plan(db, "enterprise")?;
+        packages::put(db, &Package { crawls: 3, ..package })
+    };
+    fixture.context.pools.write_blocking(few).unwrap();
+    let app = fixture.serve("enterprise").await;
+    for number in 0..3 {
+        let (status, answer) = app.add(json!({"url": format!("s3://box{number}")})).await;
+        assert_eq!(status, 201, "{answer}");
+    }
+    let (status, full) = app.add(json!({"url": "s3://more"})).await;
+    assert_eq!((status, &full["error"]), (409, &json!("the key has 3 of 3 crawls")));
+    let path = "/api/v2/crawls/1";
+    assert_eq!(app.send(Method::DELETE, path, &app.key, Value::Null).await.0, 204);
+    let private = json!({"url": "http://127.0.0.1:9/a", "format": "s3", "type": "aws"});
+    let (status, private) = app.add(private).await;
+    assert_eq!(status, 201);
+
+    let options = CrawlOptions {
+        remote: RemoteOptions { allows_private: true, ..RemoteOptions::default() },
+        removal_limit: RemovalLimit::default(),
+        lease_seconds: 30,
+    };
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let id = private["id"].as_i64();
+    let run = || {
+        // Listing a bucket blocks, which this thread must not.
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| run_crawls(&fixture.context, id, &options, checkpoints));
+            run.join().unwrap().unwrap()
+        })
+    };
+    let outcomes = run();
+    assert_eq!(outcomes[0].outcome, "failed: the address is private");
+    let revoked = fixture.context.pools.write_blocking(|db| auth::revoke_owner(db, "tester", NOW));
+    assert_eq!(revoked.unwrap(), 1);
+    let outcomes = run();
+    assert!(outcomes[0].outcome.starts_with("paused: its key is revoked"), "{outcomes:?}");
+    let paused = list_crawls(&fixture.context).unwrap().into_iter().filter(|crawl| crawl.paused);
+    assert_eq!(paused.map(|crawl| crawl.id).collect::<Vec<_>>(), [id.unwrap()]);
+}
