@@ -1,20 +1,22 @@
-//! `load`: events, venues, organizers and terms from a file.
+//! `load`: events, venues, organizers and terms from a file, or a whole calendar from an export.
 
-use std::io::BufReader;
+use std::fmt;
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use batch::{Input, Output};
 
-use crate::jobs::{self, LoadOptions};
+use crate::jobs::{self, LoadOptions, LoadedExport};
 use crate::state::State;
 
 /// Arguments of `load`.
 #[derive(clap::Args)]
 pub struct LoadCommand {
     /// File with one JSON object per line, or - for standard input. A line is the body of a create
-    /// request plus `type`, and for events optionally `external_id`
+    /// request plus `type`, and for events optionally `external_id`. A file that `export` wrote is
+    /// loaded into an empty database
     file: PathBuf,
     /// Change existing rows to match their line, instead of leaving them
     #[arg(long)]
@@ -30,16 +32,47 @@ pub struct LoadCommand {
     json: bool,
 }
 
+/// The opened file.
+pub struct Lines {
+    input: Input,
+    reader: BufReader<Box<dyn Read + Send>>,
+    is_export: bool,
+}
+
+impl Lines {
+    /// Returns whether `export` wrote the file.
+    pub fn is_export(&self) -> bool {
+        self.is_export
+    }
+}
+
 impl LoadCommand {
-    /// Loads the file and prints a report. Exits with status 1 if any line failed.
-    pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
+    /// Opens the file.
+    pub fn open(&self) -> anyhow::Result<Lines> {
         let name = self.file.display();
-        let lines = Input::at(&self.file).and_then(|input| input.open());
-        let lines = lines.with_context(|| format!("{name} cannot be read"))?;
+        let open = || {
+            let input = Input::at(&self.file)?;
+            let mut reader = BufReader::with_capacity(1 << 16, input.open()?);
+            let is_export = jobs::is_export(reader.fill_buf()?);
+            Ok::<_, std::io::Error>(Lines { input, reader, is_export })
+        };
+        open().with_context(|| format!("{name} cannot be read"))
+    }
+
+    /// Loads the file and prints a report. Exits with status 1 if any line failed.
+    pub fn run(&self, state: &State, lines: Lines) -> anyhow::Result<ExitCode> {
+        let name = self.file.display();
+        if lines.is_export {
+            ensure!(
+                !self.upsert,
+                "{name} is an export, which is loaded into an empty database only; omit --upsert"
+            );
+            return self.load_export(state, lines).with_context(|| name.to_string());
+        }
         let options = LoadOptions { dry_run: self.dry_run, upsert: self.upsert };
-        let loaded = jobs::load(state, BufReader::new(lines), options);
+        let loaded = jobs::load(state, lines.reader, options);
         let loaded = loaded.with_context(|| name.to_string())?;
-        anyhow::ensure!(
+        ensure!(
             self.allow_empty || !loaded.is_empty(),
             "{name}: has no lines, so nothing was loaded; check what made the file, or give \
              --allow-empty if it is meant to be empty"
@@ -55,5 +88,43 @@ impl LoadCommand {
             format_args!("{loaded}{}", if self.dry_run { "; nothing was written" } else { "" });
         Output::from_json_flag(self.json).print(&loaded, text)?;
         Ok(if loaded.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn load_export(&self, state: &State, lines: Lines) -> anyhow::Result<ExitCode> {
+        let Lines { input, reader, .. } = lines;
+        let output = Output::from_json_flag(self.json);
+        if self.dry_run {
+            let end = jobs::verify_export(reader)?;
+            output.print(&end, format_args!("{end}; nothing was written"))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let loaded = match input.is_rereadable() {
+            // A damaged file writes nothing.
+            true => {
+                let stamp = input.stamp()?;
+                jobs::verify_export(reader)?;
+                let again = BufReader::with_capacity(1 << 16, input.open()?);
+                let loaded = jobs::load_export(state, again, state.clock.unix())?;
+                ensure!(input.stamp()? == stamp, "was changed while it was read");
+                loaded
+            }
+            false => jobs::load_export(state, reader, state.clock.unix())?,
+        };
+        output.print(&loaded, Report(&loaded))?;
+        output.note("keys are not in an export: `calendar keys issue LOGIN` issues a new one");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The text of a report, with the new secrets of webhooks.
+struct Report<'a>(&'a LoadedExport);
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.end.fmt(f)?;
+        self.0
+            .webhooks
+            .iter()
+            .try_for_each(|one| write!(f, "\nnew secret of {}: {}", one.url, one.secret))
     }
 }

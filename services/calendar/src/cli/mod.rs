@@ -1,5 +1,6 @@
 //! The command line: opens what a command needs, then runs it.
 
+mod export;
 mod import;
 mod keys;
 mod load;
@@ -19,6 +20,7 @@ use domain::{Clock, SystemClock};
 use outbound::WebhookSender;
 use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
+use self::export::ExportCommand;
 use self::import::ImportCommand;
 use self::keys::Logins;
 use self::load::LoadCommand;
@@ -26,7 +28,7 @@ use self::purge::PurgeCommand;
 use self::users::UsersCommand;
 use self::webhooks::WebhooksCommand;
 use crate::config::{ImageMode, Settings};
-use crate::jobs::{Announce, seed};
+use crate::jobs::{Announce, require_finished, seed};
 use crate::service::Calendar;
 use crate::state::State;
 use crate::store::MIGRATIONS;
@@ -58,8 +60,10 @@ enum Command {
     /// Users and their roles
     #[command(subcommand)]
     Users(UsersCommand),
-    /// Load events, venues, organizers and terms from JSON lines
+    /// Load events, venues, organizers and terms from JSON lines, or a whole calendar from an export
     Load(LoadCommand),
+    /// Write the whole calendar to a file for `load`, whichever database loads it
+    Export(ExportCommand),
     /// URLs that are notified of every change of an event
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
@@ -121,7 +125,16 @@ impl shell::Cli for Cli {
                 command.run(&self.open(Announce::WhenWritten)?, &Logins, SystemClock.unix())
             }
             Command::Users(command) => command.run(&self.open(Announce::WhenWritten)?),
-            Command::Load(command) => command.run(&self.state_for(command.dry_run)?),
+            Command::Load(command) => {
+                let lines = command.open()?;
+                let state = match lines.is_export() && !command.dry_run {
+                    // The users come from the export.
+                    true => self.state_without_users()?,
+                    false => self.state_for(command.dry_run)?,
+                };
+                command.run(&state, lines)
+            }
+            Command::Export(command) => command.run(&self.state_for(true)?),
             Command::Webhooks(command) => {
                 let reach = self.settings.service.webhook_reach();
                 command.run(&self.open(Announce::WhenWritten)?, &reach, SystemClock.unix())
@@ -142,6 +155,7 @@ impl Cli {
     fn open(&self, announce: Announce) -> anyhow::Result<Pools> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
+        require_finished(&pools)?;
         let data_dir = &self.settings.shell.data_dir;
         seed(&pools, &self.settings.service, (data_dir, announce), SystemClock.unix())?;
         Ok(pools)
@@ -154,6 +168,14 @@ impl Cli {
         }
         self.settings.service.check()?;
         let pools = self.settings.open_unchanged(&Calendar::INFO, &ALL_MIGRATIONS)?;
+        require_finished(&pools)?;
+        self.state_on(pools)
+    }
+
+    /// Returns the state of a database that may have no users yet.
+    fn state_without_users(self) -> anyhow::Result<State> {
+        self.settings.service.check()?;
+        let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
         self.state_on(pools)
     }
 

@@ -1,5 +1,5 @@
 //! Background work and long commands: webhooks, first start, due publications, event index,
-//! loading, import, purge, removal of users.
+//! loading, import, transfer, purge, removal of users.
 
 mod dry_run;
 mod event_index;
@@ -8,6 +8,7 @@ mod import;
 mod load;
 mod publish;
 mod purge;
+mod transfer;
 mod users;
 mod webhooks;
 mod writer_queue;
@@ -18,5 +19,6 @@ pub use import::{ImportOptions, import};
 pub use load::{Fault, LoadOptions, Loaded, load};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
+pub use transfer::{LoadedExport, export, is_export, load_export, require_finished, verify_export};
 pub use users::{Inherited, RemovalError, remove_user};
 pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

@@ -66,10 +66,8 @@ impl Media {
         if !sides.iter().all(|side| (1..=LONGEST_SIDE).contains(side)) {
             return Err(MediaError::UnknownFormat);
         }
-        let digest = Sha256::digest(bytes);
-        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         let file = ImageFile {
-            name: format!("{name}.{}", format.extension()),
+            name: file_name(bytes, format),
             format,
             width: number(size.width)?,
             height: number(size.height)?,
@@ -77,6 +75,19 @@ impl Media {
         };
         self.write(&file.name, bytes)?;
         Ok(file)
+    }
+
+    /// Stores a file that a media folder had, under its name. Returns false if the content is not that of
+    /// the name.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn store_again(&self, file: &str, bytes: &[u8]) -> io::Result<bool> {
+        let fits = format(bytes).is_some_and(|format| file_name(bytes, format) == file);
+        if fits {
+            self.write(file, bytes)?;
+        }
+        Ok(fits)
     }
 
     /// Reads a stored file.
@@ -119,6 +130,13 @@ impl Media {
         fs::create_dir_all(&*self.folder)?;
         batch::write_atomically(&path, bytes)
     }
+}
+
+/// Returns the name of a file with this content.
+fn file_name(bytes: &[u8], format: Format) -> String {
+    let digest = Sha256::digest(bytes);
+    let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{name}.{}", format.extension())
 }
 
 fn format(bytes: &[u8]) -> Option<Format> {

@@ -26,6 +26,7 @@ pub(crate) mod statistics;
 pub(crate) mod term_choices;
 pub(crate) mod terms;
 pub(crate) mod text_lengths;
+pub(crate) mod transfer;
 pub(crate) mod users;
 pub(crate) mod webhooks;
 

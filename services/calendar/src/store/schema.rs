@@ -209,6 +209,42 @@ diesel::table! {
 }
 
 diesel::table! {
+    event_terms (event_id, other_id) {
+        event_id -> BigInt,
+        other_id -> BigInt,
+        position -> Integer,
+        start_utc -> BigInt,
+    }
+}
+
+diesel::table! {
+    event_venues (event_id, other_id) {
+        event_id -> BigInt,
+        other_id -> BigInt,
+        position -> Integer,
+        start_utc -> BigInt,
+    }
+}
+
+diesel::table! {
+    event_organizers (event_id, other_id) {
+        event_id -> BigInt,
+        other_id -> BigInt,
+        position -> Integer,
+        start_utc -> BigInt,
+    }
+}
+
+diesel::table! {
+    event_tombstones (event_id) {
+        event_id -> BigInt,
+        withdrawn_utc -> BigInt,
+        was_public -> Bool,
+        author_id -> BigInt,
+    }
+}
+
+diesel::table! {
     event_changes (seq) {
         seq -> BigInt,
         event_id -> BigInt,

@@ -192,3 +192,22 @@ pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     }
     Ok(())
 }
+
+/// Lets the running transaction of PostgreSQL wait for its client, which writes a long output.
+pub fn without_idle_timeout(db: &mut Db) -> Result<(), DatabaseError> {
+    if let Db::Pg(conn) = db {
+        diesel::sql_query("set local idle_in_transaction_session_timeout = 0").execute(conn)?;
+    }
+    Ok(())
+}
+
+/// Returns a random id of 32 characters.
+pub fn random_id(db: &mut Db) -> Result<String, DatabaseError> {
+    let text = match db {
+        Db::Sqlite(_) => "select 0 as id, lower(hex(randomblob(16))) as text",
+        Db::Pg(_) => "select 0::bigint as id, replace(gen_random_uuid()::text, '-', '') as text",
+    };
+    let rows: Vec<TextRow> = Sql::new(db, text).load(db)?;
+    let row = rows.into_iter().next().ok_or(DatabaseError::NotFound)?;
+    Ok(row.text)
+}

@@ -54,6 +54,7 @@ mod sent_back;
 mod soak;
 mod stop;
 mod terms;
+mod transfer;
 mod unchanged;
 mod wall_clocks;
 mod webhooks;

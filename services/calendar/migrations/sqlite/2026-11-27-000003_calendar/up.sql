@@ -325,3 +325,9 @@ CREATE TABLE erased_files (
     file TEXT PRIMARY KEY NOT NULL,
     erased_utc BIGINT NOT NULL
 );
+
+-- The load of an export that has not finished, and the number of its last loaded line.
+CREATE TABLE unfinished_load (
+    export_id TEXT PRIMARY KEY NOT NULL,
+    line BIGINT NOT NULL
+);

@@ -84,3 +84,11 @@ pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     sql.push(" or bytes <= (select max(bytes) from event_changes) - ").value(KEPT_BYTES);
     sql.execute(db).map(drop)
 }
+
+/// Makes all processes rebuild their index: the log begins after the changes that they know.
+pub fn rebuild_everywhere(db: &mut Db) -> Result<(), DatabaseError> {
+    log_change(db, LINKS_REMOVED, None)?;
+    log_change(db, LINKS_REMOVED, None)?;
+    let text = "delete from event_changes where seq < (select max(seq) from event_changes)";
+    Sql::new(db, text).execute(db).map(drop)
+}

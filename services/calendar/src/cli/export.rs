@@ -1,0 +1,66 @@
+//! `export`: the whole calendar in a file.
+
+use std::fs::Permissions;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use batch::{AtomicFile, Output};
+
+use crate::jobs;
+use crate::state::State;
+
+/// Arguments of `export`.
+#[derive(clap::Args)]
+pub struct ExportCommand {
+    /// File to write, or - for standard output. It has drafts and the passwords of events, so only its
+    /// owner may read it
+    file: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExportCommand {
+    /// Writes the file and prints what it has. Exits with status 1 if files of images are missing.
+    pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
+        let write = |out: &mut dyn Write| jobs::export(state, out);
+        let exported = match self.file == Path::new("-") {
+            true => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                let exported = write(&mut out)?;
+                log::info!(target: "notice", "{exported}");
+                exported
+            }
+            false => {
+                let exported = written(&self.file, write)?;
+                Output::from_json_flag(self.json).print(&exported, &exported)?;
+                exported
+            }
+        };
+        if exported.missing_files > 0 {
+            log::error!("{} files of images are missing", exported.missing_files);
+            return Ok(ExitCode::FAILURE);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes a file that only its owner may read, completely or not at all.
+fn written<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let name = path.display();
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
+    let file = file.with_context(|| format!("{name} cannot be written"))?;
+    file.file().set_permissions(Permissions::from_mode(0o600))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let done = write(&mut out).with_context(|| name.to_string())?;
+    let file = out.into_inner().with_context(|| format!("{name} cannot be written"))?;
+    file.commit(path).with_context(|| format!("{name} cannot be written"))?;
+    Ok(done)
+}

@@ -1,0 +1,221 @@
+//! The lines of an export: a head, files of images, rows, and an end with counts and a checksum.
+//!
+//! Every line is a JSON object with one key. A file without its last line is truncated.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::BufRead;
+
+use anyhow::{Context as _, bail, ensure};
+use batch::BoundedLines;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::store::transfer::{Record, Sequences};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// Maximum length of a line in bytes. An image of 10 MiB needs 14 MiB.
+const LONGEST_LINE: usize = 16 << 20;
+
+/// The beginning of every export.
+const START: &[u8] = b"{\"calendar_export\":";
+
+/// A line.
+#[derive(Debug, Deserialize)]
+pub enum Line {
+    #[serde(rename = "calendar_export")]
+    Head(Head),
+    #[serde(rename = "media")]
+    Media(MediaFile),
+    #[serde(rename = "row")]
+    Row(Record),
+    #[serde(rename = "end")]
+    End(End),
+}
+
+/// A line to write.
+#[derive(Serialize)]
+pub enum NewLine<'a> {
+    #[serde(rename = "calendar_export")]
+    Head(&'a Head),
+    #[serde(rename = "media")]
+    Media(&'a MediaFile),
+    #[serde(rename = "row")]
+    Row(&'a Record),
+    #[serde(rename = "end")]
+    End(&'a End),
+}
+
+/// The first line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    pub version: u32,
+    /// The version of the service that wrote it.
+    pub service: String,
+    /// A random id of this export.
+    pub id: String,
+    /// The identity of the calendar.
+    pub identity: String,
+    pub content_version: i64,
+    pub last_ids: Sequences,
+}
+
+/// A file of an image.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediaFile {
+    pub file: String,
+    /// The content in base64.
+    pub data: String,
+}
+
+/// The last line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// Number of rows of each table.
+    pub rows: BTreeMap<String, u64>,
+    /// Number of files.
+    pub files: u64,
+    /// SHA-256 of all lines before, each with a line feed.
+    pub sha256: String,
+}
+
+/// Counts and checksum of the lines until now.
+#[derive(Clone, Default)]
+pub struct Tally {
+    digest: Sha256,
+    rows: BTreeMap<String, u64>,
+    files: u64,
+}
+
+impl Tally {
+    /// Adds the text of a line.
+    pub fn add_text(&mut self, line: &[u8]) {
+        self.digest.update(line);
+        self.digest.update(b"\n");
+    }
+
+    /// Counts a row.
+    pub fn add_row(&mut self, table: &str) {
+        match self.rows.get_mut(table) {
+            Some(count) => *count += 1,
+            None => {
+                self.rows.insert(table.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Counts a file.
+    pub fn add_file(&mut self) {
+        self.files += 1;
+    }
+
+    /// Returns the last line.
+    pub fn end(&self) -> End {
+        let digest = self.digest.clone().finalize();
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        End { rows: self.rows.clone(), files: self.files, sha256 }
+    }
+}
+
+/// Returns whether a file that begins with these bytes is an export.
+pub fn is_export(start: &[u8]) -> bool {
+    start.starts_with(START)
+}
+
+/// Reads the lines of an export and checks its end.
+pub struct ExportReader<R> {
+    lines: BoundedLines<R>,
+    tally: Tally,
+    end: Option<End>,
+    /// Length of the last line in bytes.
+    length: usize,
+}
+
+impl<R: BufRead> ExportReader<R> {
+    /// Reads the head.
+    ///
+    /// # Errors
+    /// The input cannot be read, or is not an export that this version can load.
+    pub fn new(input: R) -> anyhow::Result<(ExportReader<R>, Head)> {
+        let lines = BoundedLines::new(input, LONGEST_LINE);
+        let mut reader = ExportReader { lines, tally: Tally::default(), end: None, length: 0 };
+        let Some((_, Line::Head(head))) = reader.next()? else {
+            bail!("is not an export of a calendar");
+        };
+        ensure!(
+            head.version == VERSION,
+            "has version {} of the format, and this program reads version {VERSION}; use the version {} \
+             of the program",
+            head.version,
+            head.service
+        );
+        Ok((reader, head))
+    }
+
+    /// Returns the next line with its number, or `None` after the end, which was correct.
+    ///
+    /// # Errors
+    /// The input cannot be read, is truncated, or was changed.
+    pub fn next(&mut self) -> anyhow::Result<Option<(u64, Line)>> {
+        let Some((number, line)) = self.lines.next_line().context("cannot be read")? else {
+            ensure!(self.end.is_some(), "is truncated: its last line is missing");
+            return Ok(None);
+        };
+        ensure!(self.end.is_none(), "line {number}: follows the end of the export");
+        let text = line.text().with_context(|| format!("line {number}"))?;
+        let parsed: Line = serde_json::from_str(text)
+            .with_context(|| format!("line {number}: is damaged or truncated"))?;
+        match &parsed {
+            Line::End(end) => {
+                let counted = self.tally.end();
+                ensure!(
+                    *end == counted,
+                    "line {number}: counts or checksum differ, so the file was changed or damaged"
+                );
+                self.end = Some(counted);
+                // Nothing may follow.
+                return self.next();
+            }
+            Line::Head(_) => ensure!(number == 1, "line {number}: is a second head"),
+            Line::Media(_) => self.tally.add_file(),
+            Line::Row(row) => self.tally.add_row(row.table()),
+        }
+        self.tally.add_text(text.as_bytes());
+        self.length = text.len();
+        Ok(Some((number, parsed)))
+    }
+
+    /// Returns the length of the last line in bytes.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Returns the end, once it was read.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |table: &str| self.rows.get(table).copied().unwrap_or(0);
+        write!(
+            f,
+            "{} events, {} venues, {} organizers, {} categories and tags, {} images with {} files, {} users, \
+             {} webhooks",
+            count("events"),
+            count("venues"),
+            count("organizers"),
+            count("terms"),
+            count("images"),
+            self.files,
+            count("users"),
+            count("webhooks")
+        )
+    }
+}

@@ -1,0 +1,249 @@
+//! Loads an export into an empty database.
+//!
+//! Every transaction records its last line, so a load that was killed resumes there. The end
+//! compares the number of rows in the database with the export.
+
+use std::io::BufRead;
+
+use anyhow::{Context as _, anyhow, bail, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use batch::{ProgressReporter, Unit};
+use database::{Db, WriterQueue};
+use serde::Serialize;
+
+use super::format::{End, ExportReader, Head, Line, MediaFile};
+use crate::error::Error;
+use crate::jobs::writer_queue::writer_queue;
+use crate::state::State;
+use crate::store::transfer::{self, Record, TABLES};
+use crate::store::{sql, statistics, users, webhooks};
+
+/// Number of lines per transaction.
+const BATCH: usize = 250;
+
+/// Length of the lines after which a transaction accepts no more.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// The result of loading an export.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadedExport {
+    /// The last line.
+    #[serde(flatten)]
+    pub end: End,
+    /// The webhooks with their new secrets.
+    pub webhooks: Vec<NewSecret>,
+}
+
+/// The new secret of a webhook.
+#[derive(Clone, Debug, Serialize)]
+pub struct NewSecret {
+    pub url: String,
+    pub secret: String,
+}
+
+/// Reads an export to its end and checks counts and checksum.
+///
+/// # Errors
+/// It cannot be read, is truncated, or was changed.
+pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
+    let progress = ProgressReporter::new("checking", Unit::Items("lines"), None);
+    let (mut reader, _) = ExportReader::new(input)?;
+    while let Some((number, _)) = reader.next()? {
+        progress.set(number);
+    }
+    progress.finish();
+    reader.end().cloned().context("has no end")
+}
+
+/// Loads an export into an empty database, or resumes its load.
+///
+/// # Errors
+/// It cannot be read, is truncated or was changed, the database is not empty, or failed. What was
+/// loaded stays until the load is resumed.
+pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
+    let (mut reader, head) = ExportReader::new(input)?;
+    let mut queue = writer_queue(&state.pools);
+    let start = queue.write(|db| begin(db, &head.id))?;
+    let mut loading = Loading {
+        state,
+        queue,
+        progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
+        head,
+        line: match start {
+            Start::At(line) => line,
+            Start::Other => bail!(
+                "the load of another export into this database is not finished; resume that one, or begin \
+                 with an empty database"
+            ),
+            Start::NotEmpty => bail!(
+                "the database is not empty: an export keeps all ids, so it is loaded into an empty database"
+            ),
+        },
+    };
+    if loading.line > 1 {
+        log::info!(target: "notice", "resumes after line {}", loading.line);
+    }
+    let outcome = loading.run(&mut reader);
+    loading.progress.finish();
+    outcome.with_context(|| {
+        format!("lines up to {} are loaded; run the same command to resume", loading.line)
+    })?;
+    let end = reader.end().cloned().context("has no end")?;
+    finish(&mut loading.queue, &loading.head, &end, now)?;
+    if let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db)) {
+        log::warn!("cannot gather statistics, the database will do it later: {error}");
+    }
+    let webhooks = state.pools.read_blocking(webhooks::all)?.into_iter();
+    let webhooks = webhooks.map(|one| NewSecret { url: one.url, secret: one.secret }).collect();
+    Ok(LoadedExport { end, webhooks })
+}
+
+/// The beginning of a load.
+enum Start {
+    /// After this line.
+    At(i64),
+    /// Another export is being loaded.
+    Other,
+    NotEmpty,
+}
+
+fn begin(db: &mut Db, id: &str) -> Result<Start, Error> {
+    sql::one_writer(db)?;
+    match transfer::unfinished(db)? {
+        Some(unfinished) if unfinished.export_id == id => Ok(Start::At(unfinished.line)),
+        Some(_) => Ok(Start::Other),
+        None if !transfer::is_empty(db)? => Ok(Start::NotEmpty),
+        None => {
+            transfer::begin(db, id)?;
+            Ok(Start::At(1))
+        }
+    }
+}
+
+struct Loading<'a> {
+    state: &'a State,
+    queue: WriterQueue<'a, Error>,
+    progress: ProgressReporter,
+    head: Head,
+    /// The last loaded line.
+    line: i64,
+}
+
+impl Loading<'_> {
+    fn run(&mut self, reader: &mut ExportReader<impl BufRead>) -> anyhow::Result<()> {
+        let (mut records, mut bytes, mut last) = (Vec::new(), 0, self.line);
+        while let Some((number, line)) = reader.next()? {
+            self.progress.set(number);
+            let number = i64::try_from(number)?;
+            if number <= self.line {
+                continue;
+            }
+            last = number;
+            bytes += reader.length();
+            match line {
+                Line::Row(record) => records.push(record),
+                Line::Media(file) => {
+                    self.store(&file).with_context(|| format!("line {number}"))?;
+                }
+                Line::Head(_) | Line::End(_) => {}
+            }
+            if records.len() >= BATCH || bytes >= BATCH_BYTES {
+                self.commit(&records, last)?;
+                records.clear();
+                bytes = 0;
+            }
+        }
+        if last > self.line { self.commit(&records, last) } else { Ok(()) }
+    }
+
+    fn store(&self, file: &MediaFile) -> anyhow::Result<()> {
+        let bytes = STANDARD.decode(&file.data).context("the image is not valid base64")?;
+        let stored = self.state.media.store_again(&file.file, &bytes);
+        let stored = stored.with_context(|| {
+            format!("the media folder {} cannot be written", self.state.media.folder().display())
+        })?;
+        ensure!(stored, "the image {} does not have the content of its name", file.file);
+        Ok(())
+    }
+
+    fn commit(&mut self, records: &[Record], last: i64) -> anyhow::Result<()> {
+        let (before, id) = (self.line, &self.head.id);
+        let is_own = self.queue.write(|db| {
+            sql::one_writer(db)?;
+            match transfer::unfinished(db)? {
+                Some(found) if found.export_id == *id && found.line == before => {
+                    Record::insert(db, records)?;
+                    transfer::note_line(db, last)?;
+                    Ok(true)
+                }
+                // An earlier commit was not acknowledged.
+                Some(found) => Ok::<_, Error>(found.export_id == *id && found.line == last),
+                None => Ok(false),
+            }
+        });
+        let is_own = is_own.map_err(|error| {
+            anyhow!(error).context(format!("lines {} to {last} cannot be written", before + 1))
+        })?;
+        ensure!(is_own, "another program loads into this database at the same time");
+        self.line = last;
+        Ok(())
+    }
+}
+
+/// The outcome of the last transaction.
+enum Finish {
+    Done,
+    /// A table has another number of rows than the export.
+    Differs(&'static str, i64),
+    Gone,
+}
+
+fn finish(
+    queue: &mut WriterQueue<'_, Error>,
+    head: &Head,
+    end: &End,
+    now: i64,
+) -> anyhow::Result<()> {
+    let mut attempts = 0;
+    let outcome = queue.write(|db| {
+        attempts += 1;
+        sql::one_writer(db)?;
+        match transfer::unfinished(db)? {
+            Some(found) if found.export_id == head.id => {}
+            // An earlier commit was not acknowledged.
+            None if attempts > 1 => return Ok::<_, Error>(Finish::Done),
+            _ => return Ok(Finish::Gone),
+        }
+        for (table, rows) in TABLES {
+            let count =
+                sql::Sql::new(db, &format!("select count(*) as n from {rows}")).number(db)?;
+            let expected = end.rows.get(*table).copied().unwrap_or(0);
+            if u64::try_from(count) != Ok(expected) {
+                return Ok(Finish::Differs(table, count));
+            }
+        }
+        transfer::finish(db, (&head.identity, head.content_version), &head.last_ids)?;
+        revoke_keys(db, now)?;
+        Ok(Finish::Done)
+    })?;
+    match outcome {
+        Finish::Done => Ok(()),
+        Finish::Gone => bail!("another program loads into this database at the same time"),
+        Finish::Differs(table, count) => bail!(
+            "the table {table} has {count} rows and the export {}, because another program wrote to the \
+             database during the load; begin again with an empty database",
+            end.rows.get(table).copied().unwrap_or(0)
+        ),
+    }
+}
+
+/// Revokes the keys of the first start if the export does not have its user.
+fn revoke_keys(db: &mut Db, now: i64) -> Result<(), Error> {
+    for key in auth::list_keys(db)? {
+        if users::by_login(db, &key.owner)?.is_none() {
+            auth::revoke_owner(db, &key.owner, now)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! Moves a whole calendar to another installation, whichever databases they have.
+
+mod export;
+mod format;
+mod load;
+mod unfinished;
+
+pub use export::export;
+pub use format::is_export;
+pub use load::{LoadedExport, load_export, verify_export};
+pub use unfinished::require_finished;

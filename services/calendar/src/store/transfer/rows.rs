@@ -1,0 +1,273 @@
+//! The rows of all carried tables.
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use outbound::WebhookSecret;
+use serde::{Deserialize, Serialize};
+
+use super::carried::{Carried, ROWS, carried};
+use crate::store::schema::{
+    entities, event_organizers, event_statuses, event_terms, event_tombstones, event_venues,
+    events, former_slugs, images, imported_events, imported_revisions, organizers, terms, users,
+    venues,
+};
+use crate::store::sql::Sql;
+
+carried!(UserRow in users by (id) {
+    id: i64, login: String, display_name: String, role: String,
+});
+
+carried!(EntityRow in entities by (id) { id: i64, kind: i32 });
+
+carried!(ImageRow in images by (id) {
+    id: i64, url: String, file: Option<String>, mime: Option<String>, extension: String,
+    width: Option<i64>, height: Option<i64>, filesize: Option<i64>, author_id: i64,
+    created_utc: i64,
+});
+
+carried!(VenueRow in venues by (id) {
+    id: i64, author_id: i64, status: String, prev_status: Option<String>, name: String,
+    name_ci: String, search_ci: String, description: String, excerpt: String, slug: String,
+    published_utc: i64, published_local: i64, modified_utc: i64, image_id: Option<i64>,
+    phone: String, website: String, address: String, city: String, country: String,
+    province: String, state: String, stateprovince: String, zip: String, show_map: bool,
+    show_map_link: bool,
+    #[serde(with = "exact")] geo_lat: Option<f64>,
+    #[serde(with = "exact")] geo_lng: Option<f64>,
+});
+
+carried!(OrganizerRow in organizers by (id) {
+    id: i64, author_id: i64, status: String, prev_status: Option<String>, name: String,
+    name_ci: String, search_ci: String, description: String, excerpt: String, slug: String,
+    published_utc: i64, published_local: i64, modified_utc: i64, image_id: Option<i64>,
+    phone: String, website: String, email: String,
+});
+
+carried!(TermRow in terms by (id) {
+    id: i64, taxonomy: i32, name: String, name_ci: String, search_ci: String, slug: String,
+    description: String, parent_id: i64, count: i64,
+});
+
+carried!(EventRow in events by (id) {
+    id: i64, author_id: i64, status: String, prev_status: Option<String>, title: String,
+    description: String, excerpt: String, slug: String, published_utc: i64, published_local: i64,
+    modified_utc: i64, start_local: i64, end_local: i64, start_utc: i64, end_utc: i64,
+    timezone: String, all_day: bool, cost: String, website: String, show_map: bool,
+    show_map_link: bool, listed: bool, sticky: bool, featured: bool, image_id: Option<i64>,
+    // A parent may have a higher id, so it follows when all events exist.
+    #[serde(skip)] parent_id: Option<i64>,
+    password: Option<String>, external_id: Option<String>, sequence: i64, search_ci: String,
+    is_public: i32, is_long: i32,
+});
+
+carried!(StatusRow in event_statuses by (event_id) {
+    event_id: i64, status: String, reason: String,
+});
+
+carried!(ImportedRow in imported_events by (event_id) {
+    event_id: i64, moment: Option<String>, is_private: bool, is_trashed: bool, is_cancelled: bool,
+});
+
+carried!(RevisionRow in imported_revisions by (name) {
+    name: String, sequence: Option<i64>, modified: Option<i64>, stamped: Option<i64>,
+});
+
+carried!(SlugRow in former_slugs by (collection, slug) {
+    collection: String, slug: String, item_id: i64,
+});
+
+carried!(EventTermRow in event_terms by (event_id, other_id) {
+    event_id: i64, other_id: i64, position: i32, start_utc: i64,
+});
+
+carried!(EventVenueRow in event_venues by (event_id, other_id) {
+    event_id: i64, other_id: i64, position: i32, start_utc: i64,
+});
+
+carried!(EventOrganizerRow in event_organizers by (event_id, other_id) {
+    event_id: i64, other_id: i64, position: i32, start_utc: i64,
+});
+
+carried!(TombstoneRow in event_tombstones by (event_id) {
+    event_id: i64, withdrawn_utc: i64, was_public: bool, author_id: i64,
+});
+
+/// The parent of an event.
+#[derive(Debug, Serialize, Deserialize, QueryableByName)]
+#[serde(deny_unknown_fields)]
+pub struct ParentRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    parent_id: i64,
+}
+
+impl Carried for ParentRow {
+    fn page(db: &mut Db, after: Option<&Self>) -> Result<Vec<Self>, DatabaseError> {
+        let mut sql = Sql::new(db, "select id, parent_id from events where parent_id is not null");
+        sql.push(" and id > ").value(after.map_or(i64::MIN, |row| row.id));
+        sql.push(" order by id limit ").value(ROWS);
+        sql.load(db)
+    }
+
+    fn insert(db: &mut Db, rows: &[&Self]) -> Result<(), DatabaseError> {
+        for row in rows {
+            let mut sql = Sql::new(db, "update events set parent_id = ");
+            sql.value(row.parent_id).push(" where id = ").value(row.id);
+            sql.execute(db)?;
+        }
+        Ok(())
+    }
+}
+
+/// A webhook without its secret. Inserting generates a new secret.
+#[derive(Debug, Serialize, Deserialize, QueryableByName)]
+#[serde(deny_unknown_fields)]
+pub struct WebhookRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    url: String,
+    #[diesel(sql_type = BigInt)]
+    created_utc: i64,
+}
+
+impl Carried for WebhookRow {
+    fn page(db: &mut Db, after: Option<&Self>) -> Result<Vec<Self>, DatabaseError> {
+        let mut sql = Sql::new(db, "select id, url, created_utc from webhooks where id > ");
+        sql.value(after.map_or(i64::MIN, |row| row.id)).push(" order by id limit ").value(ROWS);
+        sql.load(db)
+    }
+
+    fn insert(db: &mut Db, rows: &[&Self]) -> Result<(), DatabaseError> {
+        for row in rows {
+            let secret = WebhookSecret::generate()
+                .map_err(|error| DatabaseError::broken(error.to_string()))?;
+            let mut sql = Sql::new(db, "insert into webhooks (id, url, secret, created_utc)");
+            if matches!(db, Db::Pg(_)) {
+                sql.push(" overriding system value");
+            }
+            sql.push(" values (").value(row.id).push(", ").bind(row.url.clone()).push(", ");
+            sql.bind(secret.text()).push(", ").value(row.created_utc).push(")");
+            sql.execute(db)?;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers that keep every bit, as texts.
+mod exact {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+        number.map(|number| number.to_string()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| text.parse()).transpose().map_err(de::Error::custom)
+    }
+}
+
+/// Defines [`Record`] and what exports do with all tables.
+macro_rules! records {
+    ($($variant:ident($row:ident) is $name:literal, $count:literal;)+) => {
+        /// A row with the name of its table.
+        #[derive(Debug, Serialize, Deserialize)]
+        pub enum Record {
+            $(#[serde(rename = $name)] $variant($row)),+
+        }
+
+        /// The names of the tables, each with the statement that counts its rows.
+        pub const TABLES: &[(&str, &str)] = &[$(($name, $count)),+];
+
+        impl Record {
+            /// Returns the name of the table.
+            pub fn table(&self) -> &'static str {
+                match self {
+                    $(Record::$variant(_) => $name),+
+                }
+            }
+
+            /// Inserts rows, those of referenced tables first.
+            pub fn insert(db: &mut Db, records: &[Record]) -> Result<(), DatabaseError> {
+                $(
+                    let rows: Vec<&$row> = records
+                        .iter()
+                        .filter_map(|record| match record {
+                            Record::$variant(row) => Some(row),
+                            #[allow(unreachable_patterns)]
+                            _ => None,
+                        })
+                        .collect();
+                    if !rows.is_empty() {
+                        $row::insert(db, &rows)?;
+                    }
+                )+
+                Ok(())
+            }
+        }
+
+        /// Reads all rows. Must run in a read transaction.
+        ///
+        /// # Errors
+        /// The error of `sink`, or the database failed.
+        pub fn each<E: From<DatabaseError>>(
+            db: &mut Db,
+            mut sink: impl FnMut(&Record) -> Result<(), E>,
+        ) -> Result<(), E> {
+            $(
+                let mut last: Option<$row> = None;
+                loop {
+                    let rows = $row::page(db, last.as_ref())?;
+                    if rows.is_empty() {
+                        break;
+                    }
+                    for row in rows {
+                        let record = Record::$variant(row);
+                        sink(&record)?;
+                        let Record::$variant(row) = record else { break };
+                        last = Some(row);
+                    }
+                }
+            )+
+            Ok(())
+        }
+    };
+}
+
+records! {
+    User(UserRow) is "users", "users";
+    Entity(EntityRow) is "entities", "entities";
+    Image(ImageRow) is "images", "images";
+    Venue(VenueRow) is "venues", "venues";
+    Organizer(OrganizerRow) is "organizers", "organizers";
+    Term(TermRow) is "terms", "terms";
+    Event(EventRow) is "events", "events";
+    Parent(ParentRow) is "event_parents", "events where parent_id is not null";
+    Status(StatusRow) is "event_statuses", "event_statuses";
+    Imported(ImportedRow) is "imported_events", "imported_events";
+    Revision(RevisionRow) is "imported_revisions", "imported_revisions";
+    Slug(SlugRow) is "former_slugs", "former_slugs";
+    EventTerm(EventTermRow) is "event_terms", "event_terms";
+    EventVenue(EventVenueRow) is "event_venues", "event_venues";
+    EventOrganizer(EventOrganizerRow) is "event_organizers", "event_organizers";
+    Tombstone(TombstoneRow) is "event_tombstones", "event_tombstones";
+    Webhook(WebhookRow) is "webhooks", "webhooks";
+}
+
+#[derive(QueryableByName)]
+struct FileRow {
+    #[diesel(sql_type = Text)]
+    file: String,
+}
+
+/// Reads the names of some files of images after one, in order.
+pub fn files(db: &mut Db, after: &str) -> Result<Vec<String>, DatabaseError> {
+    let mut sql = Sql::new(db, "select distinct ");
+    sql.sorted("file").push(" as file from images where ").sorted("file").push(" > ");
+    sql.bind(after).push(" order by 1 limit 1000");
+    let rows: Vec<FileRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| row.file).collect())
+}

@@ -1,0 +1,132 @@
+//! The state of a database that an export is loaded into, and numbers that outlive rows.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use serde::{Deserialize, Serialize};
+
+use super::rows::TABLES;
+use crate::store::event_index::rebuild_everywhere;
+use crate::store::sql::Sql;
+
+/// The last ids that were given. Ids of erased rows are not given again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sequences {
+    entities: i64,
+    users: i64,
+    terms: i64,
+    webhooks: i64,
+}
+
+impl Sequences {
+    fn each(&self) -> [(&'static str, i64); 4] {
+        let Sequences { entities, users, terms, webhooks } = *self;
+        [("entities", entities), ("users", users), ("terms", terms), ("webhooks", webhooks)]
+    }
+}
+
+/// Reads the last ids.
+pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
+    let mut last = |table: &str| {
+        let text = match db {
+            Db::Sqlite(_) => format!(
+                "select coalesce((select seq from sqlite_sequence where name = '{table}'), 0) as n"
+            ),
+            Db::Pg(_) => format!(
+                "select coalesce((select last_value from pg_sequences where \
+                 schemaname = current_schema() and sequencename = '{table}_id_seq'), 0) as n"
+            ),
+        };
+        Sql::new(db, &text).number(db)
+    };
+    Ok(Sequences {
+        entities: last("entities")?,
+        users: last("users")?,
+        terms: last("terms")?,
+        webhooks: last("webhooks")?,
+    })
+}
+
+/// Returns the number of the last change of the content.
+pub fn content_version(db: &mut Db) -> Result<i64, DatabaseError> {
+    Sql::new(db, "select n from content_version").number(db)
+}
+
+/// Returns whether the database has only what the first start makes: at most one user.
+pub fn is_empty(db: &mut Db) -> Result<bool, DatabaseError> {
+    for (_, rows) in TABLES {
+        let count = Sql::new(db, &format!("select count(*) as n from {rows}")).number(db)?;
+        if count > i64::from(*rows == "users") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// An unfinished load.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct Unfinished {
+    /// The id of the export.
+    #[diesel(sql_type = Text)]
+    pub export_id: String,
+    /// The number of the last loaded line.
+    #[diesel(sql_type = BigInt)]
+    pub line: i64,
+}
+
+/// Returns the unfinished load.
+pub fn unfinished(db: &mut Db) -> Result<Option<Unfinished>, DatabaseError> {
+    let rows: Vec<Unfinished> =
+        Sql::new(db, "select export_id, line from unfinished_load").load(db)?;
+    Ok(rows.into_iter().next())
+}
+
+/// Begins a load into an empty database: removes the user of the first start.
+pub fn begin(db: &mut Db, export_id: &str) -> Result<(), DatabaseError> {
+    Sql::new(db, "delete from users").execute(db)?;
+    let mut sql = Sql::new(db, "insert into unfinished_load (export_id, line) values (");
+    sql.bind(export_id.to_owned()).push(", 1)");
+    sql.execute(db).map(drop)
+}
+
+/// Records the last loaded line.
+pub fn note_line(db: &mut Db, line: i64) -> Result<(), DatabaseError> {
+    Sql::new(db, &format!("update unfinished_load set line = {line}")).execute(db).map(drop)
+}
+
+/// Ends a load: sets the numbers that the rows do not have.
+pub fn finish(
+    db: &mut Db,
+    (identity, content_version): (&str, i64),
+    last: &Sequences,
+) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "update calendar_identity set id = ");
+    sql.bind(identity.to_owned());
+    sql.execute(db)?;
+    // A number that the source has given must not name other content.
+    let mut sql = Sql::new(db, "update content_version set n = case when n < ");
+    sql.value(content_version).push(" then ").value(content_version).push(" else n end + 1");
+    sql.execute(db)?;
+    for (table, id) in last.each().into_iter().filter(|(_, id)| *id > 0) {
+        set_sequence(db, table, id)?;
+    }
+    rebuild_everywhere(db)?;
+    Sql::new(db, "delete from unfinished_load").execute(db).map(drop)
+}
+
+fn set_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
+    if let Db::Pg(_) = db {
+        let text = format!(
+            "select setval(pg_get_serial_sequence('{table}', 'id'), greatest({id}, \
+             (select coalesce(max(id), 1) from {table}))) as n"
+        );
+        return Sql::new(db, &text).number(db).map(drop);
+    }
+    let text = format!("update sqlite_sequence set seq = max(seq, {id}) where name = '{table}'");
+    if Sql::new(db, &text).execute(db)? == 0 {
+        let text = format!("insert into sqlite_sequence (name, seq) values ('{table}', {id})");
+        Sql::new(db, &text).execute(db)?;
+    }
+    Ok(())
+}
