@@ -1,5 +1,6 @@
 //! `export`: the whole calendar in a file.
 
+use std::fmt::Display;
 use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -8,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use batch::{AtomicFile, Output};
+use serde::Serialize;
 
 use crate::jobs;
 use crate::state::State;
@@ -18,6 +20,9 @@ pub struct ExportCommand {
     /// File to write, or - for standard output. It has drafts and the passwords of events, so only its
     /// owner may read it
     file: PathBuf,
+    /// Write a table of all events that are not in the trash, for spreadsheets and `load --csv`
+    #[arg(long)]
+    csv: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -26,25 +31,41 @@ pub struct ExportCommand {
 impl ExportCommand {
     /// Writes the file and prints what it has. Exits with status 1 if files of images are missing.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
-        let write = |out: &mut dyn Write| jobs::export(state, out);
-        let exported = match self.file == Path::new("-") {
-            true => {
-                let mut out = BufWriter::new(io::stdout().lock());
-                let exported = write(&mut out)?;
-                log::info!(target: "notice", "{exported}");
-                exported
-            }
-            false => {
-                let exported = written(&self.file, write)?;
-                Output::from_json_flag(self.json).print(&exported, &exported)?;
-                exported
-            }
-        };
+        if self.csv {
+            let table = self.write(|out| jobs::export_table(state, out))?;
+            self.print(&table, format_args!("{} events", table.events))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let exported = self.write(|out| jobs::export(state, out))?;
+        self.print(&exported, &exported)?;
         if exported.missing_files > 0 {
             log::error!("{} files of images are missing", exported.missing_files);
             return Ok(ExitCode::FAILURE);
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn write<T>(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        match self.is_stdout() {
+            true => write(&mut BufWriter::new(io::stdout().lock())),
+            false => written(&self.file, write),
+        }
+    }
+
+    /// Prints the result, unless standard output has the file.
+    fn print(&self, result: &impl Serialize, text: impl Display) -> anyhow::Result<()> {
+        match self.is_stdout() {
+            true => log::info!(target: "notice", "{text}"),
+            false => Output::from_json_flag(self.json).print(result, text)?,
+        }
+        Ok(())
+    }
+
+    fn is_stdout(&self) -> bool {
+        self.file == Path::new("-")
     }
 }
 

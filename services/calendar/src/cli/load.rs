@@ -18,6 +18,10 @@ pub struct LoadCommand {
     /// request plus `type`, and for events optionally `external_id`. A file that `export` wrote is
     /// loaded into an empty database
     file: PathBuf,
+    /// The file is a table of events with the columns of `export --csv`, separated by commas,
+    /// semicolons or tabs. Several venues, organizers, categories or tags in a cell are separated by |
+    #[arg(long)]
+    csv: bool,
     /// Change existing rows to match their line, instead of leaving them
     #[arg(long)]
     upsert: bool,
@@ -53,7 +57,7 @@ impl LoadCommand {
         let open = || {
             let input = Input::at(&self.file)?;
             let mut reader = BufReader::with_capacity(1 << 16, input.open()?);
-            let is_export = jobs::is_export(reader.fill_buf()?);
+            let is_export = !self.csv && jobs::is_export(reader.fill_buf()?);
             Ok::<_, std::io::Error>(Lines { input, reader, is_export })
         };
         open().with_context(|| format!("{name} cannot be read"))
@@ -70,7 +74,10 @@ impl LoadCommand {
             return self.load_export(state, lines).with_context(|| name.to_string());
         }
         let options = LoadOptions { dry_run: self.dry_run, upsert: self.upsert };
-        let loaded = jobs::load(state, lines.reader, options);
+        let loaded = match self.csv {
+            true => jobs::load_table(state, lines.reader, options),
+            false => jobs::load(state, lines.reader, options),
+        };
         let loaded = loaded.with_context(|| name.to_string())?;
         ensure!(
             self.allow_empty || !loaded.is_empty(),

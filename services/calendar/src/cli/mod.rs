@@ -1,5 +1,6 @@
 //! The command line: opens what a command needs, then runs it.
 
+mod doctor;
 mod export;
 mod import;
 mod keys;
@@ -20,6 +21,7 @@ use domain::{Clock, SystemClock};
 use outbound::WebhookSender;
 use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 
+use self::doctor::DoctorCommand;
 use self::export::ExportCommand;
 use self::import::ImportCommand;
 use self::keys::Logins;
@@ -71,6 +73,8 @@ enum Command {
     Import(ImportCommand),
     /// Remove trashed resources, or some events, for good
     Purge(PurgeCommand),
+    /// Check the database and the files of images, without changing them
+    Doctor(DoctorCommand),
 }
 
 impl shell::Cli for Cli {
@@ -143,6 +147,7 @@ impl shell::Cli for Cli {
                 let base = self.settings.shell.public_url.clone();
                 command.run(&self.state_for(command.dry_run)?, base)
             }
+            Command::Doctor(command) => command.run(&self.state_to_examine()?),
             Command::Purge(command) => {
                 let state = self.state_for(command.dry_run)?;
                 command.run(&state)
@@ -166,9 +171,15 @@ impl Cli {
         if !dry_run {
             return self.state(Announce::WhenWritten);
         }
+        let state = self.state_to_examine()?;
+        require_finished(&state.pools)?;
+        Ok(state)
+    }
+
+    /// Returns the state of an existing database that is not changed.
+    fn state_to_examine(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open_unchanged(&Calendar::INFO, &ALL_MIGRATIONS)?;
-        require_finished(&pools)?;
         self.state_on(pools)
     }
 

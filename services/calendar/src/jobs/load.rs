@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dry_run::dry_run;
+use super::spreadsheet::TableRows;
 use super::writer_queue::writer_queue;
 use crate::app::{Loading, Undone, load_line, with_context};
 use crate::error::Error;
@@ -104,9 +105,26 @@ impl Loaded {
 /// The lines cannot be read, or the database failed. Earlier batches stay, and the error reports
 /// the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
+    let lines = BoundedLines::new(lines, LONGEST_LINE);
+    load_source(state, JsonLines(lines), options)
+}
+
+/// Loads the events of a table (CSV) like [`load`].
+///
+/// # Errors
+/// Those of [`load`]; the first line does not have the names of columns.
+pub fn load_table(
+    state: &State,
+    table: impl BufRead,
+    options: LoadOptions,
+) -> anyhow::Result<Loaded> {
+    load_source(state, TableRows::new(table)?, options)
+}
+
+fn load_source(state: &State, source: impl Source, options: LoadOptions) -> anyhow::Result<Loaded> {
     let writer = state.pools.read_blocking(first_user)?;
     let mut batches = Batches {
-        lines: BoundedLines::new(lines, LONGEST_LINE),
+        source,
         progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
         loaded: 0,
     };
@@ -142,7 +160,7 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
 }
 
 fn load_batches(
-    batches: &mut Batches<impl BufRead>,
+    batches: &mut Batches<impl Source>,
     loaded: &mut Loaded,
     mut load_batch: impl FnMut(&[Parsed]) -> Result<Loaded, Error>,
 ) -> anyhow::Result<()> {
@@ -157,31 +175,53 @@ fn load_batches(
 /// A line number with the parsed line or its error.
 type Parsed = (u64, Result<Params, String>);
 
+/// A source of lines to load.
+trait Source {
+    /// Returns the next line with its number and its length in bytes, or `None` at the end. Blank lines have
+    /// no result.
+    fn next(&mut self) -> anyhow::Result<Option<(u64, Option<Result<Params, String>>, usize)>>;
+}
+
+/// Lines of JSON objects.
+struct JsonLines<R>(BoundedLines<R>);
+
+impl<R: BufRead> Source for JsonLines<R> {
+    fn next(&mut self) -> anyhow::Result<Option<(u64, Option<Result<Params, String>>, usize)>> {
+        let Some((number, line)) = self.0.next_line().context("cannot be read")? else {
+            return Ok(None);
+        };
+        Ok(Some(match line.text() {
+            Ok(text) if text.trim().is_empty() => (number, None, 0),
+            Ok(text) => (number, Some(parse(text)), text.len()),
+            Err(error) => (number, Some(Err(error.to_string())), 0),
+        }))
+    }
+}
+
+impl<R: BufRead> Source for TableRows<R> {
+    fn next(&mut self) -> anyhow::Result<Option<(u64, Option<Result<Params, String>>, usize)>> {
+        let row = TableRows::next(self)?;
+        Ok(row.map(|(number, params, length)| (number, Some(params), length)))
+    }
+}
+
 /// Reads lines in batches.
-struct Batches<R> {
-    lines: BoundedLines<R>,
+struct Batches<S> {
+    source: S,
     progress: ProgressReporter,
     /// Number of the last loaded line.
     loaded: u64,
 }
 
-impl<R: BufRead> Batches<R> {
+impl<S: Source> Batches<S> {
     /// Returns the next lines that are not blank, or an empty batch at the end.
     fn next(&mut self) -> anyhow::Result<Vec<Parsed>> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while batch.len() < BATCH && bytes < BATCH_BYTES {
-            let Some((number, line)) = self.lines.next_line().context("cannot be read")? else {
-                break;
-            };
+            let Some((number, parsed, length)) = self.source.next()? else { break };
             self.progress.set(number);
-            match line.text() {
-                Ok(text) if text.trim().is_empty() => {}
-                Ok(text) => {
-                    bytes += text.len();
-                    batch.push((number, parse(text)));
-                }
-                Err(error) => batch.push((number, Err(error.to_string()))),
-            }
+            bytes += length;
+            batch.extend(parsed.map(|parsed| (number, parsed)));
         }
         Ok(batch)
     }

@@ -1,6 +1,7 @@
 //! Background work and long commands: webhooks, first start, due publications, event index,
-//! loading, import, transfer, purge, removal of users.
+//! loading, import, transfer, purge, removal of users, doctor.
 
+mod doctor;
 mod dry_run;
 mod event_index;
 mod first_start;
@@ -8,17 +9,20 @@ mod import;
 mod load;
 mod publish;
 mod purge;
+mod spreadsheet;
 mod transfer;
 mod users;
 mod webhooks;
 mod writer_queue;
 
+pub use doctor::examine;
 pub use event_index::{prune_changes, refresh_index};
 pub use first_start::{Announce, seed};
 pub use import::{ImportOptions, import};
-pub use load::{Fault, LoadOptions, Loaded, load};
+pub use load::{Fault, LoadOptions, Loaded, load, load_table};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
+pub use spreadsheet::export_table;
 pub use transfer::{LoadedExport, export, is_export, load_export, require_finished, verify_export};
 pub use users::{Inherited, RemovalError, remove_user};
 pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

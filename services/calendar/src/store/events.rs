@@ -241,6 +241,13 @@ pub fn by_ids(db: &mut Db, ids: &[i64]) -> Result<Vec<Event>, DatabaseError> {
     Ok(in_order(ids, rows.into_iter().map(Event::from)))
 }
 
+/// Reads the ids of the first events after one that are not in the trash.
+pub fn untrashed_after(db: &mut Db, id: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
+    let mut sql = Sql::new(db, "select id from events where status <> 'trash' and id > ");
+    sql.value(id).push(" order by id limit ").value(most);
+    sql.load_ids(db)
+}
+
 /// Sorts events by the position of their ids in a list.
 pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> {
     let mut found: HashMap<i64, Event> = events.map(|event| (event.id, event)).collect();

@@ -95,6 +95,38 @@ impl Media {
         fs::read(self.folder.join(file))
     }
 
+    /// Returns whether a file has the content of its name.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn is_sound(&self, file: &str) -> io::Result<bool> {
+        let bytes = self.read(file)?;
+        Ok(format(&bytes).is_some_and(|format| file_name(&bytes, format) == file))
+    }
+
+    /// Passes the names of files that were not stored just now to `use_it`. A missing folder has none.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn each_settled(&self, now: i64, mut use_it: impl FnMut(&str)) -> io::Result<()> {
+        let entries = match fs::read_dir(self.folder()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let about = match entry.metadata() {
+                // It was removed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                about => about?,
+            };
+            if about.is_file() && seconds(about.modified()?).saturating_add(STORING) <= now {
+                use_it(&entry.file_name().to_string_lossy());
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the file of an image that was erased at a moment. Returns false if the file was stored
     /// again since, less than [`STORING`] ago: the row of the new image may not be visible yet.
     ///
@@ -103,8 +135,7 @@ impl Media {
     pub fn remove(&self, file: &str, erased: i64, now: i64) -> io::Result<bool> {
         let path = self.folder.join(file);
         let removed = fs::metadata(&path).and_then(|about| {
-            let stored = about.modified()?.duration_since(SystemTime::UNIX_EPOCH);
-            let stored = stored.map_or(0, |age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
+            let stored = seconds(about.modified()?);
             if stored >= erased && stored.saturating_add(STORING) > now {
                 return Ok(false);
             }
@@ -130,6 +161,12 @@ impl Media {
         fs::create_dir_all(&*self.folder)?;
         batch::write_atomically(&path, bytes)
     }
+}
+
+/// Returns Unix seconds.
+fn seconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |age| i64::try_from(age.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Returns the name of a file with this content.

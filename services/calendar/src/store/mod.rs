@@ -2,6 +2,7 @@
 
 pub(crate) mod among_ids;
 pub(crate) mod changes;
+pub(crate) mod checks;
 pub(crate) mod conditions;
 pub(crate) mod entities;
 pub(crate) mod erasure;

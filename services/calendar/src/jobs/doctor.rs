@@ -1,0 +1,153 @@
+//! `doctor`: checks database and media folder against each other. Changes nothing.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::io;
+
+use database::{DatabaseError, Db};
+use serde::Serialize;
+
+use crate::state::State;
+use crate::store::{checks, read_transactions, sql, transfer};
+
+/// The findings. Numbers of faults are 0 in a sound calendar.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Findings {
+    /// Whether nothing is wrong.
+    pub is_sound: bool,
+    pub events: i64,
+    pub venues: i64,
+    pub organizers: i64,
+    pub terms: i64,
+    pub images: i64,
+    pub users: i64,
+    /// Files in the media folder.
+    pub files: u64,
+    /// Faults that SQLite finds in its file.
+    pub damages: i64,
+    /// Rows that refer to rows that do not exist.
+    pub dangling: i64,
+    /// Files of images that are missing.
+    pub missing_files: u64,
+    /// Files of images whose content is not that of their name.
+    pub damaged_files: u64,
+    /// Files that no image has. A file may be stored a moment before its image, and is removed some
+    /// minutes after it.
+    pub orphan_files: u64,
+    /// Categories and tags with a wrong number of events.
+    pub wrong_counts: i64,
+    /// Links of events with another start than the event.
+    pub wrong_starts: i64,
+    /// Events whose searched text or whose columns for lists differ from their fields.
+    pub wrong_index: i64,
+    /// Former slugs that name no row.
+    pub dead_redirects: i64,
+    /// Whether the load of an export has not finished.
+    pub is_unfinished: bool,
+}
+
+impl Findings {
+    fn judged(self) -> Findings {
+        let faults = self.damages + self.dangling + self.wrong_counts + self.wrong_starts;
+        let faults = faults + self.wrong_index + self.dead_redirects;
+        let files = self.missing_files + self.damaged_files + self.orphan_files;
+        Findings { is_sound: faults == 0 && files == 0 && !self.is_unfinished, ..self }
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Findings { events, venues, organizers, terms, images, users, files, .. } = self;
+        writeln!(
+            f,
+            "{events} events, {venues} venues, {organizers} organizers, {terms} categories and tags, {images} \
+             images, {users} users"
+        )?;
+        writeln!(
+            f,
+            "database: {} damages, {} dangling references, {} wrong counts of terms, {} links with a wrong \
+             start, {} events with a wrong index, {} redirects to nothing",
+            self.damages,
+            self.dangling,
+            self.wrong_counts,
+            self.wrong_starts,
+            self.wrong_index,
+            self.dead_redirects
+        )?;
+        write!(
+            f,
+            "media: {files} files, {} missing, {} damaged, {} without an image",
+            self.missing_files, self.damaged_files, self.orphan_files
+        )?;
+        match self.is_unfinished {
+            true => write!(
+                f,
+                "\nthe load of an export has not finished; run `calendar load FILE` again"
+            ),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Examines everything.
+///
+/// # Errors
+/// The database failed, or the media folder cannot be read.
+pub fn examine(state: &State) -> anyhow::Result<Findings> {
+    let mut db = state.pools.connect()?;
+    let mut found = read_transactions::read_transaction(&mut db, |db| {
+        sql::without_idle_timeout(db)?;
+        let mut found = Findings::default();
+        rows(db, &mut found)?;
+        files(state, db, &mut found)?;
+        anyhow::Ok(found)
+    })?;
+    found.damages = checks::damages(&mut db)?;
+    Ok(found.judged())
+}
+
+fn rows(db: &mut Db, found: &mut Findings) -> Result<(), DatabaseError> {
+    for (table, count) in [
+        ("events", &mut found.events),
+        ("venues", &mut found.venues),
+        ("organizers", &mut found.organizers),
+        ("terms", &mut found.terms),
+        ("images", &mut found.images),
+        ("users", &mut found.users),
+    ] {
+        *count = checks::rows(db, table)?;
+    }
+    found.dangling = checks::dangling(db)?;
+    found.wrong_counts = checks::wrong_counts(db)?;
+    found.wrong_starts = checks::wrong_starts(db)?;
+    found.wrong_index = checks::wrong_index(db)?;
+    found.dead_redirects = checks::dead_redirects(db)?;
+    found.is_unfinished = transfer::unfinished(db)?.is_some();
+    Ok(())
+}
+
+/// Compares the media folder with the rows of images.
+fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()> {
+    let mut expected: HashSet<String> = checks::erased_files(db)?.into_iter().collect();
+    let mut last = String::new();
+    loop {
+        let names = transfer::files(db, &last)?;
+        let Some(end) = names.last() else { break };
+        last.clone_from(end);
+        for name in names {
+            match state.media.is_sound(&name) {
+                Ok(true) => {}
+                Ok(false) => found.damaged_files += 1,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => found.missing_files += 1,
+                Err(error) => return Err(error.into()),
+            }
+            expected.insert(name);
+        }
+    }
+    let now = state.clock.unix();
+    state.media.each_settled(now, |name| {
+        found.files += 1;
+        found.orphan_files += u64::from(!expected.contains(name));
+    })?;
+    Ok(())
+}

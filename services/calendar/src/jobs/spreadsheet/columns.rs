@@ -1,0 +1,102 @@
+//! The columns of a table, and texts that spreadsheets do not calculate.
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// A field of a create request with this name.
+    Field(&'static str),
+    /// Like [`Field`](Self::Field), but an empty cell clears the field instead of leaving it.
+    Clearing(&'static str),
+    /// Yes or no.
+    Flag(&'static str),
+    /// Names of venues or organizers.
+    Linked(&'static str),
+    /// Names or slugs of categories or tags.
+    Terms(&'static str),
+}
+
+/// The columns of an export, in order.
+pub const COLUMNS: [Column; 20] = [
+    Column::Field("slug"),
+    Column::Field("title"),
+    Column::Field("status"),
+    Column::Field("start_date"),
+    Column::Field("end_date"),
+    Column::Flag("all_day"),
+    Column::Field("timezone"),
+    Column::Linked("venue"),
+    Column::Linked("organizer"),
+    Column::Terms("categories"),
+    Column::Terms("tags"),
+    Column::Clearing("cost"),
+    Column::Clearing("website"),
+    Column::Flag("featured"),
+    Column::Flag("hide_from_listings"),
+    Column::Field("event_status"),
+    Column::Clearing("event_status_reason"),
+    Column::Clearing("excerpt"),
+    Column::Clearing("description"),
+    Column::Field("external_id"),
+];
+
+impl Column {
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Column::Field(name)
+            | Column::Flag(name)
+            | Column::Clearing(name)
+            | Column::Linked(name)
+            | Column::Terms(name) => name,
+        }
+    }
+
+    /// Finds the column of a header, in upper or lower case, with blanks or underscores.
+    pub fn named(text: &str) -> Option<Column> {
+        let name = text.trim().to_lowercase().replace([' ', '-'], "_");
+        COLUMNS.into_iter().find(|column| column.name() == name)
+    }
+}
+
+/// Separates several values in a cell.
+pub const SEPARATOR: char = '|';
+
+/// The beginning of a reference to a venue or organizer by its id.
+pub const ID: &str = "id:";
+
+/// Returns whether a spreadsheet could take a text for a formula, or the text is quoted like one.
+fn is_active(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\''])
+}
+
+/// Marks a text that a spreadsheet could calculate with an apostrophe, which makes it a text.
+pub fn inert(text: &str) -> String {
+    if is_active(text) { format!("'{text}") } else { text.to_owned() }
+}
+
+/// Removes the apostrophe of [`inert`].
+pub fn active(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| is_active(rest)).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_become_texts_and_return() {
+        for text in ["=1+1", "+1", "-5", "@a", "\tx", "'", "'=1", "plain", "", "''"] {
+            assert_eq!(active(&inert(text)), text);
+            assert!(!inert(text).starts_with(['=', '+', '-', '@', '\t']), "{text}");
+        }
+        // A text that was not exported keeps its apostrophe.
+        assert_eq!(active("'tis"), "'tis");
+    }
+
+    #[test]
+    fn headers_are_recognized_as_people_write_them() {
+        assert_eq!(Column::named(" Start date"), Some(Column::Field("start_date")));
+        assert_eq!(Column::named("All-Day"), Some(Column::Flag("all_day")));
+        assert_eq!(Column::named("colour"), None);
+    }
+}

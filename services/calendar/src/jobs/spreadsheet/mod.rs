@@ -1,0 +1,8 @@
+//! Events as a table (CSV) for people who plan in a spreadsheet.
+
+mod columns;
+mod read;
+mod write;
+
+pub use read::TableRows;
+pub use write::export_table;

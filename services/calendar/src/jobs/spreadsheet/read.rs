@@ -1,0 +1,216 @@
+//! Reads a table row by row in bounded memory.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
+use std::rc::Rc;
+
+use csv::{ByteRecord, Reader, ReaderBuilder};
+use serde_json::{Map, Value, json};
+
+use super::columns::{COLUMNS, Column, ID, SEPARATOR, active};
+use crate::wire::params::Params;
+
+/// Maximum length of a row in bytes.
+const LONGEST_ROW: u64 = 4 << 20;
+
+/// Size of the buffer of the reader.
+const BUFFER: usize = 64 << 10;
+
+/// The characters that separate cells.
+const DELIMITERS: [u8; 3] = *b";,\t";
+
+/// The reason a table cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    #[error("cannot be read: {0}")]
+    Read(#[from] io::Error),
+    #[error("the first line is not UTF-8; save the table as \"CSV UTF-8\"")]
+    NotUtf8,
+    #[error("column {0:?} is unknown; the columns are {columns}", columns = names())]
+    Unknown(String),
+    #[error("column {0:?} occurs twice")]
+    Twice(String),
+    #[error("the first line must have the names of the columns: {columns}", columns = names())]
+    NoHeader,
+    #[error("line {0}: the row is longer than 4 MiB; a closing quote may be missing")]
+    TooLong(u64),
+}
+
+fn names() -> String {
+    COLUMNS.map(Column::name).join(", ")
+}
+
+/// The rows of a table.
+pub struct TableRows<R> {
+    reader: Reader<Bounded<R>>,
+    /// The bytes that the row may still have.
+    left: Rc<Cell<u64>>,
+    columns: Vec<Column>,
+    /// Lines before those that the reader counts.
+    skipped: u64,
+    record: ByteRecord,
+}
+
+impl<R: BufRead> TableRows<R> {
+    /// Reads the names of the columns. Cells are separated by semicolons, commas or tabs, whichever
+    /// the first line has most of. A byte order mark, and a first line `sep=;`, are understood.
+    ///
+    /// # Errors
+    /// The first line has no columns, or an unknown one.
+    pub fn new(mut input: R) -> Result<TableRows<R>, TableError> {
+        let (mut header, mut skipped) = (first_line(&mut input)?, 0);
+        let mut delimiter = None;
+        if let Some(given) = separator(&header) {
+            delimiter = Some(given);
+            header = first_line(&mut input)?;
+            skipped = 1;
+        }
+        let count = |wanted: u8| header.iter().filter(|byte| **byte == wanted).count();
+        let delimiter = delimiter.unwrap_or_else(|| {
+            DELIMITERS.into_iter().rev().max_by_key(|one| count(*one)).unwrap_or(b',')
+        });
+        let left = Rc::new(Cell::new(LONGEST_ROW));
+        let mut builder = ReaderBuilder::new();
+        builder.has_headers(false).delimiter(delimiter).flexible(true).buffer_capacity(BUFFER);
+        let columns = columns(&builder, &header)?;
+        let input = Bounded { input, left: Rc::clone(&left) };
+        let reader = builder.from_reader(input);
+        Ok(TableRows { reader, left, columns, skipped: skipped + 1, record: ByteRecord::new() })
+    }
+
+    /// Returns the next row with the number of its first line and its length, or `None` at the end.
+    ///
+    /// # Errors
+    /// The input cannot be read, or a row is too long.
+    pub fn next(&mut self) -> Result<Option<Row>, TableError> {
+        loop {
+            self.left.set(LONGEST_ROW);
+            let line = self.reader.position().line() + self.skipped;
+            let is_row =
+                self.reader.read_byte_record(&mut self.record).map_err(|error| {
+                    match self.left.get() {
+                        0 => TableError::TooLong(line),
+                        _ => TableError::Read(error.into()),
+                    }
+                })?;
+            if !is_row {
+                return Ok(None);
+            }
+            let at = self.record.position().map_or(0, csv::Position::line) + self.skipped;
+            let is_blank = self.record.iter().all(|cell| cell.trim_ascii().is_empty());
+            if is_blank {
+                continue;
+            }
+            let length = self.record.as_slice().len();
+            return Ok(Some((at, self.params(), length)));
+        }
+    }
+
+    fn params(&self) -> Result<Params, String> {
+        let (found, named) = (self.record.len(), self.columns.len());
+        if self.record.iter().skip(named).any(|cell| !cell.trim_ascii().is_empty()) {
+            return Err(format!("has {found} cells, and the table has {named} columns"));
+        }
+        let mut members = Map::new();
+        members.insert("type".to_owned(), "event".into());
+        for (column, cell) in self.columns.iter().zip(&self.record) {
+            let text = std::str::from_utf8(cell).map_err(|_| {
+                format!("{} is not UTF-8; save the table as \"CSV UTF-8\"", column.name())
+            })?;
+            if let Some(value) = value(*column, active(text.trim()))? {
+                members.insert(column.name().to_owned(), value);
+            }
+        }
+        Ok(Params::from_json(Value::Object(members)))
+    }
+}
+
+/// A row with the number of its first line and its length in bytes.
+pub type Row = (u64, Result<Params, String>, usize);
+
+fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableError> {
+    let mut record = ByteRecord::new();
+    let mut reader = builder.from_reader(header);
+    reader.read_byte_record(&mut record).map_err(|error| TableError::Read(error.into()))?;
+    let mut columns: Vec<Column> = Vec::new();
+    for cell in &record {
+        let text = std::str::from_utf8(cell).map_err(|_| TableError::NotUtf8)?;
+        let Some(column) = Column::named(active(text)) else {
+            return Err(TableError::Unknown(text.to_owned()));
+        };
+        if columns.contains(&column) {
+            return Err(TableError::Twice(text.to_owned()));
+        }
+        columns.push(column);
+    }
+    if columns.is_empty() { Err(TableError::NoHeader) } else { Ok(columns) }
+}
+
+/// Reads the first line, without a byte order mark.
+fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
+    let mut line = Vec::new();
+    input.by_ref().take(BUFFER as u64).read_until(b'\n', &mut line)?;
+    if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {
+        return Err(TableError::NotUtf8);
+    }
+    Ok(line.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(line))
+}
+
+/// Returns the character that a first line such as `sep=;` names.
+fn separator(line: &[u8]) -> Option<u8> {
+    let named = line.trim_ascii_end().strip_prefix(b"sep=")?;
+    DELIMITERS.into_iter().find(|one| named == [*one] || (named.is_empty() && *one == b'\t'))
+}
+
+/// Decodes a cell. `None` leaves the field.
+fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
+    let parts = || text.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty());
+    Ok(match column {
+        Column::Field(_) | Column::Flag(_) if text.is_empty() => None,
+        Column::Flag(name) => {
+            Some(flag(text).ok_or_else(|| format!("{name} is not yes or no"))?.into())
+        }
+        Column::Field(_) | Column::Clearing(_) => Some(text.into()),
+        // Within an object, digits are a name as well.
+        Column::Terms(_) => Some(parts().map(|part| json!({"name": part})).collect()),
+        Column::Linked(name) => {
+            let one = |part: &str| match part.strip_prefix(ID) {
+                Some(id) => id
+                    .trim()
+                    .parse::<i64>()
+                    .map(Value::from)
+                    .map_err(|_| format!("{name} {part:?} is not a name or {ID} and a number")),
+                None => Ok(json!({name: part})),
+            };
+            Some(Value::Array(parts().map(one).collect::<Result<_, String>>()?))
+        }
+    })
+}
+
+/// Reads a flag as people write it.
+fn flag(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "yes" | "y" | "true" | "1" | "x" => Some(true),
+        "no" | "n" | "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// An input that fails within a row that is too long.
+struct Bounded<R> {
+    input: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.left.get()).unwrap_or(usize::MAX);
+        if left == 0 {
+            return Err(io::Error::other("too long"));
+        }
+        let most = buffer.len().min(left);
+        let read = self.input.read(&mut buffer[..most])?;
+        self.left.set((left - read) as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,147 @@
+//! Writes events as a table.
+
+use std::io::Write;
+
+use anyhow::Context as _;
+use batch::{ProgressReporter, Unit};
+use database::{DatabaseError, Db};
+use serde::Serialize;
+
+use super::columns::{COLUMNS, Column, ID, SEPARATOR, inert};
+use crate::model::event::{Event, Links};
+use crate::model::event_status::EventStatus;
+use crate::model::linked::Kind;
+use crate::model::list::Scope;
+use crate::model::search;
+use crate::model::term::Taxonomy;
+use crate::state::State;
+use crate::store::{event_statuses, events, linked_posts, links, read_transactions, sql, terms};
+use crate::wire::dates;
+
+/// Number of events that are read at a time.
+const ROWS: i64 = 50;
+
+/// The result of writing a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WrittenTable {
+    pub events: u64,
+}
+
+/// Writes all events that are not in the trash, by id, in one state of the database.
+///
+/// # Errors
+/// The output cannot be written, or the database failed.
+pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<WrittenTable> {
+    let mut db = state.pools.connect()?;
+    let progress = ProgressReporter::new("exporting", Unit::Items("events"), None);
+    // Spreadsheets take a file without the mark for one in an old encoding.
+    out.write_all(b"\xef\xbb\xbf").context("cannot be written")?;
+    let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
+    table.write_record(COLUMNS.map(Column::name)).context("cannot be written")?;
+    let mut written = WrittenTable::default();
+    read_transactions::read_transaction(&mut db, |db| {
+        sql::without_idle_timeout(db)?;
+        let mut last = 0;
+        loop {
+            let ids = events::untrashed_after(db, last, ROWS)?;
+            let Some(end) = ids.last() else { return anyhow::Ok(()) };
+            last = *end;
+            let links = links::of_events(db, &ids)?;
+            let statuses = event_statuses::of_events(db, &ids)?;
+            for event in events::by_ids(db, &ids)? {
+                let links = links.get(&event.id).cloned().unwrap_or_default();
+                let status = statuses.get(&event.id).cloned().unwrap_or_default();
+                let cells = cells(db, &event, &links, &status)?;
+                table.write_record(cells).context("cannot be written")?;
+                written.events += 1;
+                progress.set(written.events);
+            }
+        }
+    })?;
+    table.flush().context("cannot be written")?;
+    progress.finish();
+    Ok(written)
+}
+
+fn cells(
+    db: &mut Db,
+    event: &Event,
+    links: &Links,
+    status: &EventStatus,
+) -> Result<Vec<String>, DatabaseError> {
+    let mut cells = Vec::with_capacity(COLUMNS.len());
+    for column in COLUMNS {
+        let text = match column.name() {
+            "venue" => linked(db, Kind::Venue, &links.venues)?,
+            "organizer" => linked(db, Kind::Organizer, &links.organizers)?,
+            "categories" => named(db, Taxonomy::Category, &links.categories)?,
+            "tags" => named(db, Taxonomy::Tag, &links.tags)?,
+            name => field(name, event, status),
+        };
+        cells.push(inert(&text));
+    }
+    Ok(cells)
+}
+
+fn field(name: &str, event: &Event, status: &EventStatus) -> String {
+    let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+    match name {
+        "slug" => event.slug.clone(),
+        "title" => event.title.clone(),
+        "status" => event.status.as_str().to_owned(),
+        "start_date" => dates::written(event.schedule.start_local),
+        "end_date" => dates::written(event.schedule.end_local),
+        "all_day" => yes(event.schedule.all_day),
+        "timezone" => event.schedule.zone.name().to_owned(),
+        "cost" => event.cost.join(", "),
+        "website" => event.website.clone(),
+        "featured" => yes(event.featured),
+        "hide_from_listings" => yes(!event.listed),
+        "event_status" => status.occurring.name().to_owned(),
+        "event_status_reason" => status.reason.clone(),
+        "excerpt" => event.excerpt.clone(),
+        "description" => event.description.clone(),
+        "external_id" => event.external_id.clone().unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// Returns whether a cell can have a name.
+fn is_plain(name: &str) -> bool {
+    !name.contains(SEPARATOR) && name.trim() == name && !name.starts_with(ID) && !name.is_empty()
+}
+
+/// Names venues or organizers, by id where the name means another one.
+fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError> {
+    let mut labels = Vec::new();
+    for id in ids {
+        let name = linked_posts::label(db, kind, *id)?.map(|(_, name)| name).unwrap_or_default();
+        let folded = search::fold_name(&name);
+        let found = linked_posts::named(db, kind, &folded, &Scope::untrashed(), None)?;
+        let is_unique = is_plain(&name) && found.first() == Some(id);
+        labels.push(if is_unique { name } else { format!("{ID}{id}") });
+    }
+    Ok(joined(&labels))
+}
+
+/// Names categories or tags, by slug where the name means another one.
+fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, DatabaseError> {
+    let mut labels = Vec::new();
+    for id in ids {
+        let Some(term) = terms::find(db, taxonomy, *id)? else { continue };
+        let by_slug = terms::find_by_slug(db, taxonomy, &term.name.to_lowercase())?;
+        let found = match by_slug {
+            Some(other) => Some(other.id),
+            None => terms::named(db, taxonomy, &term.name, None, 0)?,
+        };
+        // Digits may also be an id.
+        let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_unique = is_plain(&term.name) && found == Some(*id) && !is_number;
+        labels.push(if is_unique { term.name } else { term.slug });
+    }
+    Ok(joined(&labels))
+}
+
+fn joined(labels: &[String]) -> String {
+    labels.join(&format!(" {SEPARATOR} "))
+}

@@ -1,0 +1,142 @@
+//! Queries that find rows that disagree.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+use super::sql::Sql;
+use super::{events, schema};
+
+/// Number of events that are read at a time.
+const ROWS: i64 = 50;
+
+/// References between tables: table, column, referenced table.
+const REFERENCES: [(&str, &str, &str); 23] = [
+    ("images", "id", "entities"),
+    ("events", "id", "entities"),
+    ("venues", "id", "entities"),
+    ("organizers", "id", "entities"),
+    ("images", "author_id", "users"),
+    ("events", "author_id", "users"),
+    ("venues", "author_id", "users"),
+    ("organizers", "author_id", "users"),
+    ("events", "image_id", "images"),
+    ("venues", "image_id", "images"),
+    ("organizers", "image_id", "images"),
+    ("events", "parent_id", "events"),
+    ("event_statuses", "event_id", "events"),
+    ("imported_events", "event_id", "events"),
+    ("event_terms", "event_id", "events"),
+    ("event_venues", "event_id", "events"),
+    ("event_organizers", "event_id", "events"),
+    ("event_terms", "other_id", "terms"),
+    ("event_venues", "other_id", "venues"),
+    ("event_organizers", "other_id", "organizers"),
+    ("terms", "nullif(parent_id, 0)", "terms"),
+    ("webhook_outbox", "webhook_id", "webhooks"),
+    ("event_tombstones", "author_id", "users"),
+];
+
+/// Counts the rows of a table.
+pub fn rows(db: &mut Db, table: &str) -> Result<i64, DatabaseError> {
+    Sql::new(db, &format!("select count(*) as n from {table}")).number(db)
+}
+
+/// Counts the faults that SQLite finds in its file: of pages, indexes and rows. Must run outside of a
+/// transaction.
+pub fn damages(db: &mut Db) -> Result<i64, DatabaseError> {
+    #[derive(QueryableByName)]
+    struct Check {
+        #[diesel(sql_type = Text)]
+        integrity_check: String,
+    }
+    let Db::Sqlite(conn) = db else { return Ok(0) };
+    let found: Vec<Check> = diesel::sql_query("pragma integrity_check(100)").load(conn)?;
+    let faults = found.iter().filter(|one| one.integrity_check != "ok");
+    faults.clone().for_each(|one| log::error!("SQLite: {}", one.integrity_check));
+    Ok(i64::try_from(faults.count()).unwrap_or(i64::MAX))
+}
+
+/// Counts the references to rows that do not exist.
+pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
+    let mut count = 0;
+    for (table, column, other) in REFERENCES {
+        let text = format!(
+            "select count(*) as n from (select {column} as id from {table}) r where r.id is not null and \
+             not exists (select 1 from {other} o where o.id = r.id)"
+        );
+        count += Sql::new(db, &text).number(db)?;
+    }
+    Ok(count)
+}
+
+/// Counts the terms whose number of published events is wrong.
+pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
+    let text = "select count(*) as n from terms t left join (select l.other_id, count(*) as c from \
+        event_terms l join events e on e.id = l.event_id where e.status = 'publish' group by l.other_id) \
+        found on found.other_id = t.id where t.count <> coalesce(found.c, 0)";
+    Sql::new(db, text).number(db)
+}
+
+/// Counts the links whose copy of the start differs from the event.
+pub fn wrong_starts(db: &mut Db) -> Result<i64, DatabaseError> {
+    let mut count = 0;
+    for table in ["event_terms", "event_venues", "event_organizers"] {
+        let text = format!(
+            "select count(*) as n from {table} l join events e on e.id = l.event_id where \
+             l.start_utc <> e.start_utc"
+        );
+        count += Sql::new(db, &text).number(db)?;
+    }
+    Ok(count)
+}
+
+/// Counts the events whose derived columns differ from their fields.
+pub fn wrong_index(db: &mut Db) -> Result<i64, DatabaseError> {
+    let (mut last, mut wrong) = (i64::MIN, 0);
+    loop {
+        let stored: Vec<(i64, String, i32, i32)> = schema::events::table
+            .filter(schema::events::id.gt(last))
+            .order(schema::events::id)
+            .limit(ROWS)
+            .select((
+                schema::events::id,
+                schema::events::search_ci,
+                schema::events::is_public,
+                schema::events::is_long,
+            ))
+            .load(db)?;
+        let Some((end, ..)) = stored.last() else { return Ok(wrong) };
+        last = *end;
+        let ids: Vec<i64> = stored.iter().map(|row| row.0).collect();
+        for (event, (_, searched, is_public, is_long)) in
+            events::by_ids(db, &ids)?.iter().zip(&stored)
+        {
+            let agrees = event.searched() == *searched
+                && i32::from(event.is_public()) == *is_public
+                && i32::from(event.is_long()) == *is_long;
+            wrong += i64::from(!agrees);
+        }
+    }
+}
+
+/// Counts the former slugs of rows that do not exist.
+pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
+    let text = "select count(*) as n from former_slugs f where not exists (select 1 from (\
+        select 'events' as kind, id from events union all select 'venues', id from venues \
+        union all select 'organizers', id from organizers \
+        union all select case taxonomy when 1 then 'categories' else 'tags' end, id from terms) r \
+        where r.kind = f.collection and r.id = f.item_id)";
+    Sql::new(db, text).number(db)
+}
+
+/// Reads the names of files that are about to be removed.
+pub fn erased_files(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
+    #[derive(QueryableByName)]
+    struct File {
+        #[diesel(sql_type = Text)]
+        file: String,
+    }
+    let rows: Vec<File> = Sql::new(db, "select file from erased_files").load(db)?;
+    Ok(rows.into_iter().map(|row| row.file).collect())
+}

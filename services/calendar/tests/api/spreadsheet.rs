@@ -1,0 +1,127 @@
+//! Events as a table.
+
+use serde_json::{Value, json};
+use testkit::{Folder, Program};
+
+fn program() -> Program {
+    Program::new(env!("CARGO_BIN_EXE_calendar")).with_database()
+}
+
+fn load(program: &Program, table: &str, arguments: &[&str]) -> (Option<i32>, Value, String) {
+    let arguments = [&["load", "-", "--csv", "--json"], arguments].concat();
+    let ran = program.pipe(&arguments, table.as_bytes());
+    (ran.code, serde_json::from_str(&ran.out).unwrap_or_default(), ran.errors)
+}
+
+/// Returns numbers of created, updated, unchanged and faulty rows.
+fn counts(report: &Value) -> [i64; 4] {
+    ["created", "updated", "unchanged", "failed"].map(|name| report[name].as_i64().unwrap())
+}
+
+fn table_of(program: &Program) -> String {
+    let folder = Folder::new();
+    let file = folder.join("events.csv");
+    program.done(&["export", "--csv", file.to_str().unwrap()]);
+    std::fs::read_to_string(file).unwrap()
+}
+
+const TABLE: &str = "\u{feff}Title;Start date;End date;Venue;Organizer;Categories;Tags;Cost;Description;Timezone\r\n\
+    \"Concert; \"\"late\"\"\";01.03.2041 19:00;01.03.2041 21:00;Hall | Garden;Choir;Music | 2041;open | über;12,50;\"a\r\nb\";Europe/Vienna\r\n\
+    ;;;;;;;;;\r\n\
+    '=1+1;2041-03-02 10:00;2041-03-02 11:00;Hall;;Music;;;'-x;\r\n";
+
+#[test]
+fn table_goes_in_and_out_unchanged() {
+    let program = program();
+    let (code, report, errors) = load(&program, TABLE, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [2, 0, 0, 0]), "{errors}{report}");
+    let table = table_of(&program);
+    assert!(table.starts_with("\u{feff}slug,title,status,start_date,"), "{table}");
+    assert!(table.contains("\"Concert; \"\"late\"\"\",publish,2041-03-01 19:00:00"), "{table}");
+    assert!(
+        table.contains(",Europe/Vienna,Hall | Garden,Choir,Music | 2041,open | über,"),
+        "{table}"
+    );
+    // Formulas stay texts.
+    assert!(table.contains(",'=1+1,") && table.contains(",'-x,"), "{table}");
+
+    let (code, report, errors) = load(&program, &table, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 0, 2, 0]), "{errors}{report}");
+    assert_eq!(table_of(&program), table);
+
+    // An edited cell changes its event, and an empty one clears its field.
+    let edited = table.replace("Hall | Garden", "Garden").replace("\"12,50\"", "");
+    let (code, report, errors) = load(&program, &edited, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 1, 1, 0]), "{errors}{report}");
+    assert_eq!(table_of(&program), edited);
+}
+
+#[test]
+fn ambiguous_names_are_written_as_ids_and_slugs() {
+    let program = program();
+    let lines = [
+        json!({"type": "venue", "venue": "Hall", "description": "old"}),
+        json!({"type": "venue", "venue": "Hall", "description": "new", "slug": "new-hall"}),
+        json!({"type": "category", "name": "Club"}),
+        json!({"type": "category", "name": "Music"}),
+        json!({"type": "tag", "name": "a|b"}),
+        json!({"type": "event", "title": "x", "start_date": "2041-03-01", "end_date": "2041-03-01",
+            "venue": [2], "tags": ["a|b"], "categories": ["Music"]}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let ran = program.pipe(&["load", "-"], text.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    let table = table_of(&program);
+    assert!(table.contains(",id:2,") && table.contains(",Music,ab,"), "{table}");
+    let (code, report, errors) = load(&program, &table, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 0, 1, 0]), "{errors}{report}");
+}
+
+#[test]
+fn faults_are_reported_by_line() {
+    let program = program();
+    let table = "sep=,\ntitle,start_date,end_date,venue\n\
+        good,2041-03-01,2041-03-01,\n\
+        \"two\nlines\",soon-ish,2041-03-01,\n\
+        more,2041-03-01,2041-03-01,a,b\n\
+        odd,2041-03-01,2041-03-01,id:x\n\
+        late,2041-03-01,2041-03-01,id:9\n";
+    let (code, report, errors) = load(&program, table, &[]);
+    assert_eq!((code, counts(&report)), (Some(1), [1, 0, 0, 4]), "{errors}{report}");
+    let faults = report["faults"].as_array().unwrap().iter();
+    let faults: Vec<String> = faults
+        .map(|fault| format!("{} {}", fault["line"], fault["message"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        faults,
+        [
+            "4 start_date must be a date",
+            "6 has 5 cells, and the table has 4 columns",
+            "7 venue \"id:x\" is not a name or id: and a number",
+            "8 venue must name existing venues",
+        ]
+    );
+    let latin = program
+        .pipe(&["load", "-", "--csv"], b"title,start_date,end_date\n\xe9,2041-03-01,2041-03-01\n");
+    assert!(latin.errors.contains("line 2: title is not UTF-8"), "{}", latin.errors);
+}
+
+#[test]
+fn other_files_are_refused() {
+    let program = program();
+    let endless = format!("title,start_date,end_date\n\"{}", "x".repeat(5 << 20));
+    for (table, message) in [
+        ("title,start_date,colour\n", "column \"colour\" is unknown; the columns are slug, title"),
+        ("title,Title\n", "column \"Title\" occurs twice"),
+        ("", "the first line must have the names of the columns"),
+        ("title,start_date\n", "has no lines"),
+        ("\u{fffe}", "column"),
+        (&endless, "line 2: the row is longer than 4 MiB"),
+    ] {
+        let (code, _, errors) = load(&program, table, &[]);
+        assert_eq!(code, Some(1), "{errors}");
+        assert!(errors.contains(message), "{message}: {errors}");
+    }
+    let wide = program.pipe(&["load", "-", "--csv"], b"\xff\xfet\0i\0");
+    assert!(wide.errors.contains("save the table as \"CSV UTF-8\""), "{}", wide.errors);
+}
