@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod backup;
+mod bulk_writer;
 mod command;
 mod connect;
 mod db;
@@ -26,6 +27,7 @@ mod worker_reader;
 mod writability;
 mod writer_queue;
 
+pub use bulk_writer::BulkWriter;
 pub use command::MigrateCommand;
 pub use db::{Backend, Db, MultiBackend};
 pub use doctor::DoctorCommand;

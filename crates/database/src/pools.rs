@@ -97,13 +97,9 @@ impl Pools {
     ///
     /// On a read-only disk there is no lock, and nothing that servers could do to each other.
     pub fn register_server(&self) -> bool {
-        let Some(file) = self.file() else { return true };
-        let path = file.with_added_extension("server");
-        let mut options = File::options();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let Ok(lock) = options.open(&path) else { return true };
+        let Some(lock) = self.server_file() else { return true };
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
-            let file = file.display();
+            let file = self.file().unwrap_or(Path::new("")).display();
             log::warn!(
                 "another server uses the database {file}: give each server its own DATA_DIR, or use \
                  PostgreSQL"
@@ -112,6 +108,20 @@ impl Pools {
         }
         *self.inner.server_lock.lock() = Some(lock);
         true
+    }
+
+    /// Takes the lock of a server on a SQLite file. `None` if a server uses the file, and on PostgreSQL.
+    pub(crate) fn lock_out_servers(&self) -> Option<File> {
+        let lock = self.server_file()?;
+        lock.try_lock().is_ok().then_some(lock)
+    }
+
+    /// Opens the file that the server on a SQLite file locks.
+    fn server_file(&self) -> Option<File> {
+        let path = self.file()?.with_added_extension("server");
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        options.open(path).ok()
     }
 
     /// Runs queries that only read, without a transaction.

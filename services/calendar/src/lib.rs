@@ -26,7 +26,7 @@ pub use cli::Cli;
 pub use config::Settings;
 pub use jobs::{
     Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, RemovalError,
-    deliver_due, empty_trash, import, load, publish_due, purge, remove_user,
+    deliver_due, empty_trash, import, load, load_file, publish_due, purge, remove_user,
 };
 pub use service::Calendar;
 pub use state::State;

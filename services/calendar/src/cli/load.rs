@@ -74,9 +74,10 @@ impl LoadCommand {
             return self.load_export(state, lines).with_context(|| name.to_string());
         }
         let options = LoadOptions { dry_run: self.dry_run, upsert: self.upsert };
-        let loaded = match self.csv {
-            true => jobs::load_table(state, lines.reader, options),
-            false => jobs::load(state, lines.reader, options),
+        let loaded = match (self.csv, lines.input.is_rereadable()) {
+            (true, _) => jobs::load_table(state, lines.reader, options),
+            (false, true) => jobs::load_file(state, lines.reader, options),
+            (false, false) => jobs::load(state, lines.reader, options),
         };
         let loaded = loaded.with_context(|| name.to_string())?;
         ensure!(

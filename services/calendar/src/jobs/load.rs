@@ -3,13 +3,16 @@
 //! A line is the body of a create request plus `type`: `event`, `venue`, `organizer`, `category` or
 //! `tag`. Existing resources are kept, or changed on request. Many lines share a transaction; a
 //! faulty line is rolled back alone and reported.
+//!
+//! Transactions are short while a server uses the database. Otherwise they are long for a file,
+//! because SQLite writes each page of an index once per transaction that changes it.
 
 use std::fmt;
 use std::io::BufRead;
 
 use anyhow::Context;
 use batch::{BoundedLines, ProgressReporter, Unit};
-use database::{Db, transaction};
+use database::{BulkWriter, Db, transaction};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,6 +34,12 @@ const BATCH: usize = 250;
 
 /// Size in bytes after which a batch accepts no more lines.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// Number of lines per transaction of a [`BulkWriter`].
+const BULK: u64 = 100_000;
+
+/// Size in bytes after which a transaction of a [`BulkWriter`] accepts no more batches.
+const BULK_BYTES: usize = 256 << 20;
 
 /// Maximum number of faulty lines reported individually.
 const MAX_FAULTS: usize = 100;
@@ -105,8 +114,21 @@ impl Loaded {
 /// The lines cannot be read, or the database failed. Earlier batches stay, and the error reports
 /// the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
-    let lines = BoundedLines::new(lines, LONGEST_LINE);
-    load_source(state, JsonLines(lines), options)
+    load_with(state, json_lines(lines), options, None)
+}
+
+/// Like [`load`], for lines that can be read without waiting for another program. Long transactions
+/// wait for no line.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_file(
+    state: &State,
+    lines: impl BufRead,
+    options: LoadOptions,
+) -> anyhow::Result<Loaded> {
+    let bulk = if options.dry_run { None } else { BulkWriter::open(&state.pools)? };
+    load_with(state, json_lines(lines), options, bulk)
 }
 
 /// Loads the events of a table (CSV) like [`load`].
@@ -118,29 +140,42 @@ pub fn load_table(
     table: impl BufRead,
     options: LoadOptions,
 ) -> anyhow::Result<Loaded> {
-    load_source(state, TableRows::new(table)?, options)
+    load_with(state, TableRows::new(table)?, options, None)
 }
 
-fn load_source(state: &State, source: impl Source, options: LoadOptions) -> anyhow::Result<Loaded> {
+fn json_lines<R: BufRead>(lines: R) -> JsonLines<R> {
+    JsonLines(BoundedLines::new(lines, LONGEST_LINE))
+}
+
+fn load_with(
+    state: &State,
+    source: impl Source,
+    options: LoadOptions,
+    bulk: Option<BulkWriter>,
+) -> anyhow::Result<Loaded> {
     let writer = state.pools.read_blocking(first_user)?;
     let mut batches = Batches {
         source,
         progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
         loaded: 0,
+        bytes: 0,
     };
     let mut loaded = Loaded::default();
-    let outcome = match options.dry_run {
-        true => dry_run(&state.pools, |db| {
+    let outcome = match (options.dry_run, bulk) {
+        (true, _) => dry_run(&state.pools, |db| {
             load_batches(&mut batches, &mut loaded, |batch| {
                 write(state, db, &writer, batch, options)
             })
         }),
-        false => {
+        (false, None) => {
             let mut queue = writer_queue(&state.pools);
             load_batches(&mut batches, &mut loaded, |batch| {
                 queue.write(|db| write(state, db, &writer, batch, options))
             })
         }
+        (false, Some(mut bulk)) => load_in_bulk(&mut batches, &mut loaded, &mut bulk, |db, batch| {
+            write(state, db, &writer, batch, options)
+        }),
     };
     batches.progress.finish();
     // Lines loaded before a failure stay, so statistics are needed for them too.
@@ -156,6 +191,36 @@ fn load_source(state: &State, source: impl Source, options: LoadOptions) -> anyh
             batches.loaded
         ))),
         outcome => outcome.map(|()| loaded),
+    }
+}
+
+/// Loads many batches per transaction. If the lines cannot be read further, those before are kept.
+fn load_in_bulk(
+    batches: &mut Batches<impl Source>,
+    loaded: &mut Loaded,
+    bulk: &mut BulkWriter,
+    mut load_batch: impl FnMut(&mut Db, &[Parsed]) -> Result<Loaded, Error>,
+) -> anyhow::Result<()> {
+    loop {
+        let (first, bytes) = (batches.loaded, batches.bytes);
+        let (part, last, next) = bulk.write(|db| {
+            let (mut part, mut last) = (Loaded::default(), first);
+            while last - first < BULK && batches.bytes - bytes < BULK_BYTES {
+                let batch = match batches.next() {
+                    Ok(batch) => batch,
+                    Err(error) => return Ok((part, last, Err(error))),
+                };
+                let Some((number, _)) = batch.last() else { return Ok((part, last, Ok(false))) };
+                part.add(load_batch(db, &batch)?);
+                last = *number;
+            }
+            Ok::<_, Error>((part, last, Ok(true)))
+        })?;
+        loaded.add(part);
+        batches.loaded = last;
+        if !next? {
+            return Ok(());
+        }
     }
 }
 
@@ -211,6 +276,8 @@ struct Batches<S> {
     progress: ProgressReporter,
     /// Number of the last loaded line.
     loaded: u64,
+    /// Number of bytes read.
+    bytes: usize,
 }
 
 impl<S: Source> Batches<S> {
@@ -221,6 +288,7 @@ impl<S: Source> Batches<S> {
             let Some((number, parsed, length)) = self.source.next()? else { break };
             self.progress.set(number);
             bytes += length;
+            self.bytes += length;
             batch.extend(parsed.map(|parsed| (number, parsed)));
         }
         Ok(batch)

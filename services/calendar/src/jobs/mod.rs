@@ -19,7 +19,7 @@ pub use doctor::examine;
 pub use event_index::{prune_changes, refresh_index};
 pub use first_start::{Announce, seed};
 pub use import::{ImportOptions, import};
-pub use load::{Fault, LoadOptions, Loaded, load, load_table};
+pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
 pub use spreadsheet::export_table;

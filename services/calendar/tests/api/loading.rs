@@ -2,8 +2,8 @@
 
 use std::io::{self, BufReader, Cursor, Read};
 
-use calendar::{Fault, LoadOptions, Loaded, Sql, load};
-use database::Db;
+use calendar::{Fault, LoadOptions, Loaded, Sql, load, load_file};
+use database::{Backend, Db};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -214,6 +214,59 @@ async fn failed_load_reports_the_last_committed_line() {
     let dry = load(&app.state, torn(), LoadOptions { dry_run: true, ..PLAIN }).unwrap_err();
     assert_eq!(format!("{dry:#}"), "cannot be read: torn");
     assert_eq!(counts(&app, &text, PLAIN), [50, 0, 250, 0]);
+}
+
+/// Lines that call a function when the loader has read all of them.
+struct Watched<F>(Cursor<String>, F);
+
+impl<F: FnMut()> Read for Watched<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        if read == 0 {
+            (self.1)();
+        }
+        Ok(read)
+    }
+}
+
+#[actix_web::test]
+async fn file_is_loaded_in_one_transaction_unless_a_server_uses_the_database() {
+    let app = App::new().await;
+    let is_sqlite = app.state.pools.file().is_some();
+    assert_eq!(is_sqlite, app.state.pools.backend() == Backend::Sqlite);
+    let tags = |from: u32| {
+        let line = |number: u32| json!({"type": "tag", "name": format!("tag {number}")});
+        lines(&(from..from + 600).map(line).collect::<Vec<Value>>())
+    };
+    let seen = |text: String| {
+        let mut rows = Vec::new();
+        let watched = Watched(Cursor::new(text), || rows.push(app.rows("terms")));
+        let loaded = load_file(&app.state, BufReader::new(watched), PLAIN).unwrap();
+        assert_eq!((loaded.created, loaded.failed), (600, 0));
+        rows[0]
+    };
+    assert_eq!(seen(tags(0)), if is_sqlite { 0 } else { 500 });
+    assert_eq!(app.rows("terms"), 600);
+    assert!(app.state.pools.register_server());
+    assert_eq!(seen(tags(600)), 1_100);
+    assert_eq!(app.rows("terms"), 1_200);
+}
+
+#[actix_web::test]
+async fn failed_load_of_a_file_keeps_the_lines_before_the_failure() {
+    let app = App::new().await;
+    let line = |number: u32| json!({"type": "tag", "name": format!("tag {number}")});
+    let text = lines(&(0..600).map(line).collect::<Vec<Value>>());
+    let torn = Cursor::new(text.clone()).chain(BufReader::new(Torn));
+    let failed = load_file(&app.state, torn, PLAIN).unwrap_err();
+    assert_eq!(
+        format!("{failed:#}"),
+        "all lines up to 500 are loaded (500 created, 0 updated, 0 unchanged, 0 failed); run the \
+         same command to resume: cannot be read: torn"
+    );
+    assert_eq!(app.rows("terms"), 500);
+    let loaded = load_file(&app.state, Cursor::new(text), PLAIN).unwrap();
+    assert_eq!((loaded.created, loaded.unchanged), (100, 500));
 }
 
 #[actix_web::test]
