@@ -75,6 +75,8 @@ pub struct Document {
     part: (u64, Option<u64>),
     /// The rows of the current table, if it has begun.
     rows: Option<Rows>,
+    /// `"name":` of each column of the current table.
+    labels: Vec<Vec<u8>>,
     written: u64,
 }
 
@@ -101,7 +103,8 @@ impl Document {
             _ if !form.has_tables() => return Err(DocumentError::OneTable),
             _ => {}
         }
-        Ok(Self { form, tables, place: 0, part, rows: None, written: 0 })
+        let labels = Vec::new();
+        Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0 })
     }
 
     /// Appends a row, or the end of a table. Returns false after the end of the document.
@@ -113,11 +116,13 @@ impl Document {
             none => {
                 begin(self.form, table, (self.place, is_several), out);
                 self.written = 0;
+                self.labels = table.columns().map(label).collect();
                 none.insert(table.part(self.part.0, self.part.1))
             }
         };
         if let Some(cells) = rows.make_next() {
-            push_cells(self.form, table, cells, self.written, out);
+            let labels = &self.labels;
+            push_cells(self.form, (table, labels), cells, self.written, out);
             self.written += 1;
             return true;
         }
@@ -133,7 +138,7 @@ fn begin(form: RowForm, table: &Table, (place, is_several): (usize, bool), out: 
     match form {
         RowForm::Json if is_several => {
             out.extend_from_slice(if place == 0 { b"{" } else { b",\n" });
-            push_json_name(&table.name, out);
+            out.extend_from_slice(&label(&table.name));
             out.push(b'[');
         }
         RowForm::Json => out.push(b'['),
@@ -147,17 +152,23 @@ fn begin(form: RowForm, table: &Table, (place, is_several): (usize, bool), out: 
     }
 }
 
-fn push_cells(form: RowForm, table: &Table, cells: &[Cell], written: u64, out: &mut Vec<u8>) {
+fn push_cells(
+    form: RowForm,
+    (table, labels): (&Table, &[Vec<u8>]),
+    cells: &[Cell],
+    written: u64,
+    out: &mut Vec<u8>,
+) {
     match form {
         RowForm::Json | RowForm::Ndjson => {
             if form == RowForm::Json {
                 out.extend_from_slice(if written == 0 { b"\n" } else { b",\n" });
             }
             let mut before = b'{';
-            for (name, cell) in table.columns().zip(cells) {
+            for (label, cell) in labels.iter().zip(cells) {
                 out.push(before);
                 before = b',';
-                push_json_name(name, out);
+                out.extend_from_slice(label);
                 cell.push_json(out);
             }
             out.push(b'}');
@@ -205,11 +216,12 @@ fn end(form: RowForm, written: u64, (is_several, is_last): (bool, bool), out: &m
     }
 }
 
-/// Appends `"name":`.
-fn push_json_name(name: &str, out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    serde_json::to_writer(&mut *out, name).unwrap_or_default();
-    out.push(b':');
+/// Returns `"name":`.
+fn label(name: &str) -> Vec<u8> {
+    // A text can always be written as JSON.
+    let mut label = serde_json::to_vec(name).unwrap_or_default();
+    label.push(b':');
+    label
 }
 
 /// Appends `"table" ("a", "b")`. Names have no quotes.
@@ -225,12 +237,9 @@ fn push_literal(cell: &Cell, out: &mut Vec<u8>) {
         Shape::Number | Shape::Boolean => out.extend_from_slice(cell.text.as_bytes()),
         Shape::Text | Shape::Json => {
             out.push(b'\'');
-            for byte in cell.text.bytes() {
-                out.extend_from_slice(if byte == b'\'' {
-                    b"''"
-                } else {
-                    std::slice::from_ref(&byte)
-                });
+            for (place, part) in cell.text.split('\'').enumerate() {
+                out.extend_from_slice(if place > 0 { b"''" } else { b"" });
+                out.extend_from_slice(part.as_bytes());
             }
             out.push(b'\'');
         }
@@ -240,6 +249,9 @@ fn push_literal(cell: &Cell, out: &mut Vec<u8>) {
 /// Appends a cell in the text format of `COPY`.
 fn push_copied(cell: &Cell, out: &mut Vec<u8>) {
     let Some(text) = cell.as_text() else { return out.extend_from_slice(b"\\N") };
+    if !text.bytes().any(|byte| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r')) {
+        return out.extend_from_slice(text.as_bytes());
+    }
     for byte in text.bytes() {
         match byte {
             b'\\' => out.extend_from_slice(b"\\\\"),

@@ -26,6 +26,11 @@ static LETTERS: LazyLock<HashMap<&'static str, Alphabet>> = LazyLock::new(|| {
 /// Romanises a name, keeping capitals, blanks and hyphens. Other marks and letters without a known
 /// Latin form are dropped.
 pub fn latin(name: &str, language: &str) -> String {
+    // Most names are ASCII, whose letters need no table.
+    if name.is_ascii() {
+        let is_kept = |letter: &char| letter.is_ascii_alphanumeric() || " -".contains(*letter);
+        return name.chars().filter(is_kept).collect();
+    }
     let mut out = String::with_capacity(name.len());
     for (position, word) in name.split(' ').enumerate() {
         if position > 0 {

@@ -86,34 +86,16 @@ impl Maker {
 
     /// Generates the person at `index` of a stream.
     pub fn make(&self, index: u64, random: &mut Random) -> Person {
-        let female = random.percent(50);
-        let sex = self.limits.sex.unwrap_or(if female { Sex::Female } else { Sex::Male });
-        let female = sex == Sex::Female;
-        let born = self.ages.birth(self.day, random);
-        let born = self.limits.born.unwrap_or(born);
-        let name = self.culture.identity(female, random);
-        let address = self.culture.address(random);
-        let mut phone = String::with_capacity(16);
-        let numbers = |region: &'static Region| {
-            region.numbers_in(&address.city, address.region.as_deref()).ok()
-        };
-        if let Some(numbers) = self.phone.and_then(numbers) {
-            numbers.write(random, Format::E164, &mut phone);
-        }
-        let language = self.culture.language();
-        let email = email::address(&name, language, index, random);
-        let username = email::username(&name, language, index, random);
-        let place = place::code(self.culture.country, &address, born);
-        let wanted = Wanted { born: Some(born), sex: Some(sex), place };
-        let national_number = self.national_number(&name, &address, born, wanted, random);
-        let iban = self.iban.map(|country| {
-            let mut iban = String::with_capacity(34);
-            country.write(random, &mut iban);
-            iban
-        });
-        let brand = *random.pick_weighted(&self.brands);
-        let card =
-            Card::issue(random, Some(brand), self.day, |_, holder| holder.push_str(&name.latin));
+        let sex = self.sex(random);
+        let born = self.birth(random);
+        let name = self.name(sex, random);
+        let address = self.address(random);
+        let phone = self.phone(&address, random);
+        let email = self.email(&name, index, random);
+        let username = self.username(&name, index, random);
+        let national_number = self.national_number(&name, &address, (sex, born), random);
+        let iban = self.iban(random);
+        let card = self.card(&name, random);
         let culture = self.culture;
         Person {
             culture,
@@ -130,12 +112,61 @@ impl Maker {
         }
     }
 
-    fn national_number(
+    /// The culture.
+    pub fn culture(&self) -> &'static Culture {
+        self.culture
+    }
+
+    /// Generates a sex.
+    pub fn sex(&self, random: &mut Random) -> Sex {
+        let sex = if random.percent(50) { Sex::Female } else { Sex::Male };
+        self.limits.sex.unwrap_or(sex)
+    }
+
+    /// Generates a birth date.
+    pub fn birth(&self, random: &mut Random) -> Date {
+        let born = self.ages.birth(self.day, random);
+        self.limits.born.unwrap_or(born)
+    }
+
+    /// Generates a name.
+    pub fn name(&self, sex: Sex, random: &mut Random) -> Identity {
+        self.culture.identity(sex == Sex::Female, random)
+    }
+
+    /// Generates an address.
+    pub fn address(&self, random: &mut Random) -> Address {
+        self.culture.address(random)
+    }
+
+    /// Generates a telephone number for an address.
+    pub fn phone(&self, address: &Address, random: &mut Random) -> String {
+        let mut phone = String::with_capacity(16);
+        let numbers = |region: &'static Region| {
+            region.numbers_in(&address.city, address.region.as_deref()).ok()
+        };
+        if let Some(numbers) = self.phone.and_then(numbers) {
+            numbers.write(random, Format::E164, &mut phone);
+        }
+        phone
+    }
+
+    /// Generates the e-mail address of the person at `index` of a stream.
+    pub fn email(&self, name: &Identity, index: u64, random: &mut Random) -> String {
+        email::address(name, self.culture.language(), index, random)
+    }
+
+    /// Generates the user name of the person at `index` of a stream.
+    pub fn username(&self, name: &Identity, index: u64, random: &mut Random) -> String {
+        email::username(name, self.culture.language(), index, random)
+    }
+
+    /// Generates a national number, or `None` if its rule is not supported.
+    pub fn national_number(
         &self,
         name: &Identity,
         address: &Address,
-        born: Date,
-        wanted: Wanted,
+        (sex, born): (Sex, Date),
         random: &mut Random,
     ) -> Option<String> {
         if self.culture.country == "US" {
@@ -144,8 +175,24 @@ impl Maker {
         if let Some(number) = national::computed(self.culture.country, random) {
             return Some(number);
         }
+        let place = place::code(self.culture.country, address, born);
+        let wanted = Wanted { born: Some(born), sex: Some(sex), place };
         let schemes = self.schemes.as_ref()?;
         Some(national::with_name(schemes.make(random, wanted)?, name, schemes))
+    }
+
+    /// Generates a bank account, or `None` if the country has no IBANs.
+    pub fn iban(&self, random: &mut Random) -> Option<String> {
+        let country = self.iban?;
+        let mut iban = String::with_capacity(34);
+        country.write(random, &mut iban);
+        Some(iban)
+    }
+
+    /// Generates a card.
+    pub fn card(&self, name: &Identity, random: &mut Random) -> Card {
+        let brand = *random.pick_weighted(&self.brands);
+        Card::issue(random, Some(brand), self.day, |_, holder| holder.push_str(&name.latin))
     }
 }
 

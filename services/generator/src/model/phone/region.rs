@@ -1,5 +1,6 @@
 //! The regions and the numbers that are made from their numbering plans.
 
+use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use super::areas::{self, Area};
@@ -21,7 +22,8 @@ pub struct Region {
     patterns: Patterns,
     plan: OnceLock<Plan>,
     fiction: OnceLock<Plan>,
-    areas: OnceLock<Vec<Area>>,
+    /// The towns with listed codes, by name. Towns of several states can have one name.
+    areas: OnceLock<HashMap<&'static str, Vec<Area>>>,
 }
 
 static REGIONS: LazyLock<Vec<Region>> =
@@ -80,9 +82,16 @@ impl Region {
     /// When a pattern does not compile; a test compiles all of them.
     pub fn numbers_in(&self, town: &str, state: Option<&str>) -> Result<Numbers<'_>, PatternError> {
         let numbers = self.numbers()?;
-        let mut areas = self.areas.get_or_init(|| areas::of(self.code)).iter();
+        let areas = self.areas.get_or_init(|| {
+            let mut towns: HashMap<_, Vec<_>> = HashMap::new();
+            for area in areas::of(self.code) {
+                towns.entry(area.town).or_default().push(area);
+            }
+            towns
+        });
         let state = state.unwrap_or_default();
-        let Some(area) = areas.find(|area| area.town == town && area.state == state) else {
+        let mut same_name = areas.get(town).into_iter().flatten();
+        let Some(area) = same_name.find(|area| area.state == state) else {
             return Ok(numbers);
         };
         let compile = || Plan::compile_area(&self.patterns, &area.pattern);

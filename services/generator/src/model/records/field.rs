@@ -5,9 +5,9 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
+use super::kinds::people::Known;
 use super::permutation::Permutation;
-use crate::model::person::Person;
-use crate::model::random::Random;
+use crate::model::random::{Random, mixed};
 use crate::model::seed::Seed;
 
 /// Makes the values of a field.
@@ -34,8 +34,8 @@ pub trait Make {
 /// The state that the fields of one row share.
 #[derive(Default)]
 pub struct Row {
-    /// The last person of each group of fields, and its row.
-    pub people: Vec<Option<(u64, Person)>>,
+    /// The last person of each group of fields.
+    pub people: Vec<Known>,
     /// Cells for values of other fields.
     spare: Vec<Cell>,
 }
@@ -67,6 +67,11 @@ impl FieldKey {
             .finalize();
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|place| digest[at + place]));
         Self([word(0), word(8)])
+    }
+
+    /// Returns the key of a part of the field's values.
+    pub fn part(self, nth: u64) -> Self {
+        Self([self.0[0], self.0[1] ^ mixed(nth.wrapping_add(1))])
     }
 
     /// Returns the random numbers of a row.

@@ -1,12 +1,18 @@
 //! Persons, whose parts agree within a row.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
+use jiff::civil::Date;
+
 use super::super::field::FieldKey;
+use super::times::push_date;
+use crate::model::card::Card;
+use crate::model::names::{Address, Identity};
 use crate::model::numbers::Sex;
-use crate::model::person::{Maker, Person};
+use crate::model::person::Maker;
 use crate::model::random::Random;
-use crate::model::records::cell::{Cell, Shape};
+use crate::model::records::cell::Cell;
 use crate::model::records::field::{Make, Row};
 
 /// The persons that some fields of a table show.
@@ -19,43 +25,141 @@ pub struct People {
     pub slot: usize,
 }
 
-type Part = fn(&Person, &mut Cell);
+/// The sources of random numbers of a person. Each part has its own, so that only the parts that are
+/// shown are made.
+#[derive(Clone, Copy)]
+enum Source {
+    Sex,
+    Birth,
+    Name,
+    Address,
+    Phone,
+    Email,
+    Username,
+    NationalNumber,
+    Iban,
+    Card,
+}
+
+/// The parts of the person of a row that other parts need.
+#[derive(Default)]
+pub struct Known {
+    index: u64,
+    sex: OnceCell<Sex>,
+    born: OnceCell<Date>,
+    name: OnceCell<Identity>,
+    address: OnceCell<Address>,
+    card: OnceCell<Card>,
+}
+
+/// The person of a row, made part by part.
+pub struct Drawn<'a> {
+    people: &'a People,
+    known: &'a Known,
+}
+
+impl Drawn<'_> {
+    fn random(&self, source: Source) -> Random {
+        self.people.key.part(source as u64).random(self.known.index)
+    }
+
+    fn sex(&self) -> Sex {
+        let make = || self.people.maker.sex(&mut self.random(Source::Sex));
+        *self.known.sex.get_or_init(make)
+    }
+
+    fn born(&self) -> Date {
+        let make = || self.people.maker.birth(&mut self.random(Source::Birth));
+        *self.known.born.get_or_init(make)
+    }
+
+    fn name(&self) -> &Identity {
+        let make = || self.people.maker.name(self.sex(), &mut self.random(Source::Name));
+        self.known.name.get_or_init(make)
+    }
+
+    fn address(&self) -> &Address {
+        let make = || self.people.maker.address(&mut self.random(Source::Address));
+        self.known.address.get_or_init(make)
+    }
+
+    fn phone(&self) -> String {
+        self.people.maker.phone(self.address(), &mut self.random(Source::Phone))
+    }
+
+    fn email(&self) -> String {
+        let random = &mut self.random(Source::Email);
+        self.people.maker.email(self.name(), self.known.index, random)
+    }
+
+    fn username(&self) -> String {
+        let random = &mut self.random(Source::Username);
+        self.people.maker.username(self.name(), self.known.index, random)
+    }
+
+    fn national_number(&self) -> Option<String> {
+        let random = &mut self.random(Source::NationalNumber);
+        let about = (self.sex(), self.born());
+        self.people.maker.national_number(self.name(), self.address(), about, random)
+    }
+
+    fn iban(&self) -> Option<String> {
+        self.people.maker.iban(&mut self.random(Source::Iban))
+    }
+
+    fn card(&self) -> &Card {
+        let make = || self.people.maker.card(self.name(), &mut self.random(Source::Card));
+        self.known.card.get_or_init(make)
+    }
+}
+
+type Part = fn(&Drawn<'_>, &mut Cell);
 
 /// The parts of a person, in the order of the documentation.
 pub const PARTS: [(&str, Part); 29] = [
-    ("fullName", |person, cell| cell.set_text(Some(&person.name.full))),
-    ("givenName", |person, cell| cell.set_text(Some(&person.name.given))),
-    ("surname", |person, cell| cell.set_text(Some(&person.name.surname))),
-    ("nameLatin", |person, cell| cell.set_text(Some(&person.name.latin))),
-    ("givenNameLatin", |person, cell| cell.set_text(Some(&person.name.given_latin))),
-    ("surnameLatin", |person, cell| cell.set_text(Some(&person.name.surname_latin))),
-    ("nameKana", |person, cell| cell.set_text(person.name.kana.as_deref())),
+    ("fullName", |person, cell| cell.set_text(Some(&person.name().full))),
+    ("givenName", |person, cell| cell.set_text(Some(&person.name().given))),
+    ("surname", |person, cell| cell.set_text(Some(&person.name().surname))),
+    ("nameLatin", |person, cell| cell.set_text(Some(&person.name().latin))),
+    ("givenNameLatin", |person, cell| cell.set_text(Some(&person.name().given_latin))),
+    ("surnameLatin", |person, cell| cell.set_text(Some(&person.name().surname_latin))),
+    ("nameKana", |person, cell| cell.set_text(person.name().kana.as_deref())),
     ("sex", |person, cell| cell.set_text(Some(sex(person)))),
-    ("birthDate", |person, cell| cell.set(Shape::Text, person.born)),
-    ("email", |person, cell| cell.set_text(Some(&person.email))),
-    ("username", |person, cell| cell.set_text(Some(&person.username))),
-    ("phone", |person, cell| cell.set_text(Some(&person.phone))),
-    ("nationalNumber", |person, cell| cell.set_text(person.national_number.as_deref())),
-    ("iban", |person, cell| cell.set_text(person.iban.as_deref())),
-    ("address", |person, cell| cell.set_text(Some(&person.address.line))),
-    ("street", |person, cell| cell.set_text(person.address.street.as_deref())),
-    ("houseNumber", |person, cell| cell.set_text(person.address.house_number.as_deref())),
-    ("unit", |person, cell| cell.set_text(person.address.unit.as_deref())),
-    ("district", |person, cell| cell.set_text(person.address.district.as_deref())),
-    ("postcode", |person, cell| cell.set_text(person.address.postcode.as_deref())),
-    ("city", |person, cell| cell.set_text(Some(&person.address.city))),
-    ("region", |person, cell| cell.set_text(person.address.region.as_deref())),
-    ("countryCode", |person, cell| cell.set_text(Some(person.culture.country))),
-    ("culture", |person, cell| cell.set_text(Some(person.culture.code))),
-    ("cardType", |person, cell| cell.set_text(Some(person.card.kind.name))),
-    ("cardNumber", |person, cell| cell.set_text(Some(&person.card.number))),
-    ("cardExpiry", |person, cell| cell.set(Shape::Text, person.card.expiry.strftime("%Y-%m"))),
-    ("cardCvv", |person, cell| cell.set_text(Some(&person.card.code))),
-    ("cardHolder", |person, cell| cell.set_text(Some(&person.card.holder))),
+    ("birthDate", |person, cell| set_date(person.born(), cell)),
+    ("email", |person, cell| cell.set_text(Some(&person.email()))),
+    ("username", |person, cell| cell.set_text(Some(&person.username()))),
+    ("phone", |person, cell| cell.set_text(Some(&person.phone()))),
+    ("nationalNumber", |person, cell| cell.set_text(person.national_number().as_deref())),
+    ("iban", |person, cell| cell.set_text(person.iban().as_deref())),
+    ("address", |person, cell| cell.set_text(Some(&person.address().line))),
+    ("street", |person, cell| cell.set_text(person.address().street.as_deref())),
+    ("houseNumber", |person, cell| cell.set_text(person.address().house_number.as_deref())),
+    ("unit", |person, cell| cell.set_text(person.address().unit.as_deref())),
+    ("district", |person, cell| cell.set_text(person.address().district.as_deref())),
+    ("postcode", |person, cell| cell.set_text(person.address().postcode.as_deref())),
+    ("city", |person, cell| cell.set_text(Some(&person.address().city))),
+    ("region", |person, cell| cell.set_text(person.address().region.as_deref())),
+    ("countryCode", |person, cell| cell.set_text(Some(person.people.maker.culture().country))),
+    ("culture", |person, cell| cell.set_text(Some(person.people.maker.culture().code))),
+    ("cardType", |person, cell| cell.set_text(Some(person.card().kind.name))),
+    ("cardNumber", |person, cell| cell.set_text(Some(&person.card().number))),
+    ("cardExpiry", |person, cell| set_month(person.card().expiry, cell)),
+    ("cardCvv", |person, cell| cell.set_text(Some(&person.card().code))),
+    ("cardHolder", |person, cell| cell.set_text(Some(&person.card().holder))),
 ];
 
-fn sex(person: &Person) -> &'static str {
-    match person.sex {
+fn set_date(date: Date, cell: &mut Cell) {
+    push_date(date.year(), date.month(), date.day(), cell.begin());
+}
+
+/// Sets `YYYY-MM`.
+fn set_month(date: Date, cell: &mut Cell) {
+    set_date(date, cell);
+    cell.text.truncate("YYYY-MM".len());
+}
+
+fn sex(person: &Drawn<'_>) -> &'static str {
+    match person.sex() {
         Sex::Female => "female",
         Sex::Male => "male",
     }
@@ -83,15 +187,13 @@ impl Make for PersonPart {
     fn write(&self, index: u64, _: &mut Random, row: &mut Row, cell: &mut Cell) {
         let people = &*self.people;
         if row.people.len() <= people.slot {
-            row.people.resize_with(people.slot + 1, || None);
+            row.people.resize_with(people.slot + 1, Known::default);
         }
-        let last = &mut row.people[people.slot];
-        let known = last.take().filter(|(of, _)| *of == index);
-        let (_, person) = last.insert(known.unwrap_or_else(|| {
-            let mut random = people.key.random(index);
-            (index, people.maker.make(index, &mut random))
-        }));
-        (self.part)(person, cell);
+        let known = &mut row.people[people.slot];
+        if known.index != index {
+            *known = Known { index, ..Known::default() };
+        }
+        (self.part)(&Drawn { people, known }, cell);
     }
 
     fn is_unique(&self) -> bool {

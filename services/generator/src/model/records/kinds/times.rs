@@ -67,13 +67,14 @@ impl Make for Steps {
 }
 
 fn push_number(number: i64, digits: u32, out: &mut String) {
-    for place in (0..digits).rev() {
-        let digit = (number / 10_i64.pow(place) % 10) as u8;
-        out.push(char::from(b'0' + digit));
+    let mut unit = 10_i64.pow(digits - 1);
+    for _ in 0..digits {
+        out.push(char::from(b'0' + (number / unit % 10) as u8));
+        unit /= 10;
     }
 }
 
-fn push_date(year: i16, month: i8, day: i8, out: &mut String) {
+pub(super) fn push_date(year: i16, month: i8, day: i8, out: &mut String) {
     push_number(i64::from(year), 4, out);
     out.push('-');
     push_number(i64::from(month), 2, out);
