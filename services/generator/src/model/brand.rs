@@ -26,12 +26,28 @@ pub fn possible(words: &str) -> bool {
     words.chars().any(char::is_alphanumeric)
 }
 
+/// Generates one name like those of [`make`], or an empty text unless the words are [`possible`].
+pub fn make_one(words: &str, random: &mut Random) -> String {
+    let root = root(words);
+    loop {
+        let name = if root.is_empty() { String::new() } else { capital(&name(&root, random)) };
+        if root.is_empty() || (SHORTEST..=LONGEST).contains(&name.chars().count()) {
+            return name;
+        }
+    }
+}
+
+/// The letters and digits of words.
+fn root(words: &str) -> String {
+    // Lower case can add combining marks: İ becomes two characters.
+    let lower = words.chars().flat_map(char::to_lowercase);
+    lower.filter(|letter| letter.is_alphanumeric()).take(ROOT).collect()
+}
+
 /// Generates [`BRANDS`] distinct names of 3 to 24 letters and digits with an initial capital.
 /// Returns an empty list unless the words are [`possible`].
 pub fn make(words: &str, random: &mut Random) -> Vec<String> {
-    // Lower case can add combining marks: İ becomes two characters.
-    let lower = words.chars().flat_map(char::to_lowercase);
-    let root: String = lower.filter(|c| c.is_alphanumeric()).take(ROOT).collect();
+    let root = root(words);
     let mut names: Vec<String> = Vec::with_capacity(BRANDS);
     // Terminates because each scheme has enough distinct names.
     while names.len() < BRANDS && !root.is_empty() {

@@ -28,15 +28,36 @@ pub struct Identity {
 impl Culture {
     /// Generates the name of a woman or man.
     pub fn identity(&self, female: bool, random: &mut Random) -> Identity {
-        self.data().identity(female, self.language(), random)
+        self.data().identity(female, self.language(), None, random)
+    }
+
+    /// Generates the name of a woman or man with the surnames of a family, whose numbers are `family`.
+    pub fn identity_in_family(
+        &self,
+        female: bool,
+        family: &mut Random,
+        random: &mut Random,
+    ) -> Identity {
+        self.data().identity(female, self.language(), Some(family), random)
     }
 }
 
 impl Data {
-    fn identity(&self, female: bool, language: &str, random: &mut Random) -> Identity {
+    fn identity(
+        &self,
+        female: bool,
+        language: &str,
+        mut family: Option<&mut Random>,
+        random: &mut Random,
+    ) -> Identity {
         let mut identity = Identity::default();
         let (mut in_latin, mut readings) = (Vec::new(), Vec::new());
-        for piece in self.profile.full_name.sample(random) {
+        let pattern = match &mut family {
+            Some(family) => self.profile.full_name.sample(family),
+            None => self.profile.full_name.sample(random),
+        };
+        for piece in pattern {
+            let is_surname = matches!(piece, Piece::Word(Word::Surname));
             let (names, part, part_latin) = match piece {
                 Piece::Word(Word::Given) => {
                     (self.given(female), &mut identity.given, &mut identity.given_latin)
@@ -50,7 +71,10 @@ impl Data {
                 }
                 _ => continue,
             };
-            let position = names.position(random);
+            let position = match &mut family {
+                Some(family) if is_surname => self.family_surname(female, family),
+                _ => names.position(random),
+            };
             let (name, written) = (names.get(position), names.latin.get(position));
             let romanised = match written {
                 "" => latin(name, language),
@@ -65,6 +89,24 @@ impl Data {
         identity.latin = in_latin.join(" ");
         identity.kana = Some(readings.join(" ")).filter(|kana| !kana.trim().is_empty());
         identity
+    }
+}
+
+impl Data {
+    /// Returns the position of the surname of a family. The woman's form is the one that begins most
+    /// like the man's.
+    fn family_surname(&self, female: bool, family: &mut Random) -> usize {
+        let position = self.surnames.position(family);
+        if !female || self.female_surnames.is_empty() {
+            return position;
+        }
+        let name = self.surnames.get(position);
+        let common = |position: &usize| {
+            let other = self.female_surnames.get(*position).chars();
+            name.chars().zip(other).take_while(|(one, other)| one == other).count()
+        };
+        // Of equally good ones, the last, which may have any weight.
+        (0..self.female_surnames.len()).max_by_key(common).unwrap_or(position)
     }
 }
 

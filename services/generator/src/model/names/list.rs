@@ -79,7 +79,6 @@ impl List {
     }
 
     /// The number of names.
-    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.ends.len()
     }

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::age::Ages;
-use super::{email, national, place};
+use super::{Employer, email, national, place, work};
 use crate::model::card::{Card, CardType, issued};
 use crate::model::iban;
 use crate::model::names::{Address, Culture, Identity};
@@ -132,6 +132,32 @@ impl Maker {
     /// Generates a name.
     pub fn name(&self, sex: Sex, random: &mut Random) -> Identity {
         self.culture.identity(sex == Sex::Female, random)
+    }
+
+    /// Generates a name with the surname and the order of a family, whose numbers are `family`.
+    pub fn name_in_family(&self, sex: Sex, family: &mut Random, random: &mut Random) -> Identity {
+        self.culture.identity_in_family(sex == Sex::Female, family, random)
+    }
+
+    /// Generates an occupation that fits the age.
+    pub fn occupation(&self, born: Date, random: &mut Random) -> &'static str {
+        let age = self.day.since((jiff::Unit::Year, born)).map_or(0, |span| span.get_years());
+        work::occupation(age, random)
+    }
+
+    /// Draws the number of the employer of a person, or `None` for those who have none.
+    pub fn employer_number(&self, occupation: &str, random: &mut Random) -> Option<u64> {
+        work::is_employed(occupation).then(|| work::employer_number(random))
+    }
+
+    /// Generates the employer with a number, whose random numbers these are.
+    pub fn employer(&self, number: u64, random: &mut Random) -> Employer {
+        work::employer(self.culture, number, random)
+    }
+
+    /// Returns the address of the person at `index` of a stream at the domain of the employer.
+    pub fn work_email(&self, name: &Identity, index: u64, employer: &Employer) -> String {
+        work::address(name, index, &employer.domain)
     }
 
     /// Generates an address.

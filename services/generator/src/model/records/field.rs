@@ -5,6 +5,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
+use super::children::Families;
 use super::kinds::people::Known;
 use super::permutation::Permutation;
 use crate::model::random::{Random, mixed};
@@ -36,6 +37,8 @@ pub trait Make {
 pub struct Row {
     /// The last person of each group of fields.
     pub people: Vec<Known>,
+    /// The children of the last parents of each table.
+    pub families: Vec<Families>,
     /// Cells for values of other fields.
     spare: Vec<Cell>,
 }

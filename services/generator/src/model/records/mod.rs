@@ -4,6 +4,7 @@
 //! table is therefore the same in every format, and rows are never kept.
 
 mod cell;
+mod children;
 mod dates;
 mod expression;
 mod fault;

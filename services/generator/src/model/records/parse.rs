@@ -11,8 +11,9 @@ use super::field::{Field, FieldKey, Make, SharedField};
 use super::kinds::derived::{
     Array, Choosing, Computed, Object, Piece, Reference, Template, pieces,
 };
+use super::kinds::goods::{Product, Reviews};
 use super::kinds::people::{PARTS, People, PersonPart};
-use super::kinds::{choice, made, network, numbers, pattern, times};
+use super::kinds::{choice, goods, made, network, numbers, pattern, times};
 use super::members::Members;
 use super::permutation::Permutation;
 use super::schema::{Schema, Table};
@@ -24,10 +25,10 @@ use crate::model::person::{Limits, Maker, OLDEST};
 const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, socialNumber, vat, \
     text, password, integer, decimal, normal, lognormal, boolean, date, time, timestamp, uuid, \
     sequence, choice, constant, pattern, template, expression, object, array, reference, ip, mac, url, \
-    userAgent, fileName, colour";
+    userAgent, fileName, colour, brand, review, latitude, longitude";
 /// The types that can have unique values.
 const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
-    length, uuid, sequence, reference with choose once, and email and username of person";
+    length, uuid, sequence, reference with choose once, and email, username and workEmail of person";
 /// Maximum depth of objects and arrays.
 const DEEPEST: usize = 4;
 
@@ -39,8 +40,14 @@ const DEEPEST: usize = 4;
 pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
     let mut faults = Faults::default();
     let tables = read_tables(schema, bounds, &mut faults).unwrap_or_default();
-    let mut builder =
-        Builder { bounds, tables: &tables, faults, built: HashMap::new(), groups: HashMap::new() };
+    let mut builder = Builder {
+        bounds,
+        tables: &tables,
+        faults,
+        built: HashMap::new(),
+        groups: HashMap::new(),
+        references: Vec::new(),
+    };
     let mut made = Vec::new();
     for (place, table) in tables.iter().enumerate() {
         let before = builder.faults.count();
@@ -52,8 +59,9 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         }
         made.push(Rc::new(Table { name: table.name.clone(), rows: table.rows, shown }));
     }
+    let references = builder.references;
     match builder.faults.into_vec() {
-        faults if faults.is_empty() => Ok(Schema { tables: made }),
+        faults if faults.is_empty() => Ok(Schema { tables: made, references }),
         faults => Err(faults),
     }
 }
@@ -73,6 +81,8 @@ struct Builder<'a> {
     built: HashMap<(usize, usize), Built>,
     /// The persons of each table by what they are.
     groups: HashMap<String, Rc<People>>,
+    /// The places of tables and of others that they refer to.
+    references: Vec<(usize, usize)>,
 }
 
 /// A field that is read: its table and its path of names.
@@ -80,6 +90,8 @@ struct Place<'p> {
     table: usize,
     path: &'p str,
     depth: usize,
+    /// Whether it is within an array, whose items have other numbers than the row.
+    is_item: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -96,7 +108,7 @@ impl<'a> Builder<'a> {
         }
         self.built.insert((table, place), Built::Begun);
         let raw = &self.tables[table].fields[place];
-        let at = Place { table, path: raw.name, depth: 0 };
+        let at = Place { table, path: raw.name, depth: 0, is_item: false };
         let field = self.read(raw, &at).map(Rc::new);
         self.built.insert((table, place), Built::Done(field.clone()));
         field
@@ -199,6 +211,13 @@ impl<'a> Builder<'a> {
             "userAgent" => Some(network::agents()),
             "fileName" => Some(network::files()),
             "colour" => Some(network::colours()),
+            "brand" => goods::brands(members, faults),
+            "review" => self.review(members, at),
+            "latitude" | "longitude" => {
+                let (seed, table) = (&self.bounds.seed, &self.tables[at.table].name);
+                let key = |name: &str| FieldKey::new(seed, table, name);
+                goods::coordinates(members, usize::from(kind == "longitude"), key, faults)
+            }
             "template" => self.template(members, at),
             "expression" => self.expression(members, at),
             "object" => self.object(members, at),
@@ -211,8 +230,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// `person` and `address`: `part`, `locale`, `minAge`, `maxAge`, `sex`, and `of` for several persons
-    /// in a row.
+    /// `person` and `address`: `part`, `locale`, `minAge`, `maxAge`, `sex`, `household`, and `of` for
+    /// several persons in a row.
     fn person(
         &mut self,
         members: &mut Members<'a>,
@@ -231,6 +250,7 @@ impl<'a> Builder<'a> {
         }
         let sexes = [("any", None), ("female", Some(Sex::Female)), ("male", Some(Sex::Male))];
         let sex = members.word("sex", &sexes, faults).flatten();
+        let household = members.integer("household", 1, (1, 8), faults).unsigned_abs();
         let of = members.text("of", faults).unwrap_or_default();
         let part = members.text("part", faults).unwrap_or(usual);
         let place = PARTS.iter().position(|(name, _)| *name == part);
@@ -242,7 +262,7 @@ impl<'a> Builder<'a> {
             return None;
         }
         // Fields of one row with the same demands show the same person.
-        let group = format!("person {usual} {of} {} {least} {most} {sex:?}", culture.code);
+        let group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
         let name = format!("{} {group}", at.table);
         let people = match self.groups.get(&name) {
             Some(people) => Rc::clone(people),
@@ -255,7 +275,8 @@ impl<'a> Builder<'a> {
                     return None;
                 };
                 let key = FieldKey::new(&self.bounds.seed, &table.name, &group);
-                let people = Rc::new(People { maker, key, slot: self.groups.len() });
+                let slot = self.groups.len();
+                let people = Rc::new(People { maker, key, household, slot });
                 self.groups.insert(name, Rc::clone(&people));
                 people
             }
@@ -276,6 +297,20 @@ impl<'a> Builder<'a> {
             });
         }
         Some(Box::new(Template(read)))
+    }
+
+    /// `review`: `product` (a text) or `of` (a field).
+    fn review(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
+        let name = members.text("product", &mut self.faults);
+        if name.is_some_and(|name| name.chars().count() > 200) {
+            self.faults.add(members.at("product"), "must have at most 200 characters");
+            return None;
+        }
+        let product = match members.text("of", &mut self.faults) {
+            Some(field) => Product::Field(self.named(at.table, field, &members.at("of"))?),
+            None => Product::Name(name.unwrap_or("product").to_owned()),
+        };
+        Some(Box::new(Reviews(product)))
     }
 
     /// `expression`: `expression`.
@@ -313,7 +348,8 @@ impl<'a> Builder<'a> {
         let mut read = Vec::new();
         for field in raw {
             let path = format!("{}/{}", at.path, field.name);
-            let at = Place { table: at.table, path: &path, depth: at.depth + 1 };
+            let depth = at.depth + 1;
+            let at = Place { table: at.table, path: &path, depth, is_item: at.is_item };
             read.extend(self.read(&field, &at));
         }
         (self.faults.count() == before).then(|| Box::new(Object(read)) as _)
@@ -335,7 +371,9 @@ impl<'a> Builder<'a> {
         }
         let path = format!("{}/items", at.path);
         let raw = RawField { pointer, name: "items", value };
-        let item = self.read(&raw, &Place { table: at.table, path: &path, depth: at.depth + 1 })?;
+        let depth = at.depth + 1;
+        let item = Place { table: at.table, path: &path, depth, is_item: true };
+        let item = self.read(&raw, &item)?;
         Some(Box::new(Array { item, least: least.unsigned_abs(), most: most.unsigned_abs() }))
     }
 
@@ -358,6 +396,7 @@ impl<'a> Builder<'a> {
             self.faults.add(members.at("table"), text);
             return None;
         };
+        self.references.push((at.table, table));
         let field = self.named(table, name, &members.at("field"))?;
         let (rows, has_rows) = (self.tables[table].rows, self.tables[table].has_rows);
         if self.bounds.is_part && !has_rows && table != at.table {
@@ -370,8 +409,18 @@ impl<'a> Builder<'a> {
             self.faults.add(members.at("field"), "has nulls, which cannot be referred to");
             return None;
         }
+        let is_child = own.children.as_ref().is_some_and(|children| children.table == table);
+        if at.is_item && (is_child || table == at.table) {
+            let text = "must be of a table that is neither the own one nor its parent, in an array";
+            self.faults.add(members.at("table"), text);
+            return None;
+        }
         let choosing = if table == at.table {
             Choosing::Earlier
+        } else if let Some(children) =
+            own.children.as_ref().filter(|children| children.table == table)
+        {
+            Choosing::Parent(Rc::clone(children))
         } else if let Some(pair) = own.pair.filter(|pair| pair.contains(&at.path)) {
             self.pair(pair, at)?
         } else if rows == 0 {

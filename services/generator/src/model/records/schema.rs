@@ -9,6 +9,23 @@ use super::field::{Row, SharedField};
 pub struct Schema {
     /// The tables in the order of the schema.
     pub tables: Vec<Rc<Table>>,
+    /// The places of tables and of others that they refer to.
+    pub(super) references: Vec<(usize, usize)>,
+}
+
+impl Schema {
+    /// Returns the tables, each after those that it refers to, except in a circle.
+    pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
+        let mut left: Vec<usize> = (0..self.tables.len()).collect();
+        std::iter::from_fn(move || {
+            let is_ready = |place: &usize| {
+                let mut parents = self.references.iter().filter(|(from, _)| from == place);
+                parents.all(|(from, to)| from == to || !left.contains(to))
+            };
+            let next = left.iter().position(is_ready).unwrap_or(0);
+            (!left.is_empty()).then(|| &*self.tables[left.remove(next)])
+        })
+    }
 }
 
 /// A table of a schema.

@@ -1,8 +1,11 @@
 //! Reads the tables of a schema, before their fields.
 
+use std::rc::Rc;
+
 use jiff::civil::Date;
 use serde_json::Value;
 
+use super::children::{self, Children, RawChildren};
 use super::fault::Faults;
 use super::members::Members;
 use crate::model::names::{self, Culture};
@@ -45,6 +48,10 @@ pub struct RawTable<'a> {
     pub fields: Vec<RawField<'a>>,
     /// The names of two references whose pairs are unique.
     pub pair: Option<[&'a str; 2]>,
+    /// The parent table, until it is found.
+    pub raw_children: Option<RawChildren<'a>>,
+    /// The parents of its rows.
+    pub children: Option<Rc<Children>>,
 }
 
 pub struct RawField<'a> {
@@ -61,7 +68,9 @@ pub fn read_tables<'a>(
     let mut members = Members::of(schema, String::new(), faults)?;
     if members.value("fields").is_some() {
         let members = Members::of(schema, String::new(), faults)?;
-        return Some(vec![read_table(members, names::american(), bounds, faults)?]);
+        let mut tables = vec![read_table(members, names::american(), bounds, faults)?];
+        children::resolve(&mut tables, bounds, faults);
+        return Some(tables);
     }
     let locale = culture(&mut members, names::american(), faults);
     let tables = members.required("tables", faults).and_then(Value::as_array);
@@ -81,6 +90,7 @@ pub fn read_tables<'a>(
         read.push(table);
     }
     members.end("a schema", faults);
+    children::resolve(&mut read, bounds, faults);
     Some(read)
 }
 
@@ -97,6 +107,10 @@ fn read_table<'a>(
     let own = members.integer("rows", -1, (0, most), faults);
     let own = u64::try_from(own).ok();
     let rows = own.or(bounds.rows).unwrap_or(USUAL_ROWS);
+    let raw_children = children::read(&mut members, faults);
+    if raw_children.is_some() && own.is_some() {
+        faults.add(members.at("rows"), "must be omitted with childrenOf, which gives the number");
+    }
     let fields = members.required("fields", faults).and_then(Value::as_array);
     let pair = members.array("uniquePair", faults).and_then(|names| match names {
         [first, second] => Some([first.as_str()?, second.as_str()?]),
@@ -123,6 +137,8 @@ fn read_table<'a>(
         locale,
         fields,
         pair,
+        raw_children,
+        children: None,
     })
 }
 

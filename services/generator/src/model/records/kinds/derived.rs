@@ -1,7 +1,10 @@
 //! Values that are made of other fields.
 
+use std::rc::Rc;
+
 use crate::model::random::Random;
 use crate::model::records::cell::{Cell, Shape, push_json_text};
+use crate::model::records::children::Children;
 use crate::model::records::expression::{Expression, Value};
 use crate::model::records::field::{Field, Make, Row, SharedField};
 use crate::model::records::permutation::Permutation;
@@ -154,6 +157,8 @@ pub enum Choosing {
     },
     /// A row before this one in the same table; null in the first.
     Earlier,
+    /// The parent of the row.
+    Parent(Rc<Children>),
 }
 
 /// `reference`: the value of a field of another row.
@@ -181,6 +186,7 @@ impl Make for Reference {
             },
             Choosing::Earlier if index == 0 => return cell.set_null(),
             Choosing::Earlier => random.below(index),
+            Choosing::Parent(children) => children.parent(index, row),
         };
         self.field.write(chosen, row, cell);
     }

@@ -100,18 +100,24 @@ pub fn companies(culture: &'static names::Culture) -> Box<dyn Make> {
     plain(move |random, out| culture.write_company(random, out))
 }
 
-/// `text`: `words` (10), `vocabulary` (latin).
+/// `text`: `words` (10) or `paragraphs`, `vocabulary` (latin).
 pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let words = members.integer("words", 10, (1, 1_000), faults) as u64;
+    let paragraphs = members.integer("paragraphs", 0, (0, 20), faults) as u64;
+    let (unit, number) =
+        if paragraphs > 0 { (Unit::Paragraphs, paragraphs) } else { (Unit::Words, words) };
     let vocabularies = [("latin", Vocabulary::Latin), ("business", Vocabulary::Business)];
     let vocabulary = members.word("vocabulary", &vocabularies, faults)?;
     Some(plain(move |random, out| {
         let source = Random::of_row([random.bits(), random.bits()], 0);
-        let mut lorem = Lorem::new(source, vocabulary, Unit::Words, words);
+        let mut lorem = Lorem::new(source, vocabulary, unit, number);
         let mut bytes = std::mem::take(out).into_bytes();
         while lorem.push(&mut bytes) {}
         // The words are ASCII.
         *out = String::from_utf8(bytes).unwrap_or_default();
+        if unit == Unit::Paragraphs {
+            *out = out.replace("<br>", "\n\n");
+        }
     }))
 }
 

@@ -2,6 +2,7 @@
 
 pub(super) mod choice;
 pub(super) mod derived;
+pub(super) mod goods;
 pub(super) mod made;
 pub(super) mod network;
 pub(super) mod numbers;

@@ -10,9 +10,9 @@ use super::times::push_date;
 use crate::model::card::Card;
 use crate::model::names::{Address, Identity};
 use crate::model::numbers::Sex;
-use crate::model::person::Maker;
+use crate::model::person::{Employer, Maker};
 use crate::model::random::Random;
-use crate::model::records::cell::Cell;
+use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{Make, Row};
 
 /// The persons that some fields of a table show.
@@ -21,6 +21,8 @@ pub struct People {
     pub maker: Maker,
     /// The key of their values.
     pub key: FieldKey,
+    /// The most persons who live together, one row after another.
+    pub household: u64,
     /// Their place in [`Row::people`].
     pub slot: usize,
 }
@@ -39,17 +41,26 @@ enum Source {
     NationalNumber,
     Iban,
     Card,
+    Household,
+    Family,
+    Occupation,
+    EmployerNumber,
+    Employer,
 }
 
 /// The parts of the person of a row that other parts need.
 #[derive(Default)]
 pub struct Known {
     index: u64,
+    /// The first row of the household.
+    head: OnceCell<u64>,
     sex: OnceCell<Sex>,
     born: OnceCell<Date>,
     name: OnceCell<Identity>,
     address: OnceCell<Address>,
     card: OnceCell<Card>,
+    occupation: OnceCell<&'static str>,
+    employer: OnceCell<Option<Employer>>,
 }
 
 /// The person of a row, made part by part.
@@ -63,6 +74,54 @@ impl Drawn<'_> {
         self.people.key.part(source as u64).random(self.known.index)
     }
 
+    /// Returns the first row of the household.
+    fn head(&self) -> u64 {
+        let most = self.people.household;
+        let index = self.known.index;
+        if most == 1 {
+            return index;
+        }
+        *self.known.head.get_or_init(|| {
+            let block = index / HOUSEHOLDS;
+            let mut random = self.people.key.part(Source::Household as u64).random(block);
+            let mut head = block * HOUSEHOLDS;
+            loop {
+                let next = head + size(most, &mut random);
+                if next > index {
+                    return head;
+                }
+                head = next;
+            }
+        })
+    }
+
+    /// Returns the number of the household, which is that of its first row.
+    fn household(&self) -> u64 {
+        self.head() + 1
+    }
+
+    fn occupation(&self) -> &'static str {
+        let make =
+            || self.people.maker.occupation(self.born(), &mut self.random(Source::Occupation));
+        self.known.occupation.get_or_init(make)
+    }
+
+    fn employer(&self) -> Option<&Employer> {
+        let make = || {
+            let maker = &self.people.maker;
+            let random = &mut self.random(Source::EmployerNumber);
+            let number = maker.employer_number(self.occupation(), random)?;
+            let key = self.people.key.part(Source::Employer as u64);
+            Some(maker.employer(number, &mut key.random(number)))
+        };
+        self.known.employer.get_or_init(make).as_ref()
+    }
+
+    fn work_email(&self) -> Option<String> {
+        let employer = self.employer()?;
+        Some(self.people.maker.work_email(self.name(), self.known.index, employer))
+    }
+
     fn sex(&self) -> Sex {
         let make = || self.people.maker.sex(&mut self.random(Source::Sex));
         *self.known.sex.get_or_init(make)
@@ -74,12 +133,22 @@ impl Drawn<'_> {
     }
 
     fn name(&self) -> &Identity {
-        let make = || self.people.maker.name(self.sex(), &mut self.random(Source::Name));
+        let make = || {
+            let (maker, random) = (&self.people.maker, &mut self.random(Source::Name));
+            if self.people.household == 1 {
+                return maker.name(self.sex(), random);
+            }
+            let family = &mut self.people.key.part(Source::Family as u64).random(self.head());
+            maker.name_in_family(self.sex(), family, random)
+        };
         self.known.name.get_or_init(make)
     }
 
     fn address(&self) -> &Address {
-        let make = || self.people.maker.address(&mut self.random(Source::Address));
+        let make = || {
+            let mut random = self.people.key.part(Source::Address as u64).random(self.head());
+            self.people.maker.address(&mut random)
+        };
         self.known.address.get_or_init(make)
     }
 
@@ -113,10 +182,28 @@ impl Drawn<'_> {
     }
 }
 
+/// Rows whose households are made together.
+const HOUSEHOLDS: u64 = 24;
+/// The weights of households of one person, two persons and so on.
+const SIZES: [u16; 8] = [36, 33, 14, 11, 4, 1, 1, 1];
+
+/// Draws the number of persons of a household.
+fn size(most: u64, random: &mut Random) -> u64 {
+    let weights = &SIZES[..SIZES.len().min(most as usize)];
+    let mut left = random.below(weights.iter().map(|weight| u64::from(*weight)).sum());
+    for (size, weight) in (1..).zip(weights) {
+        match left.checked_sub(u64::from(*weight)) {
+            Some(rest) => left = rest,
+            None => return size,
+        }
+    }
+    1
+}
+
 type Part = fn(&Drawn<'_>, &mut Cell);
 
 /// The parts of a person, in the order of the documentation.
-pub const PARTS: [(&str, Part); 29] = [
+pub const PARTS: [(&str, Part); 34] = [
     ("fullName", |person, cell| cell.set_text(Some(&person.name().full))),
     ("givenName", |person, cell| cell.set_text(Some(&person.name().given))),
     ("surname", |person, cell| cell.set_text(Some(&person.name().surname))),
@@ -141,6 +228,15 @@ pub const PARTS: [(&str, Part); 29] = [
     ("region", |person, cell| cell.set_text(person.address().region.as_deref())),
     ("countryCode", |person, cell| cell.set_text(Some(person.people.maker.culture().country))),
     ("culture", |person, cell| cell.set_text(Some(person.people.maker.culture().code))),
+    ("occupation", |person, cell| cell.set_text(Some(person.occupation()))),
+    ("employer", |person, cell| {
+        cell.set_text(person.employer().map(|employer| &*employer.name));
+    }),
+    ("employerDomain", |person, cell| {
+        cell.set_text(person.employer().map(|employer| &*employer.domain));
+    }),
+    ("workEmail", |person, cell| cell.set_text(person.work_email().as_deref())),
+    ("household", |person, cell| cell.set(Shape::Number, person.household())),
     ("cardType", |person, cell| cell.set_text(Some(person.card().kind.name))),
     ("cardNumber", |person, cell| cell.set_text(Some(&person.card().number))),
     ("cardExpiry", |person, cell| set_month(person.card().expiry, cell)),
@@ -166,7 +262,7 @@ fn sex(person: &Drawn<'_>) -> &'static str {
 }
 
 /// The parts that differ between all persons of a table.
-const UNIQUE: [&str; 2] = ["email", "username"];
+const UNIQUE: [&str; 3] = ["email", "username", "workEmail"];
 
 /// A part of a person.
 pub struct PersonPart {

@@ -1,0 +1,202 @@
+//! Tables whose rows are the children of the rows of another table.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::fault::Faults;
+use super::field::{FieldKey, Row};
+use super::members::Members;
+use super::tables::{Bounds, RawTable};
+use crate::model::random::Random;
+
+/// Parents whose children are numbered together. Its children are found by making the counts of one
+/// block, so no count of another block is needed.
+const BLOCK: u64 = 256;
+/// Maximum number of children of a parent.
+const MOST: i64 = 10_000;
+
+/// The member `childrenOf` of a table.
+pub struct RawChildren<'a> {
+    pub pointer: String,
+    /// The name of the parent table.
+    pub table: &'a str,
+    least: u64,
+    /// The sums of the weights of each number of children, from the least one.
+    sums: Vec<f64>,
+    mean: f64,
+}
+
+/// Reads `childrenOf`: `table`, `min` (0), `max` (5), `distribution` (uniform), or `weights` of each number
+/// of children.
+pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChildren<'a>> {
+    let pointer = members.at("childrenOf");
+    let value = members.value("childrenOf")?;
+    let before = faults.count();
+    let mut members = Members::of(value, pointer.clone(), faults)?;
+    members.required("table", faults)?;
+    let table = members.text("table", faults)?;
+    let least = members.integer("min", 0, (0, MOST), faults);
+    let most = members.integer("max", least.max(5), (0, MOST), faults);
+    let is_skewed =
+        members.word("distribution", &[("uniform", false), ("skewed", true)], faults)?;
+    let weights = members.array("weights", faults);
+    if least > most {
+        faults.add(members.at("max"), "must be at least min");
+        return None;
+    }
+    let count = (most - least + 1) as usize;
+    let at = members.at("weights");
+    members.end("childrenOf", faults);
+    let weights: Vec<f64> = match weights {
+        Some(weights) => weights.iter().filter_map(Value::as_f64).collect(),
+        // Each child is half as likely as the one before.
+        None => {
+            (0..count).map(|nth| if is_skewed { 0.5_f64.powi(nth as i32) } else { 1.0 }).collect()
+        }
+    };
+    let total: f64 = weights.iter().sum();
+    if weights.len() != count || weights.iter().any(|weight| *weight < 0.0) || total <= 0.0 {
+        faults
+            .add(at, format!("must be {count} numbers, none negative: one for each of min to max"));
+    }
+    if faults.count() > before {
+        return None;
+    }
+    let mean = (least..).zip(&weights).map(|(number, weight)| number as f64 * weight).sum::<f64>();
+    let sums = weights
+        .iter()
+        .scan(0.0, |sum, weight| {
+            *sum += weight;
+            Some(*sum)
+        })
+        .collect();
+    Some(RawChildren { pointer, table, least: least.unsigned_abs(), sums, mean: mean / total })
+}
+
+/// The children of the rows of a table.
+pub struct Children {
+    /// The place of the parent table.
+    pub table: usize,
+    key: FieldKey,
+    parents: u64,
+    least: u64,
+    sums: Vec<f64>,
+    mean: f64,
+    /// The place in [`Row::families`].
+    slot: usize,
+}
+
+/// The children of the last block of parents that was needed.
+#[derive(Default)]
+pub struct Families {
+    number: Option<u64>,
+    /// The number of children up to each parent of the block.
+    ends: Vec<u64>,
+}
+
+impl Children {
+    /// The number of children of the parents before one.
+    fn before(&self, parent: u64) -> u64 {
+        (self.mean * parent as f64) as u64
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> u64 {
+        self.before(self.parents)
+    }
+
+    /// Returns the row of the parent of a child.
+    pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
+        let mut block = (child as f64 / self.mean) as u64 / BLOCK;
+        while block > 0 && self.before(block * BLOCK) > child {
+            block -= 1;
+        }
+        while self.before((block + 1) * BLOCK) <= child {
+            block += 1;
+        }
+        if row.families.len() <= self.slot {
+            row.families.resize_with(self.slot + 1, Families::default);
+        }
+        let families = &mut row.families[self.slot];
+        if families.number != Some(block) {
+            families.number = Some(block);
+            self.fill(block, &mut families.ends);
+        }
+        let nth = child - self.before(block * BLOCK);
+        block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
+    }
+
+    /// Makes the numbers of children of a block, whose sum is known before.
+    fn fill(&self, block: u64, ends: &mut Vec<u64>) {
+        let first = block * BLOCK;
+        let last = (first + BLOCK).min(self.parents);
+        let wanted = self.before(last) - self.before(first);
+        let most = self.least + self.sums.len() as u64 - 1;
+        let mut random = self.key.random(block);
+        ends.clear();
+        ends.extend((first..last).map(|_| self.count(&mut random)));
+        let mut sum: u64 = ends.iter().sum();
+        // The sum is between all least and all greatest numbers, so a change is always possible.
+        while sum != wanted && !ends.is_empty() {
+            let place = random.index(ends.len());
+            let count = &mut ends[place];
+            if sum < wanted && *count < most {
+                (*count, sum) = (*count + 1, sum + 1);
+            } else if sum > wanted && *count > self.least {
+                (*count, sum) = (*count - 1, sum - 1);
+            }
+        }
+        let mut end = 0;
+        for count in ends {
+            end += *count;
+            *count = end;
+        }
+    }
+
+    fn count(&self, random: &mut Random) -> u64 {
+        let total = self.sums.last().copied().unwrap_or_default();
+        let at = random.unit() * total;
+        let nth = self.sums.partition_point(|sum| *sum <= at).min(self.sums.len() - 1);
+        self.least + nth as u64
+    }
+}
+
+/// Finds the parents of tables with `childrenOf`, and sets the number of their rows.
+pub fn resolve(tables: &mut [RawTable<'_>], bounds: &Bounds, faults: &mut Faults) {
+    let mut waiting: Vec<_> =
+        (0..tables.len()).filter(|place| tables[*place].raw_children.is_some()).collect();
+    while !waiting.is_empty() {
+        let ready = waiting.iter().position(|place| {
+            let parent = tables[*place].raw_children.as_ref().map(|children| children.table);
+            let parent = tables.iter().position(|table| Some(table.name.as_str()) == parent);
+            parent.is_none_or(|parent| tables[parent].raw_children.is_none())
+        });
+        let Some(ready) = ready else {
+            for place in waiting {
+                let pointer = format!("{}/childrenOf/table", tables[place].pointer);
+                faults.add(pointer, "is a child of its own table, through other tables");
+            }
+            return;
+        };
+        let place = waiting.swap_remove(ready);
+        let Some(raw) = tables[place].raw_children.take() else { continue };
+        let Some(parent) = tables.iter().position(|table| table.name == raw.table) else {
+            let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            let text = format!("must be one of {}", known.join(", "));
+            faults.add(format!("{}/table", raw.pointer), text);
+            continue;
+        };
+        let (parents, has_rows) = (tables[parent].rows, tables[parent].has_rows);
+        let table = &mut tables[place];
+        let key = FieldKey::new(&bounds.seed, &table.name, "childrenOf");
+        let RawChildren { least, sums, mean, .. } = raw;
+        let children = Children { table: parent, key, parents, least, sums, mean, slot: place };
+        if children.rows() > bounds.most_rows {
+            let text = format!("gives {} rows; at most {}", children.rows(), bounds.most_rows);
+            faults.add(raw.pointer, text);
+        }
+        (table.rows, table.has_rows) = (children.rows(), has_rows);
+        table.children = Some(Rc::new(children));
+    }
+}
