@@ -15,6 +15,7 @@ mod policy;
 mod routes;
 mod service;
 mod state;
+mod store;
 mod wire;
 
 pub use cli::{CheckCommand, Cli, Subject};

@@ -1,7 +1,7 @@
 //! The command line.
 
-mod book;
 mod check;
+mod into;
 mod lines;
 mod make;
 mod records;

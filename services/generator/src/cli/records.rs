@@ -8,11 +8,12 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use jiff::civil::Date;
 
-use super::book::Book;
+use super::into::{self, Origin};
 use super::subject::unless_closed;
-use crate::model::records::{Bounds, Schema, Shape, parse};
+use crate::model::records::{Bounds, Schema, parse};
 use crate::model::{SEEDED_DAY, Seed};
-use crate::wire::{Document, DocumentError, RowForm};
+use crate::store::fill_progress::Progress;
+use crate::wire::{Document, DocumentError, RowForm, file_name, write_book};
 
 /// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -79,6 +80,10 @@ pub struct RecordsCommand {
     /// Write a new file for each table into this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "table")]
     out: Option<PathBuf>,
+    /// Write into the empty tables of a database, sqlite://PATH or postgres://…, in transactions. The same
+    /// command resumes a run that was interrupted, from its table generator_progress
+    #[arg(long, value_name = "URL", conflicts_with_all = ["table", "out", "format", "bom"])]
+    into: Option<String>,
 }
 
 impl RecordsCommand {
@@ -91,7 +96,10 @@ impl RecordsCommand {
     }
 
     fn write_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-        let schema = self.read(today)?;
+        if let Some(url) = &self.into {
+            return self.fill(url, today);
+        }
+        let (_, schema, ..) = self.read(today, None)?;
         match &self.out {
             None => self.write_table(&schema, self.table.as_deref(), out)?,
             Some(folder) => {
@@ -113,7 +121,21 @@ impl RecordsCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn read(&self, today: Date) -> anyhow::Result<Schema> {
+    fn fill(&self, url: &str, today: Date) -> anyhow::Result<ExitCode> {
+        let (mut db, earlier) = into::open(url)?;
+        let (text, schema, seed, day) = self.read(today, earlier.first())?;
+        let part = (self.offset, self.rows);
+        let ref_date = day.to_string();
+        let origin = Origin { text: &text, seed: seed.as_str(), ref_date, part };
+        into::fill(&mut db, earlier, &schema, &origin)
+    }
+
+    /// Reads the schema. An earlier run has the seed and the day, unless the command has them.
+    fn read(
+        &self,
+        today: Date,
+        earlier: Option<&Progress>,
+    ) -> anyhow::Result<(String, Schema, Seed, Date)> {
         let path = self.schema.display();
         let mut text = String::new();
         match self.schema.to_str() {
@@ -124,20 +146,28 @@ impl RecordsCommand {
         }
         .with_context(|| format!("cannot read {path}"))?;
         let value = serde_json::from_str(&text).with_context(|| format!("{path} is not JSON"))?;
-        let usual = if self.seed.is_some() { SEEDED_DAY } else { today };
+        let usual = match earlier {
+            Some(earlier) => earlier.ref_date.parse()?,
+            None if self.seed.is_some() => SEEDED_DAY,
+            None => today,
+        };
+        let seed = self.seed.as_deref().or(earlier.map(|earlier| earlier.seed.as_str()));
+        let seed = seed.map_or_else(Seed::fresh, Seed::parse)?;
+        let day = self.ref_date.unwrap_or(usual);
         let bounds = Bounds {
-            seed: self.seed.as_deref().map_or_else(Seed::fresh, Seed::parse)?,
-            day: self.ref_date.unwrap_or(usual),
+            seed: seed.clone(),
+            day,
             is_part: self.offset > 0,
             rows: self.rows.map(|rows| rows.saturating_add(self.offset)),
             most_tables: 1_000,
             most_fields: 10_000,
             most_rows: u64::MAX,
         };
-        parse(&value, &bounds).map_err(|faults| {
+        let schema = parse(&value, &bounds).map_err(|faults| {
             let lines: Vec<_> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
             anyhow::anyhow!("{path} has {} faults:{}", faults.len(), lines.concat())
-        })
+        })?;
+        Ok((text, schema, seed, day))
     }
 
     fn write_table(
@@ -147,7 +177,8 @@ impl RecordsCommand {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let Some(form) = self.format.row_form() else {
-            return self.write_book(schema, table, out);
+            out.write_all(&write_book(schema, table, (self.offset, self.rows))?)?;
+            return Ok(out.flush()?);
         };
         if self.bom && form == RowForm::Csv {
             out.write_all("\u{feff}".as_bytes())?;
@@ -171,34 +202,4 @@ impl RecordsCommand {
         out.flush()?;
         Ok(())
     }
-}
-
-impl RecordsCommand {
-    fn write_book(
-        &self,
-        schema: &Schema,
-        wanted: Option<&str>,
-        out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
-        let mut book = Book::new();
-        let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
-        for table in schema.tables.iter().filter(|table| is_wanted(&table.name)) {
-            book.begin(&table.name, table.columns())?;
-            let mut rows = table.part(self.offset, self.rows);
-            while let Some(cells) = rows.make_next() {
-                book.push(cells.iter().map(|cell| {
-                    (cell.as_text().unwrap_or_default(), cell.shape == Shape::Number)
-                }))?;
-            }
-        }
-        book.save(out)
-    }
-}
-
-/// Returns a table's name without characters that paths have.
-fn file_name(name: &str) -> String {
-    let safe = |letter: char| {
-        if letter.is_alphanumeric() || "-_ ".contains(letter) { letter } else { '_' }
-    };
-    name.chars().map(safe).collect()
 }

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use super::book::Book;
-use crate::wire::push_row;
+use crate::wire::{Book, push_row};
 
 /// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -115,7 +114,8 @@ impl<'a> Table<'a> {
     /// An unwritable output.
     pub fn end(self) -> anyhow::Result<()> {
         if let Some(book) = self.book {
-            return book.save(self.out);
+            self.out.write_all(&book.into_bytes()?)?;
+            return Ok(self.out.flush()?);
         }
         if self.format == Format::Json {
             self.out.write_all(if self.rows > 0 { b"\n]\n" } else { b"]\n" })?;

@@ -1,9 +1,10 @@
 //! `/api/Records`.
 
-use actix_web::http::header::{CONTENT_TYPE, HeaderValue, VARY};
+use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, VARY};
 use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, post};
 use auth::{After, Caller};
+use serde_json::Value;
 use shell::{Fault, Violation, is_head};
 
 use super::input::BodyInput;
@@ -14,8 +15,8 @@ use crate::model::records::{Bounds, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
-    Document, DocumentError, Form, MOST_ROWS, RecordsParameters, RecordsRequest, RecordsSchema,
-    RowForm, schema_violations,
+    Archive, Document, DocumentError, Form, MOST_ROWS, RecordsFormat, RecordsParameters,
+    RecordsRequest, RecordsSchema, RowForm, schema_violations, write_book,
 };
 
 /// Maximum number of rows of all tables without a key.
@@ -24,6 +25,10 @@ const ANONYMOUS_ROWS: u64 = 100_000;
 const TABLES: usize = 20;
 /// Maximum number of fields of a table.
 const FIELDS: usize = 200;
+/// Maximum number of cells of a workbook, which is in memory before it is sent.
+const BOOK_CELLS: u64 = 1_000_000;
+const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+const ARCHIVE: &str = "application/zip";
 
 /// Generate records of tables that a schema describes
 ///
@@ -50,7 +55,9 @@ const FIELDS: usize = 200;
                     example = json!([{"id": 1, "name": "Greta Vogel", "email": "greta.vogel@example.com", "spent": 17.5}])),
                 (String = "application/x-ndjson"),
                 (String = "text/csv"),
-                (String = "application/sql")
+                (String = "application/sql"),
+                (Vec<u8> = "application/zip"),
+                (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
             ),
             headers(("X-Ref-Date" = String, description = "Day that ages, dates and the expiry of cards were counted from"))),
         Failures,
@@ -89,29 +96,94 @@ pub async fn generate_records(
             format!("The tables must have at most {ANONYMOUS_ROWS} rows together without a key.");
         return Err(refuse(vec![Violation::new("rows", "rows", text)]));
     }
-    let form = input.format.unwrap_or(match list::form(&request) {
-        Form::Json => RowForm::Json,
-        Form::Csv => RowForm::Csv,
-        Form::Ndjson => RowForm::Ndjson,
-    });
     let part = (input.offset, input.rows);
-    let document = Document::new(form, &schema, input.table.as_deref(), part);
-    let mut document = document.map_err(|cause: DocumentError| {
+    let table = input.table.as_deref();
+    let refuse_table = |cause: DocumentError| {
         refuse(vec![Violation::new("table", "table", format!("The field table {cause}."))])
-    })?;
-    let mut tally = Tally::new(Kind::Record);
-    let next = move |out: &mut Vec<u8>| {
-        let more = document.push(out);
-        if more {
-            tally.count();
-        }
-        more
     };
-    let body = stream::body(&request, &caller, &state, (!is_head(&request)).then_some(next));
+    let form = match input.format.map(RecordsFormat::row_form) {
+        Some(Some(form)) => form,
+        Some(None) => {
+            let cells =
+                schema.tables.iter().filter(|own| table.is_none_or(|name| name == own.name));
+            let cells =
+                cells.map(|own| wanted(own.rows).saturating_mul(own.columns().count() as u64));
+            if cells.fold(0, u64::saturating_add) > BOOK_CELLS {
+                let text = format!("A workbook has at most {BOOK_CELLS} cells: use csv.");
+                return Err(refuse(vec![Violation::new("rows", "rows", text)]));
+            }
+            if table.is_some_and(|name| schema.tables.iter().all(|own| own.name != name)) {
+                return Err(refuse_table(DocumentError::UnknownTable));
+            }
+            drop(schema);
+            let bytes =
+                book(&request, &caller, &state, (input.schema, bounds), (input.table, part));
+            let mut response = reply::marked(&seed, HttpResponse::Ok().body(bytes.await?));
+            mark(&mut response, WORKBOOK, Some("records.xlsx"));
+            return Ok(reply::with_reference_day(response, day));
+        }
+        None => match list::form(&request) {
+            Form::Json => RowForm::Json,
+            Form::Csv => RowForm::Csv,
+            Form::Ndjson => RowForm::Ndjson,
+        },
+    };
+    let mut tally = Tally::new(Kind::Record);
+    let is_head = is_head(&request);
+    let (body, kind) = if input.is_zip {
+        let archive = Archive::new(form, &schema, table, part, input.has_mark);
+        let mut archive = archive.map_err(refuse_table)?;
+        let next = move |out: &mut Vec<u8>| archive.push(out);
+        (stream::body(&request, &caller, &state, (!is_head).then_some(next)), ARCHIVE)
+    } else {
+        let mut document = Document::new(form, &schema, table, part).map_err(refuse_table)?;
+        let mut mark = if input.has_mark && form == RowForm::Csv { "\u{feff}" } else { "" };
+        let next = move |out: &mut Vec<u8>| {
+            out.extend_from_slice(std::mem::take(&mut mark).as_bytes());
+            let more = document.push(out);
+            if more {
+                tally.count();
+            }
+            more
+        };
+        let next = (!is_head).then_some(next);
+        (stream::body(&request, &caller, &state, next), form.content_type())
+    };
     let body = body.map_err(|fault| fault.into_error(&request))?;
     let mut response = reply::marked(&seed, HttpResponse::Ok().message_body(body)?);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(form.content_type()));
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    mark(&mut response, kind, input.is_zip.then_some("records.zip"));
     Ok(reply::with_reference_day(response, day))
+}
+
+/// Writes a workbook on a thread that may block. It uses one of the caller's slots.
+async fn book(
+    request: &HttpRequest,
+    caller: &Caller,
+    state: &State,
+    (schema, bounds): (Value, Bounds),
+    (table, part): (Option<String>, (u64, Option<u64>)),
+) -> Result<Vec<u8>, Error> {
+    if is_head(request) {
+        return Ok(Vec::new());
+    }
+    let slot = stream::slot(request, caller, state).map_err(|fault| fault.into_error(request))?;
+    let work = move || {
+        let _slot = slot;
+        // The schema was read without a fault before.
+        let schema = parse(&schema, &bounds).map_err(|_| "the schema changed".to_owned())?;
+        write_book(&schema, table.as_deref(), part).map_err(|cause| format!("{cause:#}"))
+    };
+    let fault = |cause: String| Fault::Internal(cause).into_error(request);
+    let made = actix_web::web::block(work).await.map_err(|cause| fault(cause.to_string()))?;
+    made.map_err(fault)
+}
+
+fn mark(response: &mut HttpResponse, kind: &'static str, file: Option<&str>) {
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    let file = file.map(|file| HeaderValue::try_from(format!("attachment; filename=\"{file}\"")));
+    if let Some(Ok(file)) = file {
+        headers.insert(CONTENT_DISPOSITION, file);
+    }
 }

@@ -56,17 +56,24 @@ pub fn body(
     Ok(match Chunks::new(next).begin() {
         Begun::Whole(whole) => BoxBody::new(whole),
         Begun::More(chunks) => {
-            let (holder, limit) = match &caller.key {
-                Some(key) => (Holder::Key(key.id), state.streams().of_key),
-                None => (Holder::of_address(client_ip(request)), state.streams().of_address),
-            };
-            let slot = state.slots().take(holder, limit);
-            let slot = slot.ok_or_else(|| {
-                metrics::refused();
-                Fault::TooManyRequests { retry_after: RETRY_AFTER }
-            })?;
+            let slot = slot(request, caller, state)?;
             BoxBody::new(Stream::new(chunks, slot, state.streams().longest))
         }
+    })
+}
+
+/// Takes one of the caller's slots.
+///
+/// # Errors
+/// All of them are in use.
+pub fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slot, Fault> {
+    let (holder, limit) = match &caller.key {
+        Some(key) => (Holder::Key(key.id), state.streams().of_key),
+        None => (Holder::of_address(client_ip(request)), state.streams().of_address),
+    };
+    state.slots().take(holder, limit).ok_or_else(|| {
+        metrics::refused();
+        Fault::TooManyRequests { retry_after: RETRY_AFTER }
     })
 }
 

@@ -2,15 +2,11 @@
 
 use std::rc::Rc;
 
-use serde::Deserialize;
-use utoipa::ToSchema;
-
 use super::record::push_row;
 use crate::model::records::{Cell, Rows, Schema, Shape, Table};
 
 /// A format of records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowForm {
     /// A JSON array; an object of arrays for several tables.
     #[default]

@@ -1,7 +1,9 @@
 //! Request and response types with their exact names, and the parsing of parameters.
 
 mod address;
+mod archive;
 mod body;
+mod book;
 mod business;
 mod card;
 mod document;
@@ -23,7 +25,9 @@ mod text;
 mod values;
 
 pub use address::{AddressAnswer, AddressParameters, AddressRequest, AddressRow};
+pub use archive::{Archive, file_name};
 pub use body::{BodyRequest, DEEPEST, TextDto};
+pub use book::{Book, write_book};
 pub use business::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };
@@ -50,7 +54,8 @@ pub use phone::{
 };
 pub use record::{OneOrSeveral, Record, TextOrTexts, TypeName, push_row};
 pub use records::{
-    MOST_ROWS, RecordsParameters, RecordsRequest, RecordsSchema, violations as schema_violations,
+    MOST_ROWS, RecordsFormat, RecordsParameters, RecordsRequest, RecordsSchema,
+    violations as schema_violations,
 };
 pub use request::{Extent, Request, Seeded, Series, read_for_json};
 pub use review::{ReviewParameters, ReviewRequest};

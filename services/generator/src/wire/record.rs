@@ -56,7 +56,8 @@ pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>)
             out.push(b',');
         }
         let plain = !cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'));
-        let is_padded = cell.starts_with(char::is_whitespace) || cell.ends_with(char::is_whitespace);
+        let is_padded =
+            cell.starts_with(char::is_whitespace) || cell.ends_with(char::is_whitespace);
         if plain && !is_padded {
             out.extend_from_slice(cell.as_bytes());
         } else {

@@ -41,12 +41,51 @@ pub struct RecordsParameters {
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
-    /// Format of the rows. Default: the one that `Accept` prefers among JSON, NDJSON and CSV.
-    #[param(value_type = Option<RowForm>, inline)]
-    format: Option<RowForm>,
-    /// The only table to return. Required for `csv` and `ndjson` if the schema has several.
+    /// Format of the rows. Default: the one that `Accept` prefers among JSON, NDJSON and CSV. `xlsx` has at
+    /// most 1,000,000 cells.
+    #[param(value_type = Option<RecordsFormat>, inline)]
+    format: Option<RecordsFormat>,
+    /// Returns a ZIP archive with a file for each table.
+    #[param(value_type = Option<bool>, default = false)]
+    zip: Option<bool>,
+    /// Begins CSV with a byte order mark, for spreadsheets.
+    #[param(value_type = Option<bool>, default = false)]
+    bom: Option<bool>,
+    /// The only table to return. Required for `csv` and `ndjson` if the schema has several, except with `zip`.
     #[param(value_type = Option<String>, max_length = 64)]
     table: Option<String>,
+}
+
+/// A format of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordsFormat {
+    /// A JSON array; an object of arrays for several tables.
+    Json,
+    /// One JSON object on each line.
+    Ndjson,
+    /// Comma-separated values with a header (RFC 4180).
+    Csv,
+    /// INSERT statements of 100 rows.
+    Sql,
+    /// COPY of PostgreSQL, for psql.
+    Copy,
+    /// A workbook of Excel with a sheet for each table.
+    Xlsx,
+}
+
+impl RecordsFormat {
+    /// The form of rows; `None` for workbooks.
+    pub fn row_form(self) -> Option<RowForm> {
+        match self {
+            Self::Json => Some(RowForm::Json),
+            Self::Ndjson => Some(RowForm::Ndjson),
+            Self::Csv => Some(RowForm::Csv),
+            Self::Sql => Some(RowForm::Sql),
+            Self::Copy => Some(RowForm::Copy),
+            Self::Xlsx => None,
+        }
+    }
 }
 
 /// Tables and their fields. `{"fields": [...]}` is one table; `{"tables": [{"name": ..., "rows": ...,
@@ -68,7 +107,11 @@ pub struct RecordsRequest {
     /// The reference day.
     pub reference_day: Option<Date>,
     /// The format.
-    pub format: Option<RowForm>,
+    pub format: Option<RecordsFormat>,
+    /// Whether the tables are files of an archive.
+    pub is_zip: bool,
+    /// Whether CSV begins with a byte order mark.
+    pub has_mark: bool,
     /// The only table to return.
     pub table: Option<String>,
     /// The schema.
@@ -87,6 +130,8 @@ impl BodyRequest for RecordsRequest {
                 seed: parameters.seed,
                 reference_day: parameters.reference_day,
                 format: parameters.format,
+                is_zip: parameters.zip.unwrap_or(false),
+                has_mark: parameters.bom.unwrap_or(false),
                 table: parameters.table,
                 schema,
             }),

@@ -1,9 +1,11 @@
 //! Workbooks of Excel, written row by row in constant memory.
 
-use std::io::Write;
+use std::collections::HashSet;
 
 use anyhow::{Context, ensure};
 use rust_xlsxwriter::{Workbook, Worksheet};
+
+use crate::model::records::{Schema, Shape};
 
 /// Maximum number of rows of a sheet, with its header.
 const ROWS: u32 = 1 << 20;
@@ -16,26 +18,36 @@ const DIGITS: usize = 15;
 pub struct Book {
     workbook: Workbook,
     sheets: usize,
+    /// The names of sheets in lower case.
+    names: HashSet<String>,
     row: u32,
 }
 
 impl Book {
     /// Creates a workbook without sheets.
     pub fn new() -> Self {
-        Self { workbook: Workbook::new(), sheets: 0, row: 0 }
+        Self { workbook: Workbook::new(), sheets: 0, names: HashSet::new(), row: 0 }
     }
 
     /// Begins a sheet with a header.
     ///
     /// # Errors
-    /// The name is that of another sheet.
+    /// The temporary file of the sheet cannot be created.
     pub fn begin<'a>(
         &mut self,
         name: &str,
         columns: impl Iterator<Item = &'a str>,
     ) -> anyhow::Result<()> {
         let allowed = |letter: char| if "[]:*?/\\'".contains(letter) { '_' } else { letter };
-        let name: String = name.chars().map(allowed).take(NAME).collect();
+        let stem: String = name.chars().map(allowed).take(NAME).collect();
+        // Names that differ only in letter case or in what is cut off or replaced need a number.
+        let mut name = stem.clone();
+        let mut number = 1;
+        while !self.names.insert(name.to_lowercase()) {
+            number += 1;
+            let end = format!("-{number}");
+            name = stem.chars().take(NAME - end.len()).collect::<String>() + &end;
+        }
         self.workbook.add_worksheet_with_constant_memory().set_name(&name)?;
         (self.sheets, self.row) = (self.sheets + 1, 0);
         self.push(columns.map(|column| (column, false)))
@@ -66,14 +78,36 @@ impl Book {
         Ok(self.workbook.worksheet_from_index(last)?)
     }
 
-    /// Writes the workbook.
+    /// Returns the file.
     ///
     /// # Errors
-    /// An unwritable output.
-    pub fn save(mut self, out: &mut dyn Write) -> anyhow::Result<()> {
-        let bytes = self.workbook.save_to_buffer()?;
-        out.write_all(&bytes)?;
-        out.flush()?;
-        Ok(())
+    /// The temporary files cannot be read.
+    pub fn into_bytes(mut self) -> anyhow::Result<Vec<u8>> {
+        Ok(self.workbook.save_to_buffer()?)
     }
+}
+
+/// Writes a workbook of a part of the rows, an offset and a number, with a sheet for one table or each.
+///
+/// # Errors
+/// An unknown table, too many rows, too long a text, or a full disk: rows are in temporary files until the end.
+pub fn write_book(
+    schema: &Schema,
+    wanted: Option<&str>,
+    part: (u64, Option<u64>),
+) -> anyhow::Result<Vec<u8>> {
+    let mut book = Book::new();
+    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
+    for table in schema.tables.iter().filter(|table| is_wanted(&table.name)) {
+        book.begin(&table.name, table.columns())?;
+        let mut rows = table.part(part.0, part.1);
+        while let Some(cells) = rows.make_next() {
+            let cells = cells.iter();
+            book.push(
+                cells.map(|cell| (cell.as_text().unwrap_or_default(), cell.shape == Shape::Number)),
+            )?;
+        }
+    }
+    ensure!(book.sheets > 0, "no table of the schema has this name");
+    book.into_bytes()
 }

@@ -1,0 +1,132 @@
+//! `records --into`: writes rows into the tables of a database.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, bail, ensure};
+use batch::{ProgressReporter, Unit};
+use database::Db;
+use sha2::{Digest, Sha256};
+
+use crate::model::DATA_VERSION;
+use crate::model::records::{Schema, Table};
+use crate::store::fill_progress::{self, Progress};
+use crate::wire::{Document, RowForm};
+
+/// Maximum number of rows of a transaction.
+const ROWS: u64 = 5_000;
+/// Bytes after which a transaction gets no more rows.
+const BYTES: usize = 4 << 20;
+
+/// Opens the database, and returns the progress of an earlier run of it that did not end.
+pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
+    let mut db = fill_progress::open(url).context("--into")?;
+    let progress = fill_progress::read(&mut db).context("cannot read generator_progress")?;
+    Ok((db, progress))
+}
+
+/// What determines the rows, besides the schema that was read from `text`.
+pub struct Origin<'a> {
+    pub text: &'a str,
+    pub seed: &'a str,
+    pub ref_date: String,
+    /// The number of rows to skip, and the greatest number to write.
+    pub part: (u64, Option<u64>),
+}
+
+impl Origin<'_> {
+    fn digest(&self) -> String {
+        let Self { text, seed, ref_date, part } = self;
+        let all = format!("{DATA_VERSION}\0{seed}\0{ref_date}\0{part:?}\0{text}");
+        hex::encode(Sha256::digest(all))
+    }
+}
+
+/// Writes the rows of all tables, parents before their children. Resumes the earlier run if there is one.
+pub fn fill(
+    db: &mut Db,
+    earlier: Vec<Progress>,
+    schema: &Schema,
+    origin: &Origin<'_>,
+) -> anyhow::Result<ExitCode> {
+    let tables: Vec<_> = schema.parents_first().collect();
+    let digest = origin.digest();
+    let begun = match earlier.is_empty() {
+        false => {
+            let is_same = |progress: &Progress| progress.digest == digest;
+            ensure!(
+                earlier.iter().all(is_same),
+                "an earlier run with another schema, seed or number of rows did not end here. Repeat it to its \
+                 end, or empty its tables and drop the table generator_progress"
+            );
+            earlier
+        }
+        true => {
+            for table in &tables {
+                let name = &table.name;
+                let has_rows = fill_progress::has_rows(db, name).with_context(|| {
+                    format!("the table {name} cannot be read. Create it first: it must exist and be empty")
+                })?;
+                ensure!(!has_rows, "the table {name} is not empty: empty it first");
+            }
+            let progress = |table: &&Table| Progress {
+                table_name: table.name.clone(),
+                digest: digest.clone(),
+                seed: origin.seed.to_owned(),
+                ref_date: origin.ref_date.clone(),
+                next_row: 0,
+            };
+            let begun: Vec<_> = tables.iter().map(progress).collect();
+            fill_progress::begin(db, &begun)
+                .context("cannot create the table generator_progress")?;
+            begun
+        }
+    };
+    for table in tables {
+        let progress = begun.iter().find(|progress| progress.table_name == table.name);
+        let done = progress.and_then(|progress| u64::try_from(progress.next_row).ok());
+        let done = done.with_context(|| format!("generator_progress lacks {}", table.name))?;
+        fill_table(db, schema, table, origin.part, done)?;
+    }
+    fill_progress::end(db)
+        .context("all rows are written, but generator_progress cannot be dropped")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn fill_table(
+    db: &mut Db,
+    schema: &Schema,
+    table: &Table,
+    (offset, most): (u64, Option<u64>),
+    done: u64,
+) -> anyhow::Result<()> {
+    let name = &table.name;
+    let left = table.rows.saturating_sub(offset);
+    let total = most.map_or(left, |most| most.min(left));
+    let reporter = ProgressReporter::new(name, Unit::Items("rows"), Some(total)).resumed_from(done);
+    let mut next = done;
+    let mut rows = Vec::new();
+    while next < total {
+        let wanted = ROWS.min(total - next);
+        let part = (offset + next, Some(wanted));
+        let mut document = Document::new(RowForm::Sql, schema, Some(name), part)?;
+        rows.clear();
+        let mut count = 0;
+        while count < wanted && rows.len() < BYTES && document.push(&mut rows) {
+            count += 1;
+        }
+        // The last statement lacks its end if the document has more rows.
+        rows.push(b';');
+        let sql = std::str::from_utf8(&rows)?;
+        let end = next + count;
+        let is_ours = fill_progress::write(db, name, (next, end), sql).with_context(|| {
+            format!("the database refused rows {} to {end} of {name}", next + 1)
+        })?;
+        if !is_ours {
+            bail!("another run writes into {name} now: let it end");
+        }
+        next = end;
+        reporter.set(next);
+    }
+    reporter.finish();
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! The progress of rows that are written into a database of the user.
+//!
+//! The table `generator_progress` is in that database, so that rows and progress are committed together.
+//! It is removed after the last row.
+
+use database::{DatabaseError, Db, transaction};
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Text};
+use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
+
+/// The progress of a table.
+#[derive(Clone, Debug, QueryableByName)]
+pub struct Progress {
+    /// The name of the table.
+    #[diesel(sql_type = Text)]
+    pub table_name: String,
+    /// The digest of what determines the rows.
+    #[diesel(sql_type = Text)]
+    pub digest: String,
+    /// The seed.
+    #[diesel(sql_type = Text)]
+    pub seed: String,
+    /// The day that dates count from.
+    #[diesel(sql_type = Text)]
+    pub ref_date: String,
+    /// The number of rows that are committed.
+    #[diesel(sql_type = BigInt)]
+    pub next_row: i64,
+}
+
+#[derive(QueryableByName)]
+struct Found {
+    #[diesel(sql_type = BigInt)]
+    found: i64,
+}
+
+/// Opens a database that exists.
+///
+/// # Errors
+/// Another scheme, a missing file, or a server that cannot be reached. The text has no password.
+pub fn open(url: &str) -> Result<Db, DatabaseError> {
+    let setup = |what: String| DatabaseError::Setup(what);
+    if let Some(path) = url.strip_prefix("sqlite://") {
+        if !std::path::Path::new(path).is_file() {
+            return Err(setup(format!("{path} does not exist: create it and its tables first")));
+        }
+        let opened = SqliteConnection::establish(path);
+        let mut db = opened.map_err(|error| setup(format!("cannot open {path}: {error}")))?;
+        db.batch_execute("PRAGMA busy_timeout = 60000; PRAGMA foreign_keys = ON;")?;
+        return Ok(Db::Sqlite(db));
+    }
+    if ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+        let opened = PgConnection::establish(url);
+        let opened = opened.map_err(|error| setup(format!("cannot reach the server: {error}")))?;
+        return Ok(Db::Pg(opened));
+    }
+    Err(setup("must begin with sqlite:// or postgres://".to_owned()))
+}
+
+/// Returns the progress of an earlier run that did not end; empty if there is none.
+///
+/// # Errors
+/// A failed query.
+pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
+    let exists = match db {
+        Db::Sqlite(_) => {
+            "SELECT COUNT(*) AS found FROM sqlite_master WHERE name = 'generator_progress'"
+        }
+        Db::Pg(_) => {
+            "SELECT COUNT(*) AS found FROM (SELECT to_regclass('generator_progress') AS name) AS t \
+             WHERE name IS NOT NULL"
+        }
+    };
+    if diesel::sql_query(exists).get_result::<Found>(db)?.found == 0 {
+        return Ok(Vec::new());
+    }
+    let all = "SELECT table_name, digest, seed, ref_date, next_row FROM generator_progress";
+    Ok(diesel::sql_query(all).load(db)?)
+}
+
+/// Returns whether a table has rows. Names have no quotes, which schemas ensure.
+///
+/// # Errors
+/// There is no such table, or it cannot be read.
+pub fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
+    let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM \"{table}\" LIMIT 1) AS t");
+    Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
+}
+
+/// Begins the progress of tables.
+///
+/// # Errors
+/// Another run has begun, or the database cannot be written.
+pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), DatabaseError> {
+    let mut sql =
+        "CREATE TABLE generator_progress (table_name TEXT PRIMARY KEY, digest TEXT NOT NULL, \
+         seed TEXT NOT NULL, ref_date TEXT NOT NULL, next_row BIGINT NOT NULL);\n"
+            .to_owned();
+    for Progress { table_name, digest, seed, ref_date, next_row } in tables {
+        let [table_name, digest, seed, ref_date] = [table_name, digest, seed, ref_date].map(quoted);
+        sql += &format!(
+            "INSERT INTO generator_progress VALUES ({table_name}, {digest}, {seed}, {ref_date}, {next_row});\n"
+        );
+    }
+    transaction(db, |db| Ok(db.batch_execute(&sql)?))
+}
+
+/// Writes rows and moves the progress of their table from one row to another, in one transaction. Returns false,
+/// and writes nothing, if another run has moved it.
+///
+/// # Errors
+/// The database refuses a row, or cannot be written.
+pub fn write(
+    db: &mut Db,
+    table: &str,
+    (from, to): (u64, u64),
+    rows: &str,
+) -> Result<bool, DatabaseError> {
+    let table = quoted(table);
+    let step = format!(
+        "UPDATE generator_progress SET next_row = {to} WHERE table_name = {table} AND next_row = {from}"
+    );
+    transaction(db, |db| {
+        if diesel::sql_query(step).execute(db)? != 1 {
+            return Ok(false);
+        }
+        db.batch_execute(rows)?;
+        Ok(true)
+    })
+}
+
+/// Removes the progress.
+///
+/// # Errors
+/// The database cannot be written.
+pub fn end(db: &mut Db) -> Result<(), DatabaseError> {
+    transaction(db, |db| Ok(db.batch_execute("DROP TABLE generator_progress")?))
+}
+
+fn quoted(text: impl AsRef<str>) -> String {
+    format!("'{}'", text.as_ref().replace('\'', "''"))
+}

@@ -1,0 +1,3 @@
+//! SQL statements.
+
+pub mod fill_progress;

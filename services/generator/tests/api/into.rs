@@ -1,0 +1,161 @@
+//! `records --into`: rows of a schema in the tables of a database.
+
+use database::{DatabaseError, Db, Pools};
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Text};
+use diesel::{QueryableByName, RunQueryDsl};
+use serde_json::{Value, json};
+use testkit::{Database, Process, Program};
+
+const TABLES: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, note TEXT, paid BOOLEAN NOT NULL);
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE)";
+
+#[derive(QueryableByName)]
+struct Summary {
+    #[diesel(sql_type = BigInt)]
+    rows: i64,
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+    #[diesel(sql_type = Text)]
+    last: String,
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+/// Children are before their parents in the schema.
+fn schema(rows: u64) -> Value {
+    json!({"tables": [
+        {"name": "orders", "childrenOf": {"table": "customers", "max": 4}, "fields": [
+            {"name": "id", "type": "sequence"},
+            {"name": "customer", "type": "reference", "table": "customers", "field": "id"},
+            {"name": "note", "type": "template", "template": "it's \\ {{id}};\n", "nulls": 0.1},
+            {"name": "paid", "type": "boolean"}]},
+        {"name": "customers", "rows": rows, "fields": [
+            {"name": "id", "type": "sequence"},
+            {"name": "name", "type": "person", "part": "fullName"},
+            {"name": "email", "type": "person", "part": "email"}]}]})
+}
+
+fn run(pools: &Pools, statements: &str) {
+    let run = |db: &mut Db| db.batch_execute(statements).map_err(DatabaseError::from);
+    pools.write_blocking(run).unwrap();
+}
+
+struct Setup {
+    database: Database,
+    pools: Pools,
+    program: Program,
+    schema: String,
+}
+
+impl Setup {
+    fn new(rows: u64) -> Self {
+        let database = Database::new();
+        let pools = database.open(&[]);
+        run(&pools, TABLES);
+        let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+        let path = program.folder().write("schema.json", schema(rows).to_string());
+        Self { database, pools, program, schema: path.to_str().unwrap().to_owned() }
+    }
+
+    fn arguments<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        [&["records", &self.schema, "--into", self.database.url()], more].concat()
+    }
+
+    fn query<
+        T: QueryableByName<diesel::sqlite::Sqlite> + QueryableByName<diesel::pg::Pg> + 'static,
+    >(
+        &self,
+        sql: &str,
+    ) -> Result<T, DatabaseError> {
+        self.pools.read_blocking(|db: &mut Db| {
+            database::on_backend!(db, conn => diesel::sql_query(sql).get_result(conn))
+                .map_err(DatabaseError::from)
+        })
+    }
+
+    fn summaries(&self) -> Vec<(i64, i64, String)> {
+        let columns = [("orders", "customer", "note"), ("customers", "id", "email")];
+        let one = |(table, number, text): (&str, &str, &str)| {
+            let sql = format!(
+                "SELECT COUNT(*) AS rows, CAST(SUM({number} * (id % 97)) AS BIGINT) AS sum, \
+                 COALESCE(MAX({text}), '') AS last FROM {table}"
+            );
+            let Summary { rows, sum, last } = self.query(&sql).unwrap();
+            (rows, sum, last)
+        };
+        columns.map(one).into()
+    }
+
+    fn progress(&self) -> Result<i64, DatabaseError> {
+        let sql = "SELECT CAST(SUM(next_row) AS BIGINT) AS number FROM generator_progress";
+        Ok(self.query::<Number>(sql)?.number)
+    }
+}
+
+#[test]
+fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
+    let rows = 30_000;
+    let whole = Setup::new(rows);
+    whole.program.done(&whole.arguments(&["--seed", "demo"]));
+    let expected = whole.summaries();
+    assert_eq!((expected[0].0, expected[1].0), (60_000, 30_000));
+    assert!(whole.progress().is_err(), "the progress is dropped");
+
+    let killed = Setup::new(rows);
+    let mut command = killed.program.command(&killed.arguments(&["--seed", "demo"]));
+    let mut process = Process::spawn(&mut command);
+    let killed_it = process.kill_when(|| killed.progress().is_ok_and(|rows| rows > 0));
+    assert!(killed_it, "it ended before it was killed");
+    // Another number of rows does not fit.
+    let other = killed.program.run(&killed.arguments(&["-n", "7"]));
+    assert_eq!(other.code, Some(1));
+    assert!(other.errors.contains("an earlier run with another schema"), "{}", other.errors);
+    // The seed is that of the first run.
+    killed.program.done(&killed.arguments(&[]));
+    assert_eq!(killed.summaries(), expected);
+    assert!(killed.progress().is_err());
+}
+
+#[test]
+fn tables_must_exist_and_be_empty() {
+    let setup = Setup::new(5);
+    run(&setup.pools, "INSERT INTO customers VALUES (1, 'a', 'b')");
+    let refused = setup.program.run(&setup.arguments(&[]));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("customers is not empty"), "{}", refused.errors);
+    run(&setup.pools, "DROP TABLE customers");
+    let refused = setup.program.run(&setup.arguments(&[]));
+    assert!(
+        refused.errors.contains("customers cannot be read. Create it first"),
+        "{}",
+        refused.errors
+    );
+    assert!(setup.progress().is_err());
+    for url in ["mysql://host/name", "sqlite:///nowhere/at/all.db"] {
+        let refused = setup.program.run(&["records", &setup.schema, "--into", url]);
+        assert_eq!(refused.code, Some(1));
+        assert!(refused.errors.contains("--into"), "{}", refused.errors);
+    }
+}
+
+#[test]
+fn a_row_that_the_database_refuses_is_named_and_leaves_no_part_of_its_batch() {
+    let setup = Setup::new(50);
+    run(
+        &setup.pools,
+        "DROP TABLE customers; CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, email TEXT CHECK (id < 40))",
+    );
+    let refused = setup.program.run(&setup.arguments(&["--seed", "demo"]));
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("refused rows 1 to 50 of customers"), "{}", refused.errors);
+    assert_eq!(
+        setup.query::<Number>("SELECT COUNT(*) AS number FROM customers").unwrap().number,
+        0
+    );
+    assert_eq!(setup.progress().unwrap(), 0);
+}

@@ -1,0 +1,203 @@
+//! Types of fields that describe people, goods and places, children of rows, and archives of tables.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{Cursor, Read};
+
+use serde_json::{Value, json};
+use testkit::{Answer, Exchange};
+use zip::ZipArchive;
+
+use crate::app::App;
+
+async fn post(app: &App, query: &str, schema: &Value) -> Answer {
+    app.server.post(&format!("/api/Records?{query}")).json(schema).answer().await
+}
+
+async fn rows(app: &App, query: &str, schema: &Value) -> Vec<Value> {
+    let answer = post(app, &format!("seed=demo&format=json&{query}"), schema).await.expect(200);
+    serde_json::from_str(answer.text()).unwrap()
+}
+
+fn person(name: &str, part: &str) -> Value {
+    json!({"name": name, "type": "person", "part": part, "household": 4, "locale": "cs"})
+}
+
+#[actix_web::test]
+async fn households_share_surname_and_address_and_employers_their_domain() {
+    let app = App::start().await;
+    let parts = [
+        "household",
+        "surname",
+        "givenName",
+        "address",
+        "sex",
+        "occupation",
+        "employer",
+        "employerDomain",
+        "workEmail",
+    ];
+    let fields: Vec<Value> = parts.iter().map(|part| person(part, part)).collect();
+    let schema = json!({ "fields": fields });
+    let made = rows(&app, "rows=600", &schema).await;
+    let mut households: HashMap<u64, Vec<&Value>> = HashMap::new();
+    for row in &made {
+        households.entry(row["household"].as_u64().unwrap()).or_default().push(row);
+    }
+    let shared = households.values().filter(|rows| rows.len() > 1).count();
+    // About two in three households have several persons.
+    assert!(households.len() > 200 && shared > 100, "{} {shared}", households.len());
+    for rows in households.values() {
+        assert!(rows.len() <= 4);
+        for row in rows {
+            assert_eq!(row["address"], rows[0]["address"]);
+            // Women's surnames have an ending of their own.
+            let start =
+                |row: &Value| row["surname"].as_str().unwrap().chars().take(3).collect::<String>();
+            assert_eq!(start(row), start(rows[0]), "{row}");
+        }
+    }
+    let mut domains: HashMap<&str, &Value> = HashMap::new();
+    for row in &made {
+        let is_idle =
+            ["Pupil", "Student", "Retired"].contains(&row["occupation"].as_str().unwrap());
+        assert_eq!(row["employer"].is_null(), is_idle, "{row}");
+        if let Some(domain) = row["employerDomain"].as_str() {
+            assert_eq!(*domains.entry(domain).or_insert(&row["employer"]), &row["employer"]);
+            assert!(domain.ends_with(".example"));
+            assert!(row["workEmail"].as_str().unwrap().ends_with(&format!("@{domain}")), "{row}");
+        }
+    }
+    let employed = made.iter().filter(|row| !row["employer"].is_null()).count();
+    assert!(domains.len() < employed, "no two persons have one employer");
+    // A part of the rows is that of the whole, also within a household.
+    assert_eq!(rows(&app, "rows=7&offset=13", &schema).await, made[13..20]);
+}
+
+#[actix_web::test]
+async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
+    let app = App::start().await;
+    let schema = |children: Value| {
+        json!({"tables": [
+            {"name": "orders", "childrenOf": children, "fields": [
+                {"name": "n", "type": "sequence"},
+                {"name": "customer", "type": "reference", "table": "customers", "field": "id"}]},
+            {"name": "items", "childrenOf": {"table": "orders", "min": 2, "max": 2}, "fields": [
+                {"name": "order", "type": "reference", "table": "orders", "field": "n"}]},
+            {"name": "customers", "rows": 1000, "fields": [{"name": "id", "type": "sequence"}]}]})
+    };
+    let children = json!({"table": "customers", "min": 1, "max": 4, "weights": [4, 3, 2, 1]});
+    let made = post(&app, "seed=demo", &schema(children.clone())).await.expect(200).json();
+    let parents: Vec<u64> = made["orders"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["customer"].as_u64().unwrap())
+        .collect();
+    // The mean is 2.
+    assert_eq!(parents.len(), 2_000);
+    assert!(parents.is_sorted());
+    let mut counts = [0_usize; 5];
+    for customer in 1..=1_000 {
+        counts[parents.iter().filter(|parent| **parent == customer).count()] += 1;
+    }
+    assert_eq!(counts[0], 0);
+    for (count, expected) in counts[1..].iter().zip([400_usize, 300, 200, 100]) {
+        // Four standard deviations.
+        assert!(count.abs_diff(expected) < 62, "{counts:?}");
+    }
+    assert_eq!(made["items"].as_array().unwrap().len(), 4_000);
+    assert_eq!(made["items"][3_999]["order"], 2_000);
+    let query = "seed=demo&format=ndjson&table=orders&offset=1234&rows=3";
+    let part = post(&app, query, &schema(children)).await.expect(200);
+    let part: Vec<Value> =
+        part.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(part, made["orders"].as_array().unwrap()[1_234..1_237]);
+    for (children, pointer) in [
+        (json!({"table": "nope"}), "/tables/0/childrenOf/table"),
+        (json!({"table": "items"}), "/tables/0/childrenOf/table"),
+        (json!({"table": "customers", "min": 3, "max": 2}), "/tables/0/childrenOf/max"),
+        (json!({"table": "customers", "max": 1, "weights": [1]}), "/tables/0/childrenOf/weights"),
+    ] {
+        let errors = post(&app, "", &schema(children)).await.expect(400).json();
+        assert!(errors["errors"][pointer].is_array(), "{errors:#}");
+    }
+}
+
+#[actix_web::test]
+async fn goods_texts_and_coordinates_fit_their_row() {
+    let app = App::start().await;
+    let schema = json!({"fields": [
+        {"name": "brand", "type": "brand", "words": "river"},
+        {"name": "review", "type": "review", "of": "brand"},
+        {"name": "text", "type": "text", "paragraphs": 2},
+        {"name": "lat", "type": "latitude", "country": "IS"},
+        {"name": "lon", "type": "longitude", "country": "IS"},
+        {"name": "again", "type": "latitude", "country": "IS"},
+        {"name": "other", "type": "latitude", "country": "IS", "of": "office"}]});
+    let made = rows(&app, "rows=200", &schema).await;
+    let brands: HashSet<&str> = made.iter().map(|row| row["brand"].as_str().unwrap()).collect();
+    assert!(brands.len() > 20, "{brands:?}");
+    let named = made
+        .iter()
+        .filter(|row| row["review"].as_str().unwrap().contains(row["brand"].as_str().unwrap()));
+    assert!(named.count() > 100);
+    for row in &made {
+        assert_eq!(row["text"].as_str().unwrap().matches("\n\n").count(), 1);
+        let (lat, lon) = (row["lat"].as_f64().unwrap(), row["lon"].as_f64().unwrap());
+        assert!((64.4..=65.4).contains(&lat) && (-20.5..=-15.5).contains(&lon), "{row}");
+        assert_eq!(row["lat"], row["again"]);
+    }
+    assert!(made.iter().any(|row| row["lat"] != row["other"]));
+    let wrong = json!({"fields": [
+        {"name": "a", "type": "latitude", "country": "XX"}, {"name": "b", "type": "brand", "words": "!"},
+        {"name": "c", "type": "review", "of": "nope"}, {"name": "d", "type": "sequence"},
+        {"name": "e", "type": "array", "items": {"type": "reference", "field": "d"}}]});
+    let errors = post(&app, "", &wrong).await.expect(400).json();
+    for pointer in ["/fields/0/country", "/fields/1/words", "/fields/2/of", "/fields/4/items/table"]
+    {
+        assert!(errors["errors"][pointer].is_array(), "{pointer} {errors:#}");
+    }
+}
+
+fn two_tables() -> Value {
+    json!({"tables": [
+        {"name": "a/b", "rows": 3, "fields": [{"name": "id", "type": "sequence"}]},
+        {"name": "a_b", "rows": 40_000, "fields": [
+            {"name": "name", "type": "person", "part": "fullName"}, {"name": "n", "type": "integer"}]}]})
+}
+
+#[actix_web::test]
+async fn an_archive_has_a_file_for_each_table() {
+    let app = App::start().await;
+    let answer =
+        post(&app, "seed=demo&format=csv&zip=true&bom=true", &two_tables()).await.expect(200);
+    assert_eq!(answer.header("content-type"), "application/zip");
+    assert_eq!(answer.header("content-disposition"), "attachment; filename=\"records.zip\"");
+    let mut archive = ZipArchive::new(Cursor::new(answer.body.clone())).unwrap();
+    assert_eq!(archive.file_names().collect::<Vec<_>>(), ["a_b.csv", "a_b-2.csv"]);
+    for (place, table) in ["a/b", "a_b"].into_iter().enumerate() {
+        let mut text = String::new();
+        archive.by_index(place).unwrap().read_to_string(&mut text).unwrap();
+        let table = table.replace('/', "%2F");
+        let query = format!("seed=demo&format=csv&bom=true&table={table}");
+        let alone = post(&app, &query, &two_tables()).await.expect(200);
+        assert!(text.starts_with('\u{feff}') && alone.text() == text, "{table}");
+    }
+    assert_eq!(post(&app, "zip=true&table=nope", &two_tables()).await.status, 400);
+}
+
+#[actix_web::test]
+async fn workbooks_have_a_sheet_for_each_table_and_a_bounded_size() {
+    let app = App::start().await;
+    let answer = post(&app, "seed=demo&format=xlsx&rows=20", &two_tables()).await.expect(200);
+    let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    assert_eq!(answer.header("content-type"), kind);
+    let archive = ZipArchive::new(Cursor::new(answer.body.clone())).unwrap();
+    let sheets = archive.file_names().filter(|name| name.starts_with("xl/worksheets/sheet"));
+    assert_eq!(sheets.count(), 2);
+    let (_, key) = app.issue_key();
+    let large = app.server.post("/api/Records?format=xlsx&rows=600000").header("X-Api-Key", key);
+    let schema = json!({"fields": [{"name": "a", "type": "mac"}, {"name": "b", "type": "mac"}]});
+    let refused = large.json(&schema).answer().await.expect(400).json();
+    assert!(refused["errors"]["rows"][0].as_str().unwrap().contains("1000000 cells"), "{refused}");
+}
