@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::RangedU64ValueParser;
+use outbound::Reach;
+use shell::Switch;
 
 use crate::engine::RemovalLimit;
 
@@ -56,6 +58,9 @@ pub struct Settings {
     /// Files between two checkpoints of a load, 1 to 1000000000
     #[arg(long, env, global = true, default_value_t = 1_000_000, value_name = "FILES", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub checkpoint_files: u64,
+    /// Permit webhooks of alerts at private addresses
+    #[arg(long, env, global = true, default_value = "off")]
+    pub webhook_allow_private: Switch,
     /// Seconds without a sign of life after which another process takes over a crawl, 2 to 3600
     #[arg(long, env, global = true, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(2..=3_600))]
     pub crawl_lease: u64,
@@ -81,6 +86,11 @@ fn cores() -> usize {
 }
 
 impl Settings {
+    /// The addresses that webhooks may have.
+    pub fn webhook_reach(&self) -> Reach {
+        if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
+    }
+
     /// The limit on files that a load removes.
     pub fn removal_limit(&self) -> RemovalLimit {
         RemovalLimit { files: self.protected_files, percent: self.protected_percent }

@@ -35,7 +35,7 @@ pub struct ErrorBody {
 #[expect(dead_code, reason = "documentation: its variants are never made")]
 pub enum Failures {
     /// A parameter breaks a rule: `invalid_parameter`, `invalid_regexp`, `offset_too_large`,
-    /// `scroll_expired`.
+    /// `scroll_expired`, `after_expired`.
     #[response(status = 400, content_type = "application/json")]
     Invalid(#[to_schema] ErrorBody),
     /// The key is missing, unknown, revoked or expired.
@@ -81,6 +81,9 @@ pub enum Error {
     /// The index was rebuilt since the scroll began.
     #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
     ScrollExpired,
+    /// The index was rebuilt since the files of an alert were read.
+    #[error("the index was rebuilt since: start again without after")]
+    AfterExpired,
     /// The package does not allow a parameter.
     #[error("{name} needs the package {package}")]
     Package {
@@ -127,6 +130,7 @@ impl Error {
             Self::Regexp(_) => (StatusCode::BAD_REQUEST, "invalid_regexp"),
             Self::OffsetTooLarge => (StatusCode::BAD_REQUEST, "offset_too_large"),
             Self::ScrollExpired => (StatusCode::BAD_REQUEST, "scroll_expired"),
+            Self::AfterExpired => (StatusCode::BAD_REQUEST, "after_expired"),
             Self::Package { .. } => (StatusCode::FORBIDDEN, "package_required"),
             Self::TargetTooLong => TOO_LONG,
             Self::Timeout => (StatusCode::SERVICE_UNAVAILABLE, "search_timeout"),
@@ -150,6 +154,7 @@ impl Error {
             Self::Regexp(_) => Some("keywords".to_owned()),
             Self::OffsetTooLarge => Some("start".to_owned()),
             Self::ScrollExpired => Some("scroll-id".to_owned()),
+            Self::AfterExpired => Some("after".to_owned()),
             Self::Fault(Fault::InvalidQuery(violations) | Fault::InvalidBody(violations)) => {
                 violations.first().map(parameter_of).filter(|name| !name.is_empty())
             }

@@ -43,6 +43,9 @@ static CRAWL_OVERDUE: LazyLock<IntGauge> = LazyLock::new(|| {
     let help = "Seconds since the longest due crawl was due; 0 if none is due";
     gauge("buckets_crawl_overdue_seconds", help)
 });
+static ALERT_MESSAGES: LazyLock<IntGauge> = LazyLock::new(|| {
+    gauge("buckets_alert_messages_waiting", "Messages of alerts that are not delivered yet")
+});
 static RESULTS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let buckets = (0..9).map(|power| 10_f64.powi(power)).collect();
     let options = HistogramOpts::new("buckets_search_results", "Results of a search");
@@ -90,6 +93,11 @@ pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWL_OVERDUE.set(overdue_seconds);
 }
 
+/// Records the number of messages of alerts that wait.
+pub fn alerting(waiting: i64) {
+    ALERT_MESSAGES.set(waiting);
+}
+
 /// Figures of a published snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexFigures {
@@ -113,6 +121,7 @@ pub fn published(figures: &IndexFigures) {
     LazyLock::force(&REGEXP_WAITING);
     LazyLock::force(&LOAD_RATE);
     LazyLock::force(&CRAWL_OVERDUE);
+    LazyLock::force(&ALERT_MESSAGES);
     for state in ["active", "paused", "running"] {
         CRAWLS.with_label_values(&[state]);
     }

@@ -16,6 +16,7 @@ use crate::error::ErrorBody;
     tags(
         (name = "search", description = "Files, buckets and statistics"),
         (name = "crawls", description = "Public buckets that are listed regularly"),
+        (name = "alerts", description = "Saved searches and their new files"),
         (name = "account", description = "The caller's own account")
     ),
     modifiers(&Keys)

@@ -2,7 +2,7 @@
 
 use shell::Routes;
 
-use crate::handlers::{account, buckets, crawls, facets, files, page, stats};
+use crate::handlers::{account, alerts, buckets, crawls, facets, files, page, stats};
 
 /// Registers every operation.
 pub fn register(routes: &mut Routes<'_>) {
@@ -20,5 +20,11 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(crawls::pause_crawl);
     routes.add(crawls::resume_crawl);
     routes.add(crawls::run_crawl);
+    routes.add(alerts::list_alerts);
+    routes.add(alerts::add_alert);
+    routes.add(alerts::get_alert);
+    routes.add(alerts::put_alert);
+    routes.add(alerts::remove_alert);
+    routes.add(alerts::get_alert_files);
     routes.add(account::get_account);
 }

@@ -1,6 +1,7 @@
 //! Connects the service to the shell.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::Error as ActixError;
 use actix_web::ResponseError;
@@ -11,6 +12,7 @@ use auth::{Gate, KeyStore, Quotas};
 use futures_util::future::LocalBoxFuture;
 use shell::{ErrorFormat, Next, PathRules, Routes, ServiceInfo, Shell};
 
+use crate::app::AlertDelivery;
 use crate::error::{Error, ErrorBodies, LONGEST_TARGET};
 use crate::policy::KeyPolicy;
 use crate::state::State;
@@ -35,6 +37,17 @@ impl Buckets {
         let keys = KeyStore::new(state.pools().clone(), state.clock().clone());
         let quotas = Quotas::new(state.clock().clone());
         Self { gate: Gate::new(keys, quotas, KeyPolicy), state }
+    }
+}
+
+/// Sends the messages of alerts until the server stops.
+async fn deliver_alerts(state: State) {
+    match AlertDelivery::new(&state) {
+        Ok(delivery) => {
+            let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(2));
+            outbound::deliver_forever(&delivery, &delivery, pause).await;
+        }
+        Err(error) => log::error!("webhooks of alerts are not sent: {error}"),
     }
 }
 
@@ -112,6 +125,11 @@ impl shell::Service for Buckets {
 
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         let state = &self.state;
-        vec![Box::pin(app::follow(state.clone())), Box::pin(jobs::erase_removed(state.clone()))]
+        vec![
+            Box::pin(app::follow(state.clone())),
+            Box::pin(jobs::erase_removed(state.clone())),
+            Box::pin(jobs::judge_missed(state.clone())),
+            Box::pin(deliver_alerts(state.clone())),
+        ]
     }
 }

@@ -1,6 +1,8 @@
 //! Use cases: permissions, and data that is read or written together.
 
 mod accounts;
+mod alert_delivery;
+mod alerts;
 mod buckets;
 mod crawls;
 mod downloads;
@@ -17,6 +19,10 @@ mod stats;
 mod takedowns;
 
 pub use accounts::get_account;
+pub use alert_delivery::AlertDelivery;
+pub use alerts::{
+    add_alert, get_alert, get_alert_files, list_alerts, put_alert, remove_alert, saved_search,
+};
 pub use buckets::list_buckets;
 pub use crawls::{CrawlChange, add_crawl, change_crawl, get_crawl, list_crawls};
 pub use downloads::{Download, download_files};

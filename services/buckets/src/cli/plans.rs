@@ -34,6 +34,9 @@ pub struct PackageFlags {
     /// Crawls of a key, at most 1000; 0 for none
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000))]
     crawls: Option<u64>,
+    /// Alerts of a key, at most 10000; 0 for none
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    alerts: Option<u64>,
 }
 
 /// Reads and writes the packages of plans.
@@ -51,6 +54,7 @@ impl PlanColumns<PackageFlags> for Packages {
             delay_days: flags.delay_days.unwrap_or(old.delay_days),
             download_files: flags.download_files.unwrap_or(old.download_files),
             crawls: flags.crawls.unwrap_or(old.crawls),
+            alerts: flags.alerts.unwrap_or(old.alerts),
             code: old.code,
         };
         packages::put(db, &new)?;
@@ -68,6 +72,7 @@ impl PlanColumns<PackageFlags> for Packages {
             ("delay_days", json!(package.delay_days)),
             ("download_files", json!(package.download_files)),
             ("crawls", json!(package.crawls)),
+            ("alerts", json!(package.alerts)),
         ])
     }
 }

@@ -120,6 +120,11 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// Returns the largest id of a file that is published or was.
+    pub fn published_id(&self) -> u64 {
+        self.open.as_ref().map_or(self.rows, |open| open.first_row)
+    }
+
     /// Returns the largest id of a run, 0 without runs.
     pub fn largest_run(&self) -> u64 {
         let open = self.open.as_ref().map_or(0, |open| open.run);

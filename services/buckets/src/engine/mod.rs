@@ -19,7 +19,7 @@ mod write_lock;
 pub use awaited::AwaitedIndex;
 pub use bitmap::Bitmap;
 pub use cluster::{Cluster, ClusterIndex};
-pub use embedded::EmbeddedIndex;
+pub use embedded::{EmbeddedIndex, Gram, GramCondition, grams_of};
 pub use error::EngineError;
 pub use generations::{Folders, Generations, generation_folder, restore_generations};
 pub use index::{FileIndex, FileList, FileWriter, NewFile, each_row};

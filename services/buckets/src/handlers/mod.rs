@@ -1,6 +1,7 @@
 //! One file per resource.
 
 pub(crate) mod account;
+pub(crate) mod alerts;
 pub(crate) mod buckets;
 pub(crate) mod crawls;
 pub(crate) mod facets;

@@ -1,5 +1,6 @@
 //! Begins and resumes load runs.
 
+use super::alerts::judge;
 use super::context::JobContext;
 use super::error::JobError;
 use super::intake_state::IntakeState;
@@ -31,6 +32,7 @@ fn run(
     checkpoints: CheckpointPolicy,
 ) -> Result<Report, JobError> {
     let context = session.context.clone();
+    judge(&context, &*session.index, session.generation)?;
     // Everything that can fail comes first, so a stopped run is only aborted for a run that can
     // begin.
     let intake = options.intake(&session, IntakeState::default())?;
@@ -158,6 +160,7 @@ fn resume_with(
     change: impl FnOnce(&mut LoadOptions),
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a resumed run loads files")?;
+    judge(context, &*session.index, session.generation)?;
     // This removes the buckets from the notes of the run.
     apply_pending_removals(&mut session)?;
     let refuse = |why: &str| JobError::Invalid(format!("run {id} cannot be resumed: {why}"));

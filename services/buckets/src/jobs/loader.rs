@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
+use super::alerts::judge;
 use super::attended::{Attended, Waiting, attend};
 use super::error::JobError;
 use super::formats::{self, Bad, Item, Link, Part, Sink, Skipped, Taken};
@@ -205,8 +206,18 @@ impl Loader {
         } else {
             reconcile(&context.pools, self.session.writer.journal(), &text, now)?;
             self.tell_of_dead_rows();
+            self.judge_alerts();
         }
         Ok(report)
+    }
+
+    /// Compares the new files with the alerts. If that fails, a server or the next load does it.
+    fn judge_alerts(&self) {
+        let Session { context, index, generation, .. } = &self.session;
+        let judged = index.refresh().map_err(JobError::from);
+        if let Err(error) = judged.and_then(|_| judge(context, &**index, *generation)) {
+            log::warn!("run {}: its files are not compared with alerts yet: {error}", self.id);
+        }
     }
 
     /// Returns the error for buckets that would lose too many files.

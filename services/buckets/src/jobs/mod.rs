@@ -1,5 +1,6 @@
 //! Jobs of operators: loading, removing, rebuilding, verifying.
 
+mod alerts;
 mod attended;
 mod audit;
 mod context;
@@ -30,6 +31,7 @@ mod verdict;
 mod verify;
 mod write_session;
 
+pub use alerts::judge_missed;
 pub use audit::{
     AuditAddress, AuditOptions, AuditReport, AuditState, BucketAudit, Endpoint, addresses_of, audit,
 };

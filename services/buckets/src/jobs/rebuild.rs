@@ -1,5 +1,6 @@
 //! Builds a new generation of the index next to the current one.
 
+use super::alerts::judge;
 use super::context::JobContext;
 use super::error::JobError;
 use super::load::load_anew;
@@ -68,6 +69,7 @@ fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobE
 
 fn settled_session(mut session: Session) -> Result<Session, JobError> {
     super::remove::apply_pending_removals(&mut session)?;
+    judge(&session.context, &*session.index, session.generation)?;
     match &session.writer.journal().open {
         None => Ok(session),
         Some(open) => Err(JobError::Invalid(format!(

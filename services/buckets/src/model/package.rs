@@ -36,6 +36,8 @@ pub struct Package {
     pub download_files: u64,
     /// Crawls that a key may have; 0: none.
     pub crawls: u64,
+    /// Alerts that a key may have; 0: none.
+    pub alerts: u64,
 }
 
 /// A capability that some packages lack.
@@ -53,12 +55,14 @@ pub enum Capability {
     Downloads,
     /// Crawls.
     Crawls,
+    /// Alerts.
+    Alerts,
 }
 
 impl Package {
     /// Returns the packages of a new database, cheapest first.
     pub fn seeds() -> [Self; 3] {
-        let package = |code: &str, depth, paid, scrolling| Self {
+        let package = |code: &str, depth, paid, scrolling, alerts| Self {
             code: code.to_owned(),
             depth,
             scrolling,
@@ -68,11 +72,12 @@ impl Package {
             delay_days: 0,
             download_files: DOWNLOAD_FILES,
             crawls: if scrolling { CRAWLS } else { 0 },
+            alerts,
         };
         [
-            package("free", 2_000, false, false),
-            package("premium", OFFSET_REACH, true, false),
-            package("enterprise", OFFSET_REACH, true, true),
+            package("free", 2_000, false, false, 5),
+            package("premium", OFFSET_REACH, true, false, 100),
+            package("enterprise", OFFSET_REACH, true, true, 1_000),
         ]
     }
 
@@ -85,6 +90,7 @@ impl Package {
             Capability::Filters => self.filters,
             Capability::Downloads => self.download_files > 0,
             Capability::Crawls => self.crawls > 0,
+            Capability::Alerts => self.alerts > 0,
         }
     }
 

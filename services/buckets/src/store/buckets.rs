@@ -69,6 +69,22 @@ pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseErr
     }
 }
 
+/// Returns buckets by their ids.
+pub fn by_ids(db: &mut Db, ids: &[u64]) -> Result<Vec<Bucket>, DatabaseError> {
+    let mut found = Vec::with_capacity(ids.len());
+    for ids in ids.chunks(500) {
+        let ids: Vec<i64> = ids.iter().map(|id| *id as i64).collect();
+        let rows: Vec<Row> = on_backend!(db, conn => bucket::table
+            .filter(bucket::id.eq_any(&ids))
+            .select(COLUMNS)
+            .load(conn))?;
+        for row in rows {
+            found.push(from_row(row)?);
+        }
+    }
+    Ok(found)
+}
+
 /// Returns the bucket with an address.
 pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, DatabaseError> {
     let row: Option<Row> =

@@ -1,5 +1,7 @@
 //! SQL tables for packages, buckets, runs, crawls and removals. File rows are not stored in SQL.
 
+pub(crate) mod alert_messages;
+pub(crate) mod alerts;
 pub(crate) mod buckets;
 pub(crate) mod crawl_pages;
 pub(crate) mod crawls;

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use super::schema::package;
 use crate::model::package::Package;
 
-type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64);
+type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64, i64);
 
 /// Returns the packages of all plans in order. A plan without a package row has the limits of
 /// `free`.
@@ -36,6 +36,7 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
         package::regexp.eq(new.regexp),
         package::filters.eq(new.filters),
         package::delay_days.eq(new.delay_days),
+        package::alerts.eq(i64::try_from(new.alerts).unwrap_or(i64::MAX)),
         package::crawls.eq(i64::try_from(new.crawls).unwrap_or(i64::MAX)),
     );
     on_backend!(db, conn => diesel::insert_into(package::table)
@@ -48,7 +49,8 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
 }
 
 fn from_row(row: Row) -> Package {
-    let (code, depth, scrolling, sorting, regexp, filters, delay_days, downloads, crawls) = row;
+    let (code, depth, scrolling, sorting, regexp, filters, delay_days, downloads, crawls, alerts) =
+        row;
     let number = |value| u64::try_from(value).unwrap_or(0);
     Package {
         code,
@@ -60,6 +62,7 @@ fn from_row(row: Row) -> Package {
         delay_days,
         download_files: number(downloads),
         crawls: number(crawls),
+        alerts: number(alerts),
     }
 }
 

@@ -11,6 +11,7 @@ diesel::table! {
         delay_days -> BigInt,
         download_files -> BigInt,
         crawls -> BigInt,
+        alerts -> BigInt,
     }
 }
 
@@ -112,5 +113,41 @@ diesel::table! {
         version -> BigInt,
         index_id -> Text,
         publishes -> BigInt,
+        judged_generation -> BigInt,
+        judged_id -> BigInt,
     }
 }
+
+diesel::table! {
+    alert (id) {
+        id -> BigInt,
+        key_id -> BigInt,
+        name -> Text,
+        query -> Text,
+        webhook -> Nullable<Text>,
+        secret -> Nullable<Text>,
+        since_generation -> BigInt,
+        since_id -> BigInt,
+        created_at -> BigInt,
+    }
+}
+
+diesel::table! {
+    alert_message (id) {
+        id -> BigInt,
+        alert_id -> BigInt,
+        run_id -> BigInt,
+        generation -> BigInt,
+        after_id -> BigInt,
+        count -> BigInt,
+        files -> Text,
+        published_at -> BigInt,
+        next_try -> BigInt,
+        tries -> Integer,
+        over_at -> Nullable<BigInt>,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(alert, alert_message);
+diesel::joinable!(alert_message -> alert (alert_id));

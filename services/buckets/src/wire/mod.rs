@@ -1,6 +1,7 @@
 //! Request parameters and responses with their exact JSON names.
 
 pub(crate) mod account;
+pub(crate) mod alerts;
 pub(crate) mod buckets;
 mod choices;
 pub(crate) mod crawls;

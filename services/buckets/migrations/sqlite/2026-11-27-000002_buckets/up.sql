@@ -10,7 +10,9 @@ CREATE TABLE package (
     -- Files of a download as CSV or NDJSON; 0 allows none.
     download_files BIGINT NOT NULL DEFAULT 100000 CHECK (download_files >= 0),
     -- Crawls of a key; 0 allows none.
-    crawls BIGINT NOT NULL DEFAULT 0 CHECK (crawls >= 0)
+    crawls BIGINT NOT NULL DEFAULT 0 CHECK (crawls >= 0),
+    -- Alerts of a key; 0 allows none.
+    alerts BIGINT NOT NULL DEFAULT 0 CHECK (alerts >= 0)
 );
 
 -- Buckets. A bucket without first_indexed is not listed.
@@ -72,7 +74,10 @@ CREATE TABLE index_state (
     generation BIGINT NOT NULL,
     version BIGINT NOT NULL,
     index_id TEXT NOT NULL DEFAULT '',
-    publishes BIGINT NOT NULL DEFAULT 0
+    publishes BIGINT NOT NULL DEFAULT 0,
+    -- The last file that was compared with the alerts.
+    judged_generation BIGINT NOT NULL DEFAULT 1,
+    judged_id BIGINT NOT NULL DEFAULT 0
 );
 INSERT INTO index_state (id, generation, version) VALUES (1, 1, 0);
 
@@ -119,3 +124,38 @@ CREATE TABLE crawl_page (
     body BLOB NOT NULL,
     PRIMARY KEY (crawl_id, listing, number)
 );
+
+-- Searches that keys have saved. New files are those of larger ids in a generation of the index.
+CREATE TABLE alert (
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+    key_id BIGINT NOT NULL REFERENCES api_key (id),
+    name TEXT NOT NULL,
+    -- Parameters of the search for files.
+    query TEXT NOT NULL,
+    webhook TEXT,
+    secret TEXT,
+    since_generation BIGINT NOT NULL,
+    since_id BIGINT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+CREATE INDEX alert_key ON alert (key_id);
+
+-- Messages to webhooks: one for each alert and run. They name files by their ids only.
+CREATE TABLE alert_message (
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+    alert_id BIGINT NOT NULL REFERENCES alert (id),
+    run_id BIGINT NOT NULL,
+    generation BIGINT NOT NULL,
+    -- The files of the run have larger ids.
+    after_id BIGINT NOT NULL,
+    count BIGINT NOT NULL,
+    -- Ids of the first files as a JSON array.
+    files TEXT NOT NULL,
+    published_at BIGINT NOT NULL,
+    next_try BIGINT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    over_at BIGINT,
+    error TEXT,
+    UNIQUE (alert_id, run_id)
+);
+CREATE INDEX alert_message_due ON alert_message (over_at, next_try);

@@ -36,3 +36,4 @@ pub use copy::{copy_index, restore_index};
 pub use index::EmbeddedIndex;
 pub use lock::FolderLock;
 pub(super) use lock::retry_while;
+pub use trigrams::{Gram, GramCondition, grams_of};

@@ -8,6 +8,7 @@
 //! [`select`] queries the rarest of them. The results are checked with the expression, unless the
 //! trigrams are sufficient.
 
+mod condition;
 mod framed;
 mod need;
 mod part;
@@ -15,6 +16,7 @@ mod select;
 mod symbols;
 mod tokenizer;
 
+pub use condition::{Gram, GramCondition, grams_of};
 pub(super) use framed::Comparison;
 pub(super) use select::{Counted, Narrowed, containing, narrowed};
 pub(super) use tokenizer::TrigramTokenizer;

@@ -1,0 +1,233 @@
+//! Delivers the messages of alerts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use database::{DatabaseError, Db, off_worker};
+use outbound::{
+    Courier, DeliveryError, Due, Failure, Outbox, OutboxError, UNDER_WAY, WebhookMessage,
+    WebhookSecret, WebhookSender,
+};
+
+use super::files::record;
+use super::snapshot::newest;
+use crate::engine::{EngineError, Limits};
+use crate::model::file_query::{FileQuery, Position, SortKey};
+use crate::model::package::{Capability, Package};
+use crate::state::{Snapshot, State};
+use crate::store::alert_messages::{self, AlertMessage};
+use crate::store::alerts::{self, Alert};
+use crate::wire::alerts::AlertEvent;
+use crate::wire::files::FileRecord;
+
+/// User agent of webhooks.
+const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
+/// Rows that are read at a time.
+const BATCH: usize = 100;
+
+/// The outbox of alerts and its sender.
+pub struct AlertDelivery {
+    state: State,
+    sender: WebhookSender,
+}
+
+impl AlertDelivery {
+    /// Creates the delivery of a server.
+    ///
+    /// # Errors
+    /// The HTTP client cannot be built.
+    pub fn new(state: &State) -> anyhow::Result<Self> {
+        let sender = WebhookSender::new(state.settings().webhook_reach(), USER_AGENT)?;
+        Ok(Self { state: state.clone(), sender })
+    }
+
+    /// Returns a snapshot that has the publish of a message.
+    async fn current_snapshot(
+        &self,
+        message: &AlertMessage,
+    ) -> Result<Arc<Snapshot>, DeliveryError> {
+        let has_publish = |snapshot: &Snapshot| {
+            let generation = i64::from(snapshot.generation);
+            let newest = snapshot.summary.journal.published_id();
+            let is_seen = ids_of(message).last().is_none_or(|last| *last <= newest);
+            message.generation < generation || (message.generation == generation && is_seen)
+        };
+        let mut snapshot = self.state.snapshot();
+        if !has_publish(&snapshot) {
+            let newest = newest(&self.state).await;
+            snapshot = newest.map_err(|error| DeliveryError::Temporary(error.to_string()))?;
+        }
+        if has_publish(&snapshot) {
+            Ok(snapshot)
+        } else {
+            Err(DeliveryError::temporary("the server has not seen the publish yet"))
+        }
+    }
+}
+
+/// An alert, as the log names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Receiver(i64);
+
+impl fmt::Display for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "alert {}", self.0)
+    }
+}
+
+impl Outbox for AlertDelivery {
+    type Message = AlertMessage;
+    type Receiver = Receiver;
+
+    async fn receivers_due(&self) -> Result<Vec<Receiver>, OutboxError> {
+        let now = self.state.clock().unix();
+        let due = self.state.pools().read(move |db| alert_messages::due(db, now)).await?;
+        Ok(due.into_iter().map(Receiver).collect())
+    }
+
+    async fn claim(
+        &self,
+        shares: Vec<(Receiver, usize)>,
+    ) -> Result<Vec<Due<Receiver, AlertMessage>>, OutboxError> {
+        let now = self.state.clock().unix();
+        let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
+            let mut claimed = Vec::new();
+            for (receiver, share) in shares {
+                let own = alert_messages::claim(db, receiver.0, share, (now, now + UNDER_WAY))?;
+                let failed = |message: &AlertMessage| u32::try_from(message.tries).unwrap_or(0);
+                let due = |message| Due { receiver, failed: failed(&message), message };
+                claimed.extend(own.into_iter().map(due));
+            }
+            Ok(claimed)
+        };
+        Ok(self.state.pools().write(claim).await?)
+    }
+
+    async fn mark_sent(&self, message: &AlertMessage) -> Result<(), OutboxError> {
+        let (id, now) = (message.id, self.state.clock().unix());
+        Ok(self.state.pools().write(move |db| alert_messages::sent(db, id, now)).await?)
+    }
+
+    async fn mark_failed(
+        &self,
+        message: &AlertMessage,
+        failure: Failure,
+    ) -> Result<(), OutboxError> {
+        let (id, now) = (message.id, self.state.clock().unix());
+        let failed = move |db: &mut Db| alert_messages::failed(db, id, &failure, now);
+        Ok(self.state.pools().write(failed).await?)
+    }
+}
+
+impl Courier<AlertMessage> for AlertDelivery {
+    async fn deliver(&self, message: &AlertMessage) -> Result<(), DeliveryError> {
+        let now = self.state.clock().unix();
+        let id = message.alert_id;
+        let found = self.state.pools().read(move |db| -> Result<_, DatabaseError> {
+            let Some(alert) = alerts::by_id(db, id)? else { return Ok(None) };
+            let key = auth::find_live(db, alert.key_id, now)?;
+            Ok(key.map(|key| (alert, key)))
+        });
+        let temporary = |error: DatabaseError| DeliveryError::temporary(&error.to_string());
+        let unwanted = || DeliveryError::unwanted("the alert was removed, or its key is not live");
+        let (alert, key) = found.await.map_err(temporary)?.ok_or_else(unwanted)?;
+        let (Some(url), Some(secret)) = (&alert.webhook, &alert.secret) else {
+            return Err(DeliveryError::unwanted("the alert has no webhook"));
+        };
+        let secret = WebhookSecret::parse(secret);
+        let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is invalid"))?;
+        let snapshot = self.current_snapshot(message).await?;
+        let package = snapshot.package(key.plan.as_ref().map(|plan| plan.code.as_str()));
+        if !package.allows(Capability::Alerts) {
+            return Err(DeliveryError::unwanted("the package has no alerts"));
+        }
+        let (own, named) = (message.clone(), url.clone());
+        let body = off_worker(move || body(&snapshot, &package, &alert, &own, now)).await;
+        let body = body.map_err(|error| DeliveryError::Temporary(error.to_string()))??;
+        let message = WebhookMessage {
+            url: named,
+            secret,
+            id: format!("msg_{}", message.id),
+            timestamp: now,
+            body,
+            traceparent: None,
+        };
+        self.sender.send(&message).await
+    }
+}
+
+/// Returns the ids of the first files of a message.
+fn ids_of(message: &AlertMessage) -> Vec<u64> {
+    serde_json::from_str(&message.files).unwrap_or_default()
+}
+
+/// Returns the body of a message. Files that were removed since are absent.
+fn body(
+    snapshot: &Arc<Snapshot>,
+    package: &Package,
+    alert: &Alert,
+    message: &AlertMessage,
+    now: i64,
+) -> Result<String, DeliveryError> {
+    let ids = ids_of(message);
+    // After a rebuild, the ids belong to other files.
+    let is_current = message.generation == i64::from(snapshot.generation);
+    let files = match is_current {
+        true => rows(snapshot, package, &ids, now)
+            .map_err(|error| DeliveryError::Temporary(error.to_string()))?,
+        false => Vec::new(),
+    };
+    if is_current && files.is_empty() && ids.len() as i64 == message.count {
+        return Err(DeliveryError::unwanted("all files were removed"));
+    }
+    let event = AlertEvent {
+        kind: "alert",
+        alert: alert.id,
+        name: alert.name.clone(),
+        run: message.run_id,
+        published_at: message.published_at,
+        count: message.count,
+        files,
+        link: format!(
+            "/api/v2/alerts/{}/files?after={}-{}",
+            alert.id, message.generation, message.after_id
+        ),
+    };
+    serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
+}
+
+/// Returns the files with these ids, in ascending order, that the package shows.
+fn rows(
+    snapshot: &Snapshot,
+    package: &Package,
+    ids: &[u64],
+    now: i64,
+) -> Result<Vec<FileRecord>, EngineError> {
+    let since = package.hidden_since(now);
+    let mut records = Vec::with_capacity(ids.len());
+    let mut wanted = ids.iter().copied().peekable();
+    while let Some(&first) = wanted.peek() {
+        let query = FileQuery {
+            position: Position::After(SortKey { value: 0, id: first.saturating_sub(1) }),
+            limit: BATCH,
+            ..FileQuery::default()
+        };
+        let found = snapshot.index.search(&query, &Limits::none())?;
+        let last = found.rows.last().map_or(u64::MAX, |row| row.id);
+        for row in found.rows {
+            while wanted.next_if(|id| *id < row.id).is_some() {}
+            if wanted.next_if_eq(&row.id).is_none() {
+                continue;
+            }
+            let Some(bucket) = snapshot.bucket(row.bucket) else { continue };
+            let first = bucket.first_indexed.unwrap_or(now);
+            let is_hidden = snapshot.takedowns.hides(row.bucket, &row.path)
+                || since.is_some_and(|since| first > since);
+            if !is_hidden {
+                records.extend(record(snapshot, row));
+            }
+        }
+        while wanted.next_if(|id| *id <= last).is_some() {}
+    }
+    Ok(records)
+}

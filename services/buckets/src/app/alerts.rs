@@ -1,0 +1,256 @@
+//! Searches that keys save.
+
+use auth::Key;
+use outbound::{WebhookSecret, web_url};
+use shell::Fault;
+use shell::params::{Input, read_validated};
+
+use super::files::{Extent, record, run_prepared};
+use super::search::search;
+use crate::engine::GramCondition;
+use crate::error::Error;
+use crate::model::file_query::{FileQuery, Matching, Order, Position, SortKey};
+use crate::model::package::{Capability, Package};
+use crate::state::{Snapshot, State};
+use crate::store::alerts::{self, Alert, AlertContent, Mark};
+use crate::wire::RULES;
+use crate::wire::alerts::{
+    AlertBody, AlertFilesAnswer, AlertFilesMeta, AlertFilesParameters, AlertRecord, AlertsAnswer,
+    AlertsMeta,
+};
+use crate::wire::files::{FileParameters, FileSearch};
+
+/// Default number of files in an answer.
+const DEFAULT_LIMIT: u64 = 100;
+
+/// Parses the parameters of a saved search.
+pub fn saved_search(query: &str) -> Result<FileSearch, Error> {
+    let input = Input::query(query);
+    let read = read_validated::<FileParameters>(&input, &RULES).into_result();
+    let parameters = read.map_err(|violations| Error::Fault(Fault::InvalidQuery(violations)))?;
+    let mut search = FileSearch::try_from(parameters)?;
+    search.echo.start = 0;
+    Ok(search)
+}
+
+/// Checks a search to save. Its files must have something by which the alert is found.
+fn checked_search(query: &str) -> Result<FileSearch, Error> {
+    let search = saved_search(query)?;
+    if search.scrolling {
+        return Err(Error::parameter("query", "query must not scroll"));
+    }
+    let is_narrow = !search.echo.buckets.is_empty() || !search.echo.extensions.is_empty();
+    let has_key = match &search.query.matching {
+        Matching::All => false,
+        Matching::Words(keywords) => !keywords.include.is_empty(),
+        Matching::Expression(expression) => {
+            let has_text = GramCondition::of(expression.hir()).is_some();
+            if !has_text && !is_narrow {
+                let why = "the expression of an alert needs a text of three characters that every \
+                           name has, or buckets or extensions";
+                return Err(Error::Regexp(why.to_owned()));
+            }
+            has_text
+        }
+    };
+    if has_key || is_narrow {
+        Ok(search)
+    } else {
+        Err(Error::parameter("query", "query must have keywords, buckets or extensions"))
+    }
+}
+
+/// Returns the package of a key, if it allows alerts.
+fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
+    let snapshot = state.snapshot();
+    let package = snapshot.package(plan_of(key));
+    if package.allows(Capability::Alerts) {
+        return Ok(package);
+    }
+    Err(package_error(&snapshot, "alerts", Capability::Alerts))
+}
+
+fn package_error(snapshot: &Snapshot, name: &'static str, need: Capability) -> Error {
+    let cheapest = snapshot.cheapest_with(need);
+    let package = cheapest.map_or("enterprise", |found| found.code.as_str()).to_owned();
+    Error::Package { name, package }
+}
+
+fn plan_of(key: &Key) -> Option<&str> {
+    key.plan.as_ref().map(|plan| plan.code.as_str())
+}
+
+/// Returns the place after all files of a snapshot.
+fn end_of(snapshot: &Snapshot) -> Mark {
+    let id = snapshot.summary.journal.published_id() as i64;
+    Mark { generation: i64::from(snapshot.generation), id }
+}
+
+/// Returns an alert unless it belongs to another key, which looks as if it did not exist.
+fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
+    found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
+}
+
+/// Lists the alerts of a key.
+pub async fn list_alerts(state: &State, key: &Key) -> Result<AlertsAnswer, Error> {
+    let package = permitted(state, key)?;
+    let id = key.id;
+    let own = state.pools().read(move |db| alerts::of_key(db, id)).await?;
+    let alerts: Vec<AlertRecord> =
+        own.into_iter().map(|alert| AlertRecord::new(alert, false)).collect();
+    let meta = AlertsMeta { results: alerts.len() as u64, limit: package.alerts };
+    Ok(AlertsAnswer { meta, alerts })
+}
+
+/// Returns an alert of a key.
+pub async fn get_alert(state: &State, key: &Key, id: i64) -> Result<AlertRecord, Error> {
+    permitted(state, key)?;
+    let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
+    Ok(AlertRecord::new(own(found, key.id)?, false))
+}
+
+/// Checks the content of an alert, except for the secret of its webhook.
+fn checked(state: &State, package: &Package, body: AlertBody) -> Result<AlertContent, Error> {
+    let AlertBody { name, query, webhook } = body;
+    let search = checked_search(&query)?;
+    if let Some((name, need)) = search.needs.iter().find(|(_, need)| !package.allows(*need)) {
+        return Err(package_error(&state.snapshot(), name, *need));
+    }
+    if [&name, &query].into_iter().any(|text| text.contains('\0')) {
+        return Err(Error::parameter("name", "name and query must not contain a NUL"));
+    }
+    let webhook = webhook.filter(|url| !url.is_empty());
+    let reach = state.settings().webhook_reach();
+    let may_call = |url: &String| web_url(url).is_some_and(|url| reach.may_name(&url));
+    if webhook.as_ref().is_some_and(|url| !may_call(url)) {
+        return Err(Error::parameter("webhook", "webhook must be a public http or https URL"));
+    }
+    Ok(AlertContent { name, query, webhook, secret: None })
+}
+
+fn new_secret() -> Result<String, Error> {
+    let secret = WebhookSecret::generate();
+    Ok(secret.map_err(|error| Error::Internal(error.to_string()))?.text())
+}
+
+/// Saves a search. Files are new from now on.
+pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<AlertRecord, Error> {
+    let package = permitted(state, key)?;
+    let mut content = checked(state, &package, body)?;
+    content.secret = content.webhook.as_ref().map(|_| new_secret()).transpose()?;
+    let (since, now, key_id) = (end_of(&state.snapshot()), state.clock().unix(), key.id);
+    let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Alert, Error> {
+        let count = alerts::of_key(db, key_id)?.len() as u64;
+        if count >= package.alerts {
+            let most = package.alerts;
+            return Err(Error::Conflict(format!("the key has {count} of {most} alerts")));
+        }
+        let id = alerts::add(db, key_id, &content, since, now)?;
+        own(alerts::by_id(db, id)?, key_id)
+    });
+    Ok(AlertRecord::new(added.await?, true))
+}
+
+/// Replaces an alert. If its search changes, files are new from now on; if its webhook changes, it
+/// gets another secret.
+pub async fn put_alert(
+    state: &State,
+    key: &Key,
+    id: i64,
+    body: AlertBody,
+) -> Result<AlertRecord, Error> {
+    let package = permitted(state, key)?;
+    let (now, key_id) = (end_of(&state.snapshot()), key.id);
+    let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
+    own(found, key_id)?;
+    let mut content = checked(state, &package, body)?;
+    let secret = new_secret()?;
+    let changed = state.pools().write_as(Some(&key.owner), move |db| -> Result<_, Error> {
+        let old = own(alerts::by_id(db, id)?, key_id)?;
+        let is_new = content.webhook.is_some() && content.webhook != old.webhook;
+        content.secret = if is_new { Some(secret) } else { old.secret.clone() };
+        content.secret = content.secret.filter(|_| content.webhook.is_some());
+        let since = if content.query == old.query { old.since() } else { now };
+        alerts::change(db, id, &content, since)?;
+        Ok((own(alerts::by_id(db, id)?, key_id)?, is_new))
+    });
+    let (alert, is_new) = changed.await?;
+    Ok(AlertRecord::new(alert, is_new))
+}
+
+/// Removes an alert with its messages.
+pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error> {
+    permitted(state, key)?;
+    let key_id = key.id;
+    let removed = state.pools().write_as(Some(&key.owner), move |db| -> Result<(), Error> {
+        own(alerts::by_id(db, id)?, key_id)?;
+        Ok(alerts::remove(db, id)?)
+    });
+    removed.await
+}
+
+/// Returns the files of an alert that are new since a place.
+pub async fn get_alert_files(
+    state: &State,
+    key: &Key,
+    id: i64,
+    parameters: AlertFilesParameters,
+) -> Result<AlertFilesAnswer, Error> {
+    permitted(state, key)?;
+    let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
+    let alert = own(found, key.id)?;
+    let after = parameters.after.as_deref().map(parse_mark).transpose()?;
+    let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
+    let request = saved_search(&alert.query)?;
+    let run = async |snapshot: &Snapshot, query: FileQuery| {
+        let from = start(snapshot, after, alert.since())?;
+        let query = FileQuery {
+            order: Order::Index,
+            descending: false,
+            position: Position::After(SortKey { value: 0, id: from }),
+            limit,
+            ..query
+        };
+        search(state, snapshot, &key.owner, query).await
+    };
+    let caller = (key.owner.as_str(), plan_of(key));
+    let (prepared, (found, _permit)) =
+        run_prepared(state, caller, &request, Extent::Page, run).await?;
+    let end = end_of(&prepared.snapshot);
+    let last = found.rows.last().map_or(0, |row| row.id as i64);
+    // The index may be newer than the snapshot.
+    let next = found.next.map_or(end.id.max(last), |next| next.id as i64);
+    let rows = found.rows.into_iter();
+    Ok(AlertFilesAnswer {
+        meta: AlertFilesMeta {
+            next: format!("{}-{next}", end.generation),
+            more: found.next.is_some(),
+        },
+        files: rows.filter_map(|row| record(&prepared.snapshot, row)).collect(),
+    })
+}
+
+/// Returns the id after which files are new.
+fn start(snapshot: &Snapshot, after: Option<Mark>, since: Mark) -> Result<u64, Error> {
+    let end = end_of(snapshot);
+    match after {
+        Some(after) if after.generation != end.generation => Err(Error::AfterExpired),
+        Some(after) => Ok(after.id as u64),
+        // A rebuild has added no files.
+        None if since.generation != end.generation => Ok(end.id as u64),
+        None => Ok(since.id as u64),
+    }
+}
+
+/// Parses a place: a generation, a hyphen and an id.
+fn parse_mark(text: &str) -> Result<Mark, Error> {
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| is_number)
+    };
+    let parts = text.split_once('-');
+    let mark = parts.and_then(|(generation, id)| {
+        Some(Mark { generation: number(generation)?, id: number(id)? })
+    });
+    mark.ok_or_else(|| Error::parameter("after", "after must be meta.next of an answer"))
+}

@@ -1,0 +1,57 @@
+//! Compares files with the alerts after a load that was killed before it could.
+
+use std::time::Duration;
+
+use super::judge::judge;
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::metrics;
+use crate::state::State;
+use crate::store::alert_messages;
+
+/// Refreshes of a server for each look.
+const REFRESHES: u64 = 10;
+/// Seconds after a publish in which its own process compares the files.
+const PATIENCE: i64 = 120;
+/// Seconds for which messages that were sent are kept.
+const KEPT: i64 = 7 * 86_400;
+
+/// Compares what killed loads have published, and deletes old messages, until the server stops.
+pub async fn judge_missed(state: State) {
+    let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
+    let mut failing = false;
+    loop {
+        tokio::time::sleep(pause).await;
+        if state.fault().is_some() {
+            continue;
+        }
+        let looked = state.clone();
+        match tokio::task::spawn_blocking(move || look(&looked)).await {
+            Ok(Ok(())) => failing = false,
+            Ok(Err(error)) if !failing => {
+                failing = true;
+                log::error!("new files cannot be compared with alerts: {error}");
+            }
+            Ok(Err(_)) => {}
+            Err(error) => log::error!("new files cannot be compared with alerts: {error}"),
+        }
+    }
+}
+
+fn look(state: &State) -> Result<(), JobError> {
+    let context = JobContext {
+        pools: state.pools().clone(),
+        clock: state.clock().clone(),
+        generations: state.shared_generations().clone(),
+        memory_mb: 0,
+    };
+    let (snapshot, now) = (state.snapshot(), context.clock.unix());
+    if now - snapshot.published_at() >= PATIENCE {
+        judge(&context, &*snapshot.index, snapshot.generation)?;
+    }
+    if context.pools.read_blocking(|db| alert_messages::has_over(db, now - KEPT))? {
+        context.pools.write_blocking(|db| alert_messages::tidy(db, now - KEPT))?;
+    }
+    metrics::alerting(context.pools.read_blocking(alert_messages::waiting)?);
+    Ok(())
+}

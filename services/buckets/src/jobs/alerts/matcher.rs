@@ -1,0 +1,233 @@
+//! Finds the alerts that a new file matches.
+//!
+//! Each alert has keys: a word, trigrams, buckets or extensions, one of which every matching file
+//! has. A file is only compared with the alerts of its own keys, so the cost of a file depends on the
+//! alerts that it nearly matches and not on the number of alerts.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::engine::{Gram, GramCondition, grams_of};
+use crate::model::file_query::{FileQuery, FileRow, Matching};
+use crate::model::{Expression, Keywords, extension, path, words};
+
+/// Maximum bytes of compiled expressions in memory.
+const MOST_COMPILED: usize = 64 << 20;
+
+/// The saved search of an alert.
+pub(super) struct Watched {
+    /// The query, with ids of buckets.
+    pub(super) query: FileQuery,
+    /// Number of the group of alerts with the same package.
+    pub(super) package: usize,
+    /// Files have larger ids.
+    pub(super) after: u64,
+}
+
+/// Numbers of words; 0 is every word that no alert has.
+type WordNumber = u32;
+/// Numbers of words that follow each other.
+type Numbers = Vec<WordNumber>;
+
+/// The condition on the text of a file.
+enum Text {
+    Any,
+    Words { include: Vec<Numbers>, exclude: Vec<Numbers> },
+    Expression { condition: Option<GramCondition>, source: String },
+}
+
+struct Entry {
+    watched: Watched,
+    text: Text,
+}
+
+/// Keys of alerts that look at names, or at whole paths.
+#[derive(Default)]
+struct Keys {
+    words: HashMap<WordNumber, Vec<usize>>,
+    grams: HashMap<Gram, Vec<usize>>,
+}
+
+/// Compares files with alerts.
+#[derive(Default)]
+pub(super) struct Matcher {
+    entries: Vec<Entry>,
+    numbers: HashMap<String, WordNumber>,
+    names: Keys,
+    paths: Keys,
+    buckets: HashMap<u64, Vec<usize>>,
+    extensions: HashMap<String, Vec<usize>>,
+    compiled: HashMap<usize, Expression>,
+    compiled_bytes: usize,
+    /// The last file with which each alert was compared.
+    compared: Vec<u64>,
+    candidates: Vec<usize>,
+}
+
+impl Matcher {
+    /// Adds an alert. Without a key it matches nothing, because every file would have to be compared.
+    pub(super) fn add(&mut self, mut watched: Watched) {
+        let at = self.entries.len();
+        // The parsed expression is dropped: there may be thousands.
+        let matching = std::mem::take(&mut watched.query.matching);
+        let (text, has_key) = match matching {
+            Matching::All => (Text::Any, false),
+            Matching::Words(keywords) => self.add_words(at, &keywords, watched.query.full_path),
+            Matching::Expression(expression) => {
+                self.add_expression(at, &expression, watched.query.full_path)
+            }
+        };
+        if !has_key {
+            self.add_filters(at, &watched.query);
+        }
+        self.entries.push(Entry { watched, text });
+        self.compared.push(0);
+    }
+
+    fn keys(&mut self, full_path: bool) -> &mut Keys {
+        if full_path { &mut self.paths } else { &mut self.names }
+    }
+
+    fn add_words(&mut self, at: usize, keywords: &Keywords, full_path: bool) -> (Text, bool) {
+        let mut numbered = |phrases: &[Vec<String>]| -> Vec<Numbers> {
+            let mut number = |word: &String| {
+                let next = self.numbers.len() as WordNumber + 1;
+                *self.numbers.entry(word.clone()).or_insert(next)
+            };
+            phrases.iter().map(|phrase| phrase.iter().map(&mut number).collect()).collect()
+        };
+        let (include, exclude) = (numbered(&keywords.include), numbered(&keywords.exclude));
+        // Long words are mostly rare.
+        let longest = keywords.include.iter().flatten().max_by_key(|word| word.len());
+        let key = longest.and_then(|word| self.numbers.get(word).copied());
+        if let Some(key) = key {
+            self.keys(full_path).words.entry(key).or_default().push(at);
+        }
+        (Text::Words { include, exclude }, key.is_some())
+    }
+
+    fn add_expression(&mut self, at: usize, parsed: &Arc<Expression>, full: bool) -> (Text, bool) {
+        let condition = GramCondition::of(parsed.hir());
+        for &gram in condition.iter().flat_map(GramCondition::keys) {
+            self.keys(full).grams.entry(gram).or_default().push(at);
+        }
+        let has_key = condition.is_some();
+        (Text::Expression { condition, source: parsed.source().to_owned() }, has_key)
+    }
+
+    fn add_filters(&mut self, at: usize, query: &FileQuery) {
+        if let Some(buckets) = &query.buckets {
+            buckets.iter().for_each(|id| self.buckets.entry(*id).or_default().push(at));
+            return;
+        }
+        for extension in &query.extensions {
+            self.extensions.entry(extension.clone()).or_default().push(at);
+        }
+    }
+
+    /// Calls `each` with the alerts that a file matches. `visible` says whether a package shows the
+    /// bucket of the file.
+    pub(super) fn matching(
+        &mut self,
+        row: &FileRow,
+        kind: u64,
+        visible: impl Fn(usize) -> bool,
+        mut each: impl FnMut(usize),
+    ) {
+        let name = path::file_name(&row.path);
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let named = self.look(&self.names, name, &mut candidates);
+        let pathed = self.look(&self.paths, &row.path, &mut candidates);
+        candidates.extend(self.buckets.get(&row.bucket).into_iter().flatten());
+        let mut extensions: Vec<String> = Vec::new();
+        extension::for_each(name, |extension| extensions.push(extension.to_owned()));
+        for extension in &extensions {
+            candidates.extend(self.extensions.get(extension).into_iter().flatten());
+        }
+        for &at in &candidates {
+            if std::mem::replace(&mut self.compared[at], row.id) == row.id {
+                continue;
+            }
+            let full = self.entries[at].watched.query.full_path;
+            let (text, looked) = if full { (&*row.path, &pathed) } else { (name, &named) };
+            if self.passes_filters(at, row, kind, &extensions)
+                && visible(self.entries[at].watched.package)
+                && self.has_text(at, text, looked)
+            {
+                each(at);
+            }
+        }
+        self.candidates = candidates;
+    }
+
+    /// Adds the alerts that have a key in a text.
+    fn look(&self, keys: &Keys, text: &str, candidates: &mut Vec<usize>) -> Looked {
+        let mut looked = Looked::default();
+        // The words of excluded phrases also matter for alerts with other keys.
+        words::for_each(text, |word| {
+            looked.words.push(self.numbers.get(word).copied().unwrap_or(0));
+        });
+        for word in looked.words.iter().filter(|word| **word > 0) {
+            candidates.extend(keys.words.get(word).into_iter().flatten());
+        }
+        if !keys.grams.is_empty() {
+            let mut symbols = Vec::with_capacity(text.len() + 2);
+            grams_of(text, &mut symbols, &mut looked.grams);
+            for gram in &looked.grams {
+                candidates.extend(keys.grams.get(gram).into_iter().flatten());
+            }
+        }
+        looked
+    }
+
+    fn passes_filters(&self, at: usize, row: &FileRow, kind: u64, extensions: &[String]) -> bool {
+        let Watched { query, after, .. } = &self.entries[at].watched;
+        let has = |wanted: &String| extensions.contains(wanted);
+        row.id > *after
+            && query.buckets.as_ref().is_none_or(|ids| ids.binary_search(&row.bucket).is_ok())
+            && query.excluded_buckets.binary_search(&row.bucket).is_err()
+            && (query.types.is_empty() || query.types.contains(&kind))
+            && (query.extensions.is_empty() || query.extensions.iter().any(has))
+            && !query.stop_extensions.iter().any(has)
+            && query.passes_intervals(&row.attributes)
+    }
+
+    fn has_text(&mut self, at: usize, text: &str, looked: &Looked) -> bool {
+        match &self.entries[at].text {
+            Text::Any => true,
+            Text::Words { include, exclude } => {
+                let has = |phrase: &Numbers| {
+                    looked.words.windows(phrase.len()).any(|window| window == phrase)
+                };
+                include.iter().all(has) && !exclude.iter().any(has)
+            }
+            Text::Expression { condition, source } => {
+                let may = condition.as_ref().is_none_or(|one| one.holds(&looked.grams));
+                may && self.compile(at, &source.clone()).is_some_and(|one| one.matches(text))
+            }
+        }
+    }
+
+    /// Compiles an expression, or takes it from memory.
+    fn compile(&mut self, at: usize, source: &str) -> Option<&Expression> {
+        if !self.compiled.contains_key(&at) {
+            let expression = Expression::parse(source, false).ok()?;
+            let bytes = expression.whole().memory_usage();
+            if self.compiled_bytes + bytes > MOST_COMPILED {
+                self.compiled.clear();
+                self.compiled_bytes = 0;
+            }
+            self.compiled_bytes += bytes;
+            self.compiled.insert(at, expression);
+        }
+        self.compiled.get(&at)
+    }
+}
+
+/// The words and trigrams of a text.
+#[derive(Default)]
+struct Looked {
+    words: Numbers,
+    grams: Vec<Gram>,
+}

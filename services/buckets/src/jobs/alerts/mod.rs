@@ -1,0 +1,8 @@
+//! Compares the files of a publish with the alerts.
+
+mod background;
+mod judge;
+mod matcher;
+
+pub use background::judge_missed;
+pub(super) use judge::judge;

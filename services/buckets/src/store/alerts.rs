@@ -1,0 +1,154 @@
+//! Searches that keys have saved.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::{alert, alert_message, index_state};
+
+/// A place in the index: the largest id of a file in a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The generation.
+    pub generation: i64,
+    /// The id.
+    pub id: i64,
+}
+
+/// A saved search.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct Alert {
+    /// Identifier.
+    pub id: i64,
+    /// The key that has saved it.
+    pub key_id: i64,
+    /// Its name.
+    pub name: String,
+    /// Parameters of the search for files, as in a URL.
+    pub query: String,
+    /// URL of the webhook.
+    pub webhook: Option<String>,
+    /// Secret of the webhook.
+    pub secret: Option<String>,
+    /// Generation of `since_id`.
+    pub since_generation: i64,
+    /// New files have larger ids.
+    pub since_id: i64,
+    /// Unix seconds.
+    pub created_at: i64,
+}
+
+impl Alert {
+    /// Returns the place from which files are new.
+    pub fn since(&self) -> Mark {
+        Mark { generation: self.since_generation, id: self.since_id }
+    }
+}
+
+/// The content of an alert.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertContent {
+    /// Its name.
+    pub name: String,
+    /// Parameters of the search for files, as in a URL.
+    pub query: String,
+    /// URL of the webhook.
+    pub webhook: Option<String>,
+    /// Secret of the webhook.
+    pub secret: Option<String>,
+}
+
+/// Adds an alert and returns its id.
+pub fn add(
+    db: &mut Db,
+    key: i64,
+    content: &AlertContent,
+    since: Mark,
+    now: i64,
+) -> Result<i64, DatabaseError> {
+    Ok(diesel::insert_into(alert::table)
+        .values((
+            alert::key_id.eq(key),
+            alert::name.eq(&content.name),
+            alert::query.eq(&content.query),
+            alert::webhook.eq(&content.webhook),
+            alert::secret.eq(&content.secret),
+            alert::since_generation.eq(since.generation),
+            alert::since_id.eq(since.id),
+            alert::created_at.eq(now),
+        ))
+        .returning(alert::id)
+        .get_result(db)?)
+}
+
+/// Changes an alert. Files are new from a place on.
+pub fn change(
+    db: &mut Db,
+    id: i64,
+    content: &AlertContent,
+    since: Mark,
+) -> Result<(), DatabaseError> {
+    diesel::update(alert::table.find(id))
+        .set((
+            alert::name.eq(&content.name),
+            alert::query.eq(&content.query),
+            alert::webhook.eq(&content.webhook),
+            alert::secret.eq(&content.secret),
+            alert::since_generation.eq(since.generation),
+            alert::since_id.eq(since.id),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Returns the alerts of a key in the order of their ids.
+pub fn of_key(db: &mut Db, key: i64) -> Result<Vec<Alert>, DatabaseError> {
+    Ok(alert::table.filter(alert::key_id.eq(key)).order(alert::id.asc()).load(db)?)
+}
+
+/// Returns an alert by its id.
+pub fn by_id(db: &mut Db, id: i64) -> Result<Option<Alert>, DatabaseError> {
+    Ok(alert::table.find(id).first(db).optional()?)
+}
+
+/// Returns all alerts with webhooks.
+pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
+    Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
+}
+
+/// Returns the ids of all alerts in ascending order.
+pub fn ids(db: &mut Db) -> Result<Vec<i64>, DatabaseError> {
+    Ok(alert::table.select(alert::id).order(alert::id.asc()).load(db)?)
+}
+
+/// Removes an alert with its messages.
+pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(alert_message::table.filter(alert_message::alert_id.eq(id))).execute(db)?;
+    diesel::delete(alert::table.find(id)).execute(db)?;
+    Ok(())
+}
+
+/// Returns the last file that was compared with the alerts.
+pub fn judged(db: &mut Db) -> Result<Mark, DatabaseError> {
+    let columns = (index_state::judged_generation, index_state::judged_id);
+    let (generation, id) = index_state::table.select(columns).first(db)?;
+    Ok(Mark { generation, id })
+}
+
+/// Records that files were compared with the alerts. Returns false if another process was faster.
+pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError> {
+    let unchanged = index_state::table
+        .filter(index_state::judged_generation.eq(from.generation))
+        .filter(index_state::judged_id.eq(from.id));
+    let changed = diesel::update(unchanged)
+        .set((index_state::judged_generation.eq(to.generation), index_state::judged_id.eq(to.id)))
+        .execute(db)?;
+    Ok(changed > 0)
+}
+
+/// Begins all alerts anew at a place of another generation.
+pub fn begin_anew(db: &mut Db, at: Mark) -> Result<(), DatabaseError> {
+    diesel::update(alert::table.filter(alert::since_generation.ne(at.generation)))
+        .set((alert::since_generation.eq(at.generation), alert::since_id.eq(at.id)))
+        .execute(db)?;
+    Ok(())
+}
