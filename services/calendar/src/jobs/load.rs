@@ -173,9 +173,11 @@ fn load_with(
                 queue.write(|db| write(state, db, &writer, batch, options))
             })
         }
-        (false, Some(mut bulk)) => load_in_bulk(&mut batches, &mut loaded, &mut bulk, |db, batch| {
-            write(state, db, &writer, batch, options)
-        }),
+        (false, Some(mut bulk)) => {
+            load_in_bulk(&mut batches, &mut loaded, &mut bulk, |db, batch| {
+                write(state, db, &writer, batch, options)
+            })
+        }
     };
     batches.progress.finish();
     // Lines loaded before a failure stay, so statistics are needed for them too.
