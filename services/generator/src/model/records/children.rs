@@ -1,13 +1,11 @@
 //! Tables whose rows are the children of the rows of another table.
 
-use std::rc::Rc;
-
 use serde_json::Value;
 
 use super::fault::Faults;
 use super::field::{FieldKey, Row};
+use super::known::Families;
 use super::members::Members;
-use super::tables::{Bounds, RawTable};
 use crate::model::random::Random;
 
 /// Parents whose children are numbered together. Its children are found by making the counts of one
@@ -18,6 +16,7 @@ const MOST: i64 = 10_000;
 
 /// The member `childrenOf` of a table.
 pub struct RawChildren<'a> {
+    /// Its JSON pointer.
     pub pointer: String,
     /// The name of the parent table.
     pub table: &'a str,
@@ -87,15 +86,18 @@ pub struct Children {
     slot: usize,
 }
 
-/// The children of the last block of parents that was needed.
-#[derive(Default)]
-pub struct Families {
-    number: Option<u64>,
-    /// The number of children up to each parent of the block.
-    ends: Vec<u64>,
-}
-
 impl Children {
+    /// Returns the children of a parent table, by its place and number of rows.
+    pub fn new(
+        raw: RawChildren<'_>,
+        (table, parents): (usize, u64),
+        key: FieldKey,
+        slot: usize,
+    ) -> Self {
+        let RawChildren { least, sums, mean, .. } = raw;
+        Self { table, key, parents, least, sums, mean, slot }
+    }
+
     /// The number of children of the parents before one.
     fn before(&self, parent: u64) -> u64 {
         (self.mean * parent as f64) as u64
@@ -159,44 +161,5 @@ impl Children {
         let at = random.unit() * total;
         let nth = self.sums.partition_point(|sum| *sum <= at).min(self.sums.len() - 1);
         self.least + nth as u64
-    }
-}
-
-/// Finds the parents of tables with `childrenOf`, and sets the number of their rows.
-pub fn resolve(tables: &mut [RawTable<'_>], bounds: &Bounds, faults: &mut Faults) {
-    let mut waiting: Vec<_> =
-        (0..tables.len()).filter(|place| tables[*place].raw_children.is_some()).collect();
-    while !waiting.is_empty() {
-        let ready = waiting.iter().position(|place| {
-            let parent = tables[*place].raw_children.as_ref().map(|children| children.table);
-            let parent = tables.iter().position(|table| Some(table.name.as_str()) == parent);
-            parent.is_none_or(|parent| tables[parent].raw_children.is_none())
-        });
-        let Some(ready) = ready else {
-            for place in waiting {
-                let pointer = format!("{}/childrenOf/table", tables[place].pointer);
-                faults.add(pointer, "is a child of its own table, through other tables");
-            }
-            return;
-        };
-        let place = waiting.swap_remove(ready);
-        let Some(raw) = tables[place].raw_children.take() else { continue };
-        let Some(parent) = tables.iter().position(|table| table.name == raw.table) else {
-            let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
-            let text = format!("must be one of {}", known.join(", "));
-            faults.add(format!("{}/table", raw.pointer), text);
-            continue;
-        };
-        let (parents, has_rows) = (tables[parent].rows, tables[parent].has_rows);
-        let table = &mut tables[place];
-        let key = FieldKey::new(&bounds.seed, &table.name, "childrenOf");
-        let RawChildren { least, sums, mean, .. } = raw;
-        let children = Children { table: parent, key, parents, least, sums, mean, slot: place };
-        if children.rows() > bounds.most_rows {
-            let text = format!("gives {} rows; at most {}", children.rows(), bounds.most_rows);
-            faults.add(raw.pointer, text);
-        }
-        (table.rows, table.has_rows) = (children.rows(), has_rows);
-        table.children = Some(Rc::new(children));
     }
 }

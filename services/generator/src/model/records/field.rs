@@ -5,8 +5,7 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use super::cell::Cell;
-use super::children::Families;
-use super::kinds::people::Known;
+use super::known::{Families, Known};
 use super::permutation::Permutation;
 use crate::model::random::{Random, mixed};
 use crate::model::seed::Seed;

@@ -10,6 +10,7 @@ mod expression;
 mod fault;
 mod field;
 mod kinds;
+mod known;
 mod members;
 mod parse;
 mod permutation;
@@ -19,7 +20,7 @@ mod tables;
 
 pub use cell::{Cell, Shape};
 pub use fault::SchemaFault;
-pub use parse::parse;
+pub use parse::{parse, person_parts, types};
 pub use propose::{of_json_schema, of_sample, of_sql};
 pub use schema::{Rows, Schema, Table};
 pub use tables::Bounds;

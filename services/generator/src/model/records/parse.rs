@@ -66,6 +66,16 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
     }
 }
 
+/// Returns the types of fields.
+pub fn types() -> impl Iterator<Item = &'static str> {
+    TYPES.split(", ")
+}
+
+/// Returns the parts of persons.
+pub fn person_parts() -> impl Iterator<Item = &'static str> {
+    PARTS.iter().map(|(name, _)| *name)
+}
+
 /// The progress of a field.
 enum Built {
     /// It is being read: a field that needs it is part of a circle.

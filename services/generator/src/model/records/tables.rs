@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::children::{self, Children, RawChildren};
 use super::fault::Faults;
+use super::field::FieldKey;
 use super::members::Members;
 use crate::model::names::{self, Culture};
 use crate::model::seed::Seed;
@@ -69,7 +70,7 @@ pub fn read_tables<'a>(
     if members.value("fields").is_some() {
         let members = Members::of(schema, String::new(), faults)?;
         let mut tables = vec![read_table(members, names::american(), bounds, faults)?];
-        children::resolve(&mut tables, bounds, faults);
+        find_parents(&mut tables, bounds, faults);
         return Some(tables);
     }
     let locale = culture(&mut members, names::american(), faults);
@@ -90,7 +91,7 @@ pub fn read_tables<'a>(
         read.push(table);
     }
     members.end("a schema", faults);
-    children::resolve(&mut read, bounds, faults);
+    find_parents(&mut read, bounds, faults);
     Some(read)
 }
 
@@ -181,4 +182,43 @@ pub fn culture(
         );
         default
     })
+}
+
+/// Finds the parents of tables with `childrenOf`, and sets the number of their rows.
+fn find_parents(tables: &mut [RawTable<'_>], bounds: &Bounds, faults: &mut Faults) {
+    let mut waiting: Vec<_> =
+        (0..tables.len()).filter(|place| tables[*place].raw_children.is_some()).collect();
+    while !waiting.is_empty() {
+        let ready = waiting.iter().position(|place| {
+            let parent = tables[*place].raw_children.as_ref().map(|children| children.table);
+            let parent = tables.iter().find(|table| Some(table.name.as_str()) == parent);
+            parent.is_none_or(|parent| parent.raw_children.is_none())
+        });
+        let Some(ready) = ready else {
+            for place in waiting {
+                let pointer = format!("{}/childrenOf/table", tables[place].pointer);
+                faults.add(pointer, "is a child of its own table, through other tables");
+            }
+            return;
+        };
+        let place = waiting.swap_remove(ready);
+        let Some(raw) = tables[place].raw_children.take() else { continue };
+        let Some(parent) = tables.iter().position(|table| table.name == raw.table) else {
+            let known: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
+            let text = format!("must be one of {}", known.join(", "));
+            faults.add(format!("{}/table", raw.pointer), text);
+            continue;
+        };
+        let (parents, has_rows) = (tables[parent].rows, tables[parent].has_rows);
+        let table = &mut tables[place];
+        let key = FieldKey::new(&bounds.seed, &table.name, "childrenOf");
+        let pointer = raw.pointer.clone();
+        let children = Children::new(raw, (parent, parents), key, place);
+        if children.rows() > bounds.most_rows {
+            let text = format!("gives {} rows; at most {}", children.rows(), bounds.most_rows);
+            faults.add(pointer, text);
+        }
+        (table.rows, table.has_rows) = (children.rows(), has_rows);
+        table.children = Some(Rc::new(children));
+    }
 }

@@ -1,6 +1,5 @@
 //! Persons, whose parts agree within a row.
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
 use jiff::civil::Date;
@@ -14,6 +13,7 @@ use crate::model::person::{Employer, Maker};
 use crate::model::random::Random;
 use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{Make, Row};
+use crate::model::records::known::Known;
 
 /// The persons that some fields of a table show.
 pub struct People {
@@ -46,21 +46,6 @@ enum Source {
     Occupation,
     EmployerNumber,
     Employer,
-}
-
-/// The parts of the person of a row that other parts need.
-#[derive(Default)]
-pub struct Known {
-    index: u64,
-    /// The first row of the household.
-    head: OnceCell<u64>,
-    sex: OnceCell<Sex>,
-    born: OnceCell<Date>,
-    name: OnceCell<Identity>,
-    address: OnceCell<Address>,
-    card: OnceCell<Card>,
-    occupation: OnceCell<&'static str>,
-    employer: OnceCell<Option<Employer>>,
 }
 
 /// The person of a row, made part by part.
