@@ -150,7 +150,7 @@ function showOperation() {
     byId('body').value = written(ready.length ? ready[0][1].value : example);
     byId('body').rows = ready.length ? 16 : 4;
   }
-  const types = Object.keys(operation.responses['200'].content || { 'application/json': {} });
+  const types = Object.keys(operation.responses['200']?.content || { 'application/json': {} });
   byId('accept').replaceChildren(...types.map((type) => make('option', {}, type)));
   byId('accept-field').hidden = types.length < 2;
   byId('answer').hidden = true;

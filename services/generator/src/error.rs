@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
+use database::DatabaseError;
 use serde::{Serialize, Serializer};
 use shell::{Credentials, ErrorFormat, Fault, RequestInfo, Violation};
 use utoipa::{IntoResponses, ToSchema};
@@ -13,6 +14,8 @@ use crate::model::SeedError;
 use crate::model::phone::PatternError;
 use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
 
+/// Seconds after which a request to a busy database is repeated.
+const RETRY: u64 = 1;
 const VALIDATION: &str = "One or more validation errors occurred.";
 
 /// The reasons for which an operation fails.
@@ -24,6 +27,9 @@ pub enum Error {
     /// A new seed could not be generated.
     #[error(transparent)]
     Seed(#[from] SeedError),
+    /// The database failed or is busy.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// A numbering plan does not compile.
     #[error(transparent)]
     NumberingPlan(#[from] PatternError),
@@ -41,6 +47,8 @@ impl Error {
         let fault = match self {
             Self::Fault(fault) => fault,
             Self::Seed(cause) => Fault::Internal(cause.to_string()),
+            Self::Database(DatabaseError::Busy) => Fault::Unavailable { retry_after: RETRY },
+            Self::Database(cause) => Fault::Internal(cause.to_string()),
             Self::NumberingPlan(cause) => Fault::Internal(cause.to_string()),
         };
         fault.into_error(request)
@@ -101,6 +109,15 @@ pub enum BodyFailures {
     /// The body is not JSON in UTF-8.
     #[response(status = 415, content_type = "application/problem+json")]
     WrongType(#[to_schema] Problem),
+}
+
+/// The failure of operations on one saved thing.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: its variants are never made")]
+pub enum Missing {
+    /// The key has nothing with this name.
+    #[response(status = 404, content_type = "application/problem+json")]
+    NotFound(#[to_schema] Problem),
 }
 
 /// Field and message of each violation, in the order found.

@@ -2,8 +2,9 @@
 //!
 //! A request is read with all its violations at once (`wire`), answered by `handlers` from the
 //! rules in [`model`], and made repeatable by a seed. The data are embedded in the binary; the
-//! database contains only keys and plans.
+//! database contains only keys, plans and saved schemas.
 
+mod app;
 mod cli;
 mod config;
 mod error;
@@ -21,6 +22,7 @@ mod wire;
 pub use cli::{CheckCommand, Cli, Subject};
 pub use config::Settings;
 pub use service::Generator;
+pub use store::MIGRATIONS;
 
 // For fuzz targets.
 pub use wire::{

@@ -68,7 +68,10 @@ pub fn amend(document: &mut OpenApi) {
         }
     }
     let items = document.paths.paths.values_mut();
-    for operation in items.flat_map(|item| [&mut item.get, &mut item.post]).flatten() {
+    for operation in items
+        .flat_map(|item| [&mut item.get, &mut item.post, &mut item.put, &mut item.delete])
+        .flatten()
+    {
         let mut parameters = operation.parameters.iter().flatten();
         if parameters.any(|it| matches!(it, RefOr::T(parameter) if parameter.name == "seed")) {
             add_headers(operation, SEED_HEADERS);

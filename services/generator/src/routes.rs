@@ -4,8 +4,8 @@ use actix_web::web;
 use shell::Routes;
 
 use crate::handlers::{
-    address, business, card, finance, licenses, name, page, person, phone, records, review, social,
-    text,
+    address, business, card, finance, licenses, name, page, person, phone, records, review,
+    schemas, social, text,
 };
 
 /// Adds every operation.
@@ -25,6 +25,10 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(address::generate_addresses);
     routes.add(person::generate_persons);
     routes.add(records::generate_records);
+    routes.add(schemas::list_schemas);
+    routes.add(schemas::read_schema);
+    routes.add(schemas::save_schema);
+    routes.add(schemas::remove_schema);
     routes.add(name::generate_names);
     routes.add(business::suggest_business_names);
     routes.add(name::list_name_cultures);
@@ -44,5 +48,6 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(licenses::read_licenses);
     // After the operations, because a router tries one after another.
     routes.page("/", web::get().to(page::playground));
+    routes.page("/records", web::get().to(page::builder));
     routes.assets(&page::SITE);
 }

@@ -36,7 +36,7 @@ const API: &str = "/api/";
 const UNLIMITED: u32 = u32::MAX;
 
 const CORS: CorsRule = CorsRule {
-    methods: "GET, POST",
+    methods: "GET, POST, PUT, DELETE",
     request_headers: "X-Api-Key, Content-Type",
     expose: "X-Seed, X-Ref-Date, X-Data-Version, Retry-After, RateLimit-Limit, \
              RateLimit-Remaining, RateLimit-Reset",

@@ -64,6 +64,11 @@ impl State {
         &self.pools
     }
 
+    /// The current time in Unix seconds.
+    pub fn now(&self) -> i64 {
+        self.clock.unix()
+    }
+
     /// The current day in UTC.
     pub fn today(&self) -> Date {
         self.clock.now().to_zoned_datetime(TimeZone::UTC).date()

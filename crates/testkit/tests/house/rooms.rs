@@ -102,6 +102,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "wire",
         "`make persons` writes the records of the operation",
     ),
+    (
+        "services/generator/src/cli/into.rs",
+        "wire",
+        "`records --into` writes the statements of the operation",
+    ),
     ("services/generator/src/cli/records.rs", "wire", "`records` writes the rows of the operation"),
     (
         "services/generator/src/cli/table.rs",

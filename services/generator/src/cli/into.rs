@@ -24,8 +24,9 @@ pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
     Ok((db, progress))
 }
 
-/// What determines the rows, besides the schema that was read from `text`.
+/// The origin of the rows.
 pub struct Origin<'a> {
+    /// The text of the schema.
     pub text: &'a str,
     pub seed: &'a str,
     pub ref_date: String,

@@ -32,9 +32,10 @@ use self::schema::SchemaCommand;
 use crate::config::Settings;
 use crate::policy::{self, STANDARD};
 use crate::service::Generator;
+use crate::store;
 
-/// The migrations of the database: keys and plans.
-const MIGRATIONS: [&Migrations; 1] = [&auth::MIGRATIONS];
+/// The migrations of the database: keys and plans, and saved schemas.
+const MIGRATIONS: [&Migrations; 2] = [&auth::MIGRATIONS, &store::MIGRATIONS];
 
 /// Generates and checks synthetic test data
 #[derive(clap::Parser)]

@@ -16,6 +16,7 @@ pub(crate) mod phone;
 pub(crate) mod records;
 mod reply;
 pub(crate) mod review;
+pub(crate) mod schemas;
 pub(crate) mod social;
 mod stream;
 pub(crate) mod text;

@@ -8,6 +8,8 @@ use askama::Template;
 use shell::Operation;
 use shell::pages::{Accent, FixedPage, Page, Site};
 
+use crate::model::records;
+
 const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2Zm2.5 3a1.5 1.5 0 1 0 \
                    0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3ZM12 10.5a1.5 1.5 0 1 0 0 3 \
                    1.5 1.5 0 0 0 0-3Zm-4.5 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 \
@@ -17,9 +19,11 @@ const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new("Test-data generator", "Makes and checks synthetic test data.", Accent::Teal)
         .icon(DIE)
+        .link("Records by schema", "records")
         .link("Licences", "licenses")
         .style("playground.css", include_bytes!("../../assets/playground.css"))
         .script("playground.js", include_bytes!("../../assets/playground.js"))
+        .script("builder.js", include_bytes!("../../assets/builder.js"))
 });
 
 #[derive(Template)]
@@ -27,6 +31,15 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
 struct Playground<'a> {
     /// The documented operations by tag.
     groups: BTreeMap<&'a str, Vec<Entry<'a>>>,
+}
+
+#[derive(Template)]
+#[template(path = "builder.html")]
+struct Builder {
+    /// The types of fields.
+    types: Vec<&'static str>,
+    /// The parts of persons.
+    parts: Vec<&'static str>,
 }
 
 /// An operation in the list.
@@ -39,6 +52,21 @@ struct Entry<'a> {
 pub async fn playground(request: HttpRequest) -> HttpResponse {
     static PAGE: OnceLock<FixedPage> = OnceLock::new();
     PAGE.get_or_init(|| page(shell::operations(&request).iter())).respond(&request)
+}
+
+/// Serves the page that builds schemas of records.
+pub async fn builder(request: HttpRequest) -> HttpResponse {
+    static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+        let page = Page::home("Records by schema")
+            .description(
+                "Describe tables and their relations, and download as many rows as you need.",
+            )
+            .wide()
+            .script("builder.js");
+        let types = records::types().collect();
+        SITE.fixed(&page, &Builder { types, parts: records::person_parts().collect() })
+    });
+    PAGE.respond(&request)
 }
 
 fn page<'a>(operations: impl Iterator<Item = &'a Operation>) -> FixedPage {

@@ -4,6 +4,7 @@ use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, VA
 use actix_web::web::Data;
 use actix_web::{Error, HttpRequest, HttpResponse, post};
 use auth::{After, Caller};
+use jiff::civil::Date;
 use serde_json::Value;
 use shell::{Fault, Violation, is_head};
 
@@ -78,13 +79,9 @@ pub async fn generate_records(
     let seed = input.seed.map_or_else(Seed::fresh, Ok);
     let seed = seed.map_err(|cause| error::Error::Seed(cause).answered(&request))?;
     let bounds = Bounds {
-        seed: seed.clone(),
-        day,
         is_part: input.offset > 0,
         rows: input.rows.map(|rows| rows.saturating_add(input.offset)),
-        most_tables: TABLES,
-        most_fields: FIELDS,
-        most_rows: MOST_ROWS.unsigned_abs().into(),
+        ..bounds(seed.clone(), day)
     };
     let refuse = |violations| Fault::InvalidBody(violations).into_error(&request);
     let schema =
@@ -153,6 +150,19 @@ pub async fn generate_records(
     let mut response = reply::marked(&seed, HttpResponse::Ok().message_body(body)?);
     mark(&mut response, kind, input.is_zip.then_some("records.zip"));
     Ok(reply::with_reference_day(response, day))
+}
+
+/// The limits of schemas over HTTP.
+pub fn bounds(seed: Seed, day: Date) -> Bounds {
+    Bounds {
+        seed,
+        day,
+        is_part: false,
+        rows: None,
+        most_tables: TABLES,
+        most_fields: FIELDS,
+        most_rows: MOST_ROWS.unsigned_abs().into(),
+    }
 }
 
 /// Writes a workbook on a thread that may block. It uses one of the caller's slots.

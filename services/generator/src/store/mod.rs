@@ -1,3 +1,12 @@
 //! SQL statements.
 
-pub mod fill_progress;
+pub(crate) mod fill_progress;
+pub(crate) mod schemas;
+
+use database::Migrations;
+
+/// The tables of this service, created after those of `auth`.
+pub static MIGRATIONS: Migrations = Migrations {
+    sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),
+    postgres: diesel_migrations::embed_migrations!("migrations/postgres"),
+};

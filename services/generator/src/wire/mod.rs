@@ -19,6 +19,7 @@ mod records;
 mod request;
 mod review;
 mod rules;
+mod schemas;
 mod social;
 mod spelling;
 mod text;
@@ -60,6 +61,7 @@ pub use records::{
 pub use request::{Extent, Request, Seeded, Series, read_for_json};
 pub use review::{ReviewParameters, ReviewRequest};
 pub use rules::{ABSENT, BETWEEN, DATE, MEMBER_LENGTH, TOO_LONG, UNSUPPORTED};
+pub use schemas::{SavedSchema, SchemaPath, SchemaRequest};
 pub use social::{
     NumberAnswer, NumberParameters, NumberRequest, NumberValidation, VatParameters, VatRequest,
 };

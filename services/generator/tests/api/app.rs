@@ -27,7 +27,7 @@ impl App {
 
     pub async fn start_with(settings: Settings) -> Self {
         let database = Database::new();
-        let pools = database.open(&[&auth::MIGRATIONS]);
+        let pools = database.open(&[&auth::MIGRATIONS, &generator::MIGRATIONS]);
         let clock = ManualClock::new("2026-11-20T12:00:00Z".parse().unwrap());
         let service = Generator::new(pools.clone(), clock.shared(), &settings).unwrap();
         Self { server: TestServer::start(service).await, pools, clock, _database: database }

@@ -29,8 +29,11 @@ fn doctor_names_faults_and_changes_nothing() {
 #[test]
 fn data_of_every_version_are_read() {
     let program = || Program::new(env!("CARGO_BIN_EXE_generator"));
-    let has_key =
-        |program: Program| assert_eq!(program.json(&["keys", "list"])[0]["owner"], "demo");
+    let has_key = |program: Program| {
+        // As after an upgrade.
+        program.done(&["migrate"]);
+        assert_eq!(program.json(&["keys", "list"])[0]["owner"], "demo");
+    };
     for fixture in Fixture::all("generator") {
         has_key(fixture.restored(program()));
         if let Some(program) = fixture.on_server(program()) {

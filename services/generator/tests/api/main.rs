@@ -27,6 +27,7 @@ mod record_kinds;
 mod records;
 mod requests;
 mod schema;
+mod schemas;
 mod social;
 mod stop;
 mod text;

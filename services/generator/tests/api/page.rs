@@ -22,6 +22,25 @@ async fn the_playground_loads_nothing_from_elsewhere() {
 }
 
 #[actix_web::test]
+async fn the_builder_of_records_knows_every_type_and_part() {
+    let app = App::start().await;
+    let page = app.get("/records").await.expect(200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let html = page.text();
+    for option in ["childrenOf", "nope"] {
+        assert!(!html.contains(&format!("<option>{option}</option>")));
+    }
+    for option in ["person", "latitude", "colour", "fullName", "workEmail", "cardHolder"] {
+        assert!(html.contains(&format!("<option>{option}</option>")), "{option}");
+    }
+    assert!(!html.contains("http://") && !html.contains("https://"), "{html}");
+    let script = html.split("./assets/").find(|part| part.starts_with("builder")).unwrap();
+    let script = format!("/assets/{}", script.split('"').next().unwrap());
+    assert_eq!(app.get(&script).await.status, 200);
+    assert!(page.headers.get("ratelimit-limit").is_none());
+}
+
+#[actix_web::test]
 async fn the_page_costs_no_quota() {
     let app = App::start().await;
     assert!(app.get("/").await.headers.get("ratelimit-limit").is_none());

@@ -140,7 +140,7 @@ async fn browsers_of_any_origin_may_call_and_read_the_headers() {
     let response = preflight.answer().await;
     assert_eq!(response.status, 204);
     assert_eq!(response.header("access-control-allow-origin"), "*");
-    assert_eq!(response.header("access-control-allow-methods"), "GET, POST");
+    assert_eq!(response.header("access-control-allow-methods"), "GET, POST, PUT, DELETE");
     assert_eq!(response.header("access-control-allow-headers"), "X-Api-Key, Content-Type");
     let response = app.get("/api/Card?type=none").await;
     assert_eq!(response.header("access-control-allow-origin"), "*");

@@ -1,0 +1,159 @@
+//! `/api/Schemas`: schemas of records that keys have saved.
+
+use actix_web::web::{Data, Path};
+use actix_web::{Error, HttpRequest, HttpResponse, delete, get, put};
+use auth::{After, Caller};
+use jiff::Timestamp;
+use shell::{Credentials, Fault, Violation};
+
+use super::input::BodyInput;
+use super::{records, reply};
+use crate::app;
+use crate::error::{self, BodyFailures, Failures, Missing};
+use crate::model::records::parse;
+use crate::model::{SEEDED_DAY, Seed};
+use crate::state::State;
+use crate::wire::{SavedSchema, SchemaPath, SchemaRequest, schema_violations};
+
+/// Maximum length of a schema in bytes.
+const LONGEST: usize = 64 << 10;
+/// Maximum length of a name in characters.
+const NAME: usize = 64;
+
+/// List saved schemas
+///
+/// The schemas of records that the key has saved, by name.
+#[utoipa::path(
+    operation_id = "listSchemas",
+    tag = "Misc",
+    responses((status = 200, description = "The schemas", body = Vec<SavedSchema>,
+        example = json!([{"name": "shop", "changed": "2026-11-28T09:30:00Z"}])), Failures),
+    security(("ApiKey" = []))
+)]
+#[get("/api/Schemas")]
+pub async fn list_schemas(
+    caller: Caller,
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Error> {
+    let key_id = key_id(&caller, &request)?;
+    let saved = app::list_schemas(&state, key_id).await;
+    let saved = saved.map_err(|cause| error::Error::from(cause).answered(&request))?;
+    let shown = |(name, changed)| {
+        let changed = Timestamp::from_second(changed).unwrap_or_default().to_string();
+        SavedSchema { name, changed }
+    };
+    let saved: Vec<_> = saved.into_iter().map(shown).collect();
+    Ok(reply::fresh(serde_json::to_vec(&saved)?))
+}
+
+/// Read a saved schema
+///
+/// A schema that the key has saved, as a body for `/api/Records`.
+#[utoipa::path(
+    operation_id = "readSchema",
+    tag = "Misc",
+    params(SchemaPath),
+    responses(
+        (status = 200, description = "The schema", body = serde_json::Value,
+            example = json!({"fields": [{"name": "id", "type": "sequence"}]})),
+        Failures,
+        Missing
+    ),
+    security(("ApiKey" = []))
+)]
+#[get("/api/Schemas/{name}")]
+pub async fn read_schema(
+    caller: Caller,
+    path: After<Path<SchemaPath>>,
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Error> {
+    let key_id = key_id(&caller, &request)?;
+    let name = path.0.into_inner().name;
+    let saved = app::read_schema(&state, key_id, name).await;
+    match saved.map_err(|cause| error::Error::from(cause).answered(&request))? {
+        Some(schema) => Ok(reply::fresh(schema)),
+        None => Err(Fault::NotFound.into_error(&request)),
+    }
+}
+
+/// Save a schema
+///
+/// Saves a schema of records under a name of the key, or replaces it. A key has at most 100 schemas of
+/// at most 65,536 bytes. A schema with faults is refused, with all of them.
+#[utoipa::path(
+    operation_id = "saveSchema",
+    tag = "Misc",
+    params(SchemaPath),
+    request_body(content = serde_json::Value, example = json!({"fields": [{"name": "id", "type": "sequence"}]})),
+    responses((status = 204, description = "Saved"), Failures, BodyFailures),
+    security(("ApiKey" = []))
+)]
+#[put("/api/Schemas/{name}")]
+pub async fn save_schema(
+    path: Path<SchemaPath>,
+    After(BodyInput(SchemaRequest(schema))): After<BodyInput<SchemaRequest>>,
+    caller: Caller,
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Error> {
+    let key_id = key_id(&caller, &request)?;
+    let name = path.into_inner().name;
+    let refuse = |field: &str, text: String| {
+        let violation = Violation::new(field.to_owned(), "schema", text);
+        Fault::InvalidBody(vec![violation]).into_error(&request)
+    };
+    let length = name.chars().count();
+    if !(1..=NAME).contains(&length) || name.chars().any(|c| c.is_control() || c == '/') {
+        let text = format!("The name must have 1 to {NAME} characters, none a control or a slash.");
+        return Err(refuse("name", text));
+    }
+    let seed = Seed::fresh().map_err(|cause| error::Error::Seed(cause).answered(&request))?;
+    let bounds = records::bounds(seed, SEEDED_DAY);
+    parse(&schema, &bounds)
+        .map_err(|faults| Fault::InvalidBody(schema_violations(faults)).into_error(&request))?;
+    let body = schema.to_string();
+    if body.len() > LONGEST {
+        return Err(refuse("$", format!("The schema must have at most {LONGEST} bytes.")));
+    }
+    let saved = app::save_schema(&state, key_id, name, body).await;
+    match saved.map_err(|cause| error::Error::from(cause).answered(&request))? {
+        true => Ok(HttpResponse::NoContent().finish()),
+        false => Err(refuse(
+            "name",
+            format!("The key has {} schemas: remove one first.", app::MOST_SCHEMAS),
+        )),
+    }
+}
+
+/// Remove a saved schema
+#[utoipa::path(
+    operation_id = "removeSchema",
+    tag = "Misc",
+    params(SchemaPath),
+    responses((status = 204, description = "Removed"), Failures, Missing),
+    security(("ApiKey" = []))
+)]
+#[delete("/api/Schemas/{name}")]
+pub async fn remove_schema(
+    caller: Caller,
+    path: After<Path<SchemaPath>>,
+    state: Data<State>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Error> {
+    let key_id = key_id(&caller, &request)?;
+    let name = path.0.into_inner().name;
+    let removed = app::remove_schema(&state, key_id, name).await;
+    let removed = removed.map_err(|cause| error::Error::from(cause).answered(&request))?;
+    match removed {
+        true => Ok(HttpResponse::NoContent().finish()),
+        false => Err(Fault::NotFound.into_error(&request)),
+    }
+}
+
+/// Returns the id of the caller's key. Callers without one have no schemas.
+fn key_id(caller: &Caller, request: &HttpRequest) -> Result<i64, Error> {
+    let missing = || Fault::Unauthorized(Credentials::Missing).into_error(request);
+    caller.key.as_ref().map(|key| key.id).ok_or_else(missing)
+}

@@ -1,0 +1,73 @@
+//! The saved schemas of keys.
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::prelude::*;
+
+diesel::table! {
+    record_schema (key_id, name) {
+        key_id -> BigInt,
+        name -> Text,
+        body -> Text,
+        changed_at -> BigInt,
+    }
+}
+
+/// Returns name and time of each schema of a key, by name.
+///
+/// # Errors
+/// A failed query.
+pub fn list(db: &mut Db, key_id: i64) -> Result<Vec<(String, i64)>, DatabaseError> {
+    let own = record_schema::table.filter(record_schema::key_id.eq(key_id));
+    let columns = (record_schema::name, record_schema::changed_at);
+    Ok(own.select(columns).order(record_schema::name).load(db)?)
+}
+
+/// Returns a schema of a key.
+///
+/// # Errors
+/// A failed query.
+pub fn get(db: &mut Db, key_id: i64, name: &str) -> Result<Option<String>, DatabaseError> {
+    let row = record_schema::table.find((key_id, name)).select(record_schema::body);
+    Ok(row.first(db).optional()?)
+}
+
+/// Saves a schema of a key. Returns false, and saves nothing, if it is new and the key has `most` others.
+///
+/// # Errors
+/// The database cannot be written.
+pub fn put(
+    db: &mut Db,
+    key_id: i64,
+    (name, body): (&str, &str),
+    now: i64,
+    most: i64,
+) -> Result<bool, DatabaseError> {
+    let others = record_schema::table
+        .filter(record_schema::key_id.eq(key_id))
+        .filter(record_schema::name.ne(name));
+    if others.count().get_result::<i64>(db)? >= most {
+        return Ok(false);
+    }
+    let row = (
+        record_schema::key_id.eq(key_id),
+        record_schema::name.eq(name),
+        record_schema::body.eq(body),
+        record_schema::changed_at.eq(now),
+    );
+    on_backend!(db, conn => diesel::insert_into(record_schema::table)
+        .values(row)
+        .on_conflict((record_schema::key_id, record_schema::name))
+        .do_update()
+        .set((record_schema::body.eq(body), record_schema::changed_at.eq(now)))
+        .execute(conn))?;
+    Ok(true)
+}
+
+/// Removes a schema of a key. Returns false if there is none.
+///
+/// # Errors
+/// The database cannot be written.
+pub fn remove(db: &mut Db, key_id: i64, name: &str) -> Result<bool, DatabaseError> {
+    let row = record_schema::table.find((key_id, name));
+    Ok(diesel::delete(row).execute(db)? > 0)
+}

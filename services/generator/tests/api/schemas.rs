@@ -1,0 +1,85 @@
+//! Saved schemas of keys.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Answer, Exchange};
+
+use crate::app::App;
+
+async fn ask(app: &App, key: Option<&str>, method: Method, name: &str, body: &Value) -> Answer {
+    let request = app.server.request(method.clone(), &format!("/api/Schemas{name}"));
+    let request = match key {
+        Some(key) => request.header("X-Api-Key", key),
+        None => request,
+    };
+    match method {
+        Method::PUT => request.json(body).answer().await,
+        _ => request.answer().await,
+    }
+}
+
+fn schema(rows: u64) -> Value {
+    json!({"tables": [{"name": "t", "rows": rows, "fields": [{"name": "id", "type": "sequence"}]}]})
+}
+
+#[actix_web::test]
+async fn a_schema_is_saved_replaced_listed_and_removed_by_its_key_only() {
+    let app = App::start().await;
+    let ((_, own), (_, other)) = (app.issue_key(), app.issue_key());
+    let own = Some(own.as_str());
+    assert_eq!(ask(&app, own, Method::PUT, "/my%20shop", &schema(1)).await.status, 204);
+    assert_eq!(ask(&app, own, Method::PUT, "/my%20shop", &schema(2)).await.status, 204);
+    let listed = ask(&app, own, Method::GET, "", &Value::Null).await.expect(200);
+    assert_eq!(listed.header("cache-control"), "no-store");
+    assert_eq!(listed.json(), json!([{"name": "my shop", "changed": "2026-11-20T12:00:00Z"}]));
+    let read = ask(&app, own, Method::GET, "/my%20shop", &Value::Null).await.expect(200);
+    assert_eq!(read.json(), schema(2));
+    // Another key sees and changes nothing of it, a caller without one is refused.
+    for (key, status) in
+        [(Some(other.as_str()), 404), (None, 401), (Some("0".repeat(32).as_str()), 401)]
+    {
+        for method in [Method::GET, Method::DELETE] {
+            assert_eq!(ask(&app, key, method, "/my%20shop", &Value::Null).await.status, status);
+        }
+        let list = ask(&app, key, Method::GET, "", &Value::Null).await;
+        let put = ask(&app, key, Method::PUT, "/my%20shop", &schema(9)).await;
+        match status {
+            404 => {
+                assert_eq!((list.expect(200).json(), put.status), (json!([]), 204));
+                assert_eq!(
+                    ask(&app, key, Method::DELETE, "/my%20shop", &Value::Null).await.status,
+                    204
+                );
+            }
+            _ => assert_eq!((list.status, put.status), (401, 401)),
+        }
+    }
+    let read = ask(&app, own, Method::GET, "/my%20shop", &Value::Null).await.expect(200);
+    assert_eq!(read.json(), schema(2));
+    assert_eq!(ask(&app, own, Method::DELETE, "/my%20shop", &Value::Null).await.status, 204);
+    assert_eq!(ask(&app, own, Method::DELETE, "/my%20shop", &Value::Null).await.status, 404);
+    assert_eq!(ask(&app, own, Method::GET, "/my%20shop", &Value::Null).await.status, 404);
+}
+
+#[actix_web::test]
+async fn schemas_with_faults_too_many_and_too_large_ones_are_refused() {
+    let app = App::start().await;
+    let (_, key) = app.issue_key();
+    let put = async |name: &str, body: Value| ask(&app, Some(&key), Method::PUT, name, &body).await;
+    let wrong = json!({"fields": [{"name": "a", "type": "nope"}]});
+    let errors = put("/wrong", wrong).await.expect(400).json();
+    assert!(errors["errors"]["/fields/0/type"].is_array(), "{errors}");
+    let values: Vec<String> = (0..9_000).map(|number| format!("value {number}")).collect();
+    let large = json!({"fields": [{"name": "a", "type": "choice", "values": values}]});
+    let errors = put("/large", large).await.expect(400).json();
+    assert!(errors["errors"]["$"][0].as_str().unwrap().contains("65536 bytes"), "{errors}");
+    let long = format!("/{}", "x".repeat(65));
+    assert!(put(&long, schema(1)).await.expect(400).json()["errors"]["name"].is_array());
+    for number in 0..100 {
+        assert_eq!(put(&format!("/{number}"), schema(number)).await.status, 204);
+    }
+    let errors = put("/more", schema(1)).await.expect(400).json();
+    assert!(errors["errors"]["name"][0].as_str().unwrap().contains("remove one first"), "{errors}");
+    // A replacement needs no further place.
+    assert_eq!(put("/7", schema(1)).await.status, 204);
+}
