@@ -107,6 +107,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "wire",
         "`records --into` writes the statements of the operation",
     ),
+    ("services/generator/src/cli/threads.rs", "wire", "`records` writes the rows of the operation"),
     ("services/generator/src/cli/records.rs", "wire", "`records` writes the rows of the operation"),
     (
         "services/generator/src/cli/table.rs",

@@ -10,6 +10,7 @@ mod subject;
 mod table;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use check::CheckCommand;
 pub use subject::Subject;

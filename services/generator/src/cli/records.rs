@@ -7,9 +7,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use jiff::civil::Date;
+use serde_json::Value;
 
 use super::into::{self, Origin};
 use super::subject::unless_closed;
+use super::threads::{self, Source};
 use crate::model::records::{Bounds, Schema, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::store::fill_progress::Progress;
@@ -84,6 +86,18 @@ pub struct RecordsCommand {
     /// command resumes a run that was interrupted, from its table generator_progress
     #[arg(long, value_name = "URL", conflicts_with_all = ["table", "out", "format", "bom"])]
     into: Option<String>,
+    /// Threads that make rows, 1 to 64; the output is the same. One for workbooks and databases
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    threads: u64,
+}
+
+/// A schema that was read.
+struct Given {
+    /// Its text.
+    text: String,
+    value: Value,
+    bounds: Bounds,
+    schema: Schema,
 }
 
 impl RecordsCommand {
@@ -99,13 +113,13 @@ impl RecordsCommand {
         if let Some(url) = &self.into {
             return self.fill(url, today);
         }
-        let (_, schema, ..) = self.read(today, None)?;
+        let read = self.read(today, None)?;
         match &self.out {
-            None => self.write_table(&schema, self.table.as_deref(), out)?,
+            None => self.write_table(&read, self.table.as_deref(), out)?,
             Some(folder) => {
                 std::fs::create_dir_all(folder)
                     .with_context(|| format!("cannot create {}", folder.display()))?;
-                for table in &schema.tables {
+                for table in &read.schema.tables {
                     let name = format!(
                         "{}.{}",
                         file_name(&table.name),
@@ -114,7 +128,7 @@ impl RecordsCommand {
                     let path = folder.join(name);
                     let file = File::create_new(&path)
                         .with_context(|| format!("cannot create {}", path.display()))?;
-                    self.write_table(&schema, Some(&table.name), &mut BufWriter::new(file))?;
+                    self.write_table(&read, Some(&table.name), &mut BufWriter::new(file))?;
                 }
             }
         }
@@ -123,19 +137,15 @@ impl RecordsCommand {
 
     fn fill(&self, url: &str, today: Date) -> anyhow::Result<ExitCode> {
         let (mut db, earlier) = into::open(url)?;
-        let (text, schema, seed, day) = self.read(today, earlier.first())?;
+        let Given { text, bounds, schema, .. } = self.read(today, earlier.first())?;
         let part = (self.offset, self.rows);
-        let ref_date = day.to_string();
-        let origin = Origin { text: &text, seed: seed.as_str(), ref_date, part };
+        let ref_date = bounds.day.to_string();
+        let origin = Origin { text: &text, seed: bounds.seed.as_str(), ref_date, part };
         into::fill(&mut db, earlier, &schema, &origin)
     }
 
     /// Reads the schema. An earlier run has the seed and the day, unless the command has them.
-    fn read(
-        &self,
-        today: Date,
-        earlier: Option<&Progress>,
-    ) -> anyhow::Result<(String, Schema, Seed, Date)> {
+    fn read(&self, today: Date, earlier: Option<&Progress>) -> anyhow::Result<Given> {
         let path = self.schema.display();
         let mut text = String::new();
         match self.schema.to_str() {
@@ -153,10 +163,9 @@ impl RecordsCommand {
         };
         let seed = self.seed.as_deref().or(earlier.map(|earlier| earlier.seed.as_str()));
         let seed = seed.map_or_else(Seed::fresh, Seed::parse)?;
-        let day = self.ref_date.unwrap_or(usual);
         let bounds = Bounds {
-            seed: seed.clone(),
-            day,
+            seed,
+            day: self.ref_date.unwrap_or(usual),
             is_part: self.offset > 0,
             rows: self.rows.map(|rows| rows.saturating_add(self.offset)),
             most_tables: 1_000,
@@ -167,15 +176,16 @@ impl RecordsCommand {
             let lines: Vec<_> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
             anyhow::anyhow!("{path} has {} faults:{}", faults.len(), lines.concat())
         })?;
-        Ok((text, schema, seed, day))
+        Ok(Given { text, value, bounds, schema })
     }
 
     fn write_table(
         &self,
-        schema: &Schema,
+        read: &Given,
         table: Option<&str>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
+        let Given { value, bounds, schema, .. } = read;
         let Some(form) = self.format.row_form() else {
             out.write_all(&write_book(schema, table, (self.offset, self.rows))?)?;
             return Ok(out.flush()?);
@@ -191,6 +201,9 @@ impl RecordsCommand {
             }
             Err(DocumentError::UnknownTable) => bail!("--table must name a table of the schema"),
         };
+        if self.threads > 1 {
+            return threads::write(&Source { value, bounds, form }, document, self.threads, out);
+        }
         let mut part = Vec::with_capacity(PART + 4_096);
         while document.push(&mut part) {
             if part.len() >= PART {

@@ -103,6 +103,24 @@ impl Document {
         Ok(Self { form, tables, place: 0, part, rows: None, labels, written: 0 })
     }
 
+    /// Appends the beginning of the next table. Returns the table and the part of its rows, which
+    /// [`push_rows`] writes, before [`end_table`](Self::end_table). `None` after the last table.
+    pub fn begin_table(&mut self, out: &mut Vec<u8>) -> Option<(String, u64, u64)> {
+        let is_several = self.tables.len() > 1;
+        let table = self.tables.get(self.place)?;
+        begin(self.form, table, (self.place, is_several), out);
+        let left = table.rows.saturating_sub(self.part.0);
+        let count = self.part.1.map_or(left, |count| count.min(left));
+        Some((table.name.clone(), self.part.0, count))
+    }
+
+    /// Appends the end of a table with a number of rows.
+    pub fn end_table(&mut self, written: u64, out: &mut Vec<u8>) {
+        let is_several = self.tables.len() > 1;
+        self.place += 1;
+        end(self.form, written, (is_several, self.place == self.tables.len()), out);
+    }
+
     /// Appends a row, or the end of a table. Returns false after the end of the document.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         let is_several = self.tables.len() > 1;
@@ -127,6 +145,22 @@ impl Document {
         let is_last = self.place == self.tables.len();
         end(self.form, self.written, (is_several, is_last), out);
         !is_last
+    }
+}
+
+/// Appends rows of a table, from a first one on. `written` of its rows are before them in the document.
+pub fn push_rows(
+    form: RowForm,
+    table: &Rc<Table>,
+    (first, count): (u64, u64),
+    mut written: u64,
+    out: &mut Vec<u8>,
+) {
+    let labels: Vec<_> = table.columns().map(label).collect();
+    let mut rows = table.part(first, Some(count));
+    while let Some(cells) = rows.make_next() {
+        push_cells(form, (table, &labels), cells, written, out);
+        written += 1;
     }
 }
 

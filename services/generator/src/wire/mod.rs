@@ -36,7 +36,7 @@ pub use card::{
     CardAnswer, CardParameters, CardRequest, CardValidationAnswer, CardValidationParameters,
     CardValidationRequest,
 };
-pub use document::{Document, DocumentError, RowForm};
+pub use document::{Document, DocumentError, RowForm, push_rows};
 pub use finance::{
     CountryAnswer, CryptoAnswer, CryptoParameters, CryptoRequest, IbanParameters, IbanPath,
     IbanRequest,

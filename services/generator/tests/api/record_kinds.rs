@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{Cursor, Read};
 
 use serde_json::{Value, json};
-use testkit::{Answer, Exchange};
+use testkit::{Answer, Exchange, Program};
 use zip::ZipArchive;
 
 use crate::app::App;
@@ -157,6 +157,26 @@ async fn goods_texts_and_coordinates_fit_their_row() {
     {
         assert!(errors["errors"][pointer].is_array(), "{pointer} {errors:#}");
     }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_output() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let schema = program.folder().write("schema.json", two_tables().to_string());
+    let schema = schema.to_str().unwrap();
+    for format in ["json", "sql", "copy", "csv", "ndjson"] {
+        let only = if ["csv", "ndjson"].contains(&format) { &["--table", "a_b"][..] } else { &[] };
+        let made = |threads: &str, more: &[&str]| {
+            let fixed =
+                ["records", schema, "--seed", "demo", "--format", format, "--threads", threads];
+            program.done(&[&fixed[..], only, more].concat())
+        };
+        let one = made("1", &[]);
+        assert!(one == made("3", &[]) && one == made("8", &[]), "{format}");
+        let part = ["--offset", "1234", "-n", "4321"];
+        assert!(made("1", &part) == made("2", &part), "{format}");
+    }
+    assert_eq!(program.run(&["records", schema, "--threads", "0"]).code, Some(2));
 }
 
 fn two_tables() -> Value {
