@@ -65,7 +65,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// Returns errors of the database.
-    pub(crate) fn load(
+    pub fn load(
         db: &mut Db,
         settings: &Settings,
         previous: Option<&Self>,
@@ -93,7 +93,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// Returns errors of the database.
-    pub(crate) fn is_removed(&self, db: &mut Db, row: &AccountRow) -> Result<bool, DatabaseError> {
+    pub fn is_removed(&self, db: &mut Db, row: &AccountRow) -> Result<bool, DatabaseError> {
         Ok(self.opt_outs.may_contain(row.key())
             && self.opt_outs.get(db, &Sha1Digest::of(row.address()))? == Some(OptOut::Breaches))
     }

@@ -21,8 +21,9 @@ pub struct DueReport {
     pub reported: Month,
 }
 
-/// Turns the monthly mail of a verified domain on or off. Months up to `reported` are not reported.
-/// Returns false if the subscriber does not control the domain.
+/// Turns the monthly mail of a domain on or off. Months up to `reported` are not reported. Returns false
+/// if the subscriber does not control the domain. Then the mail is only turned off, because control
+/// may return without a new proof.
 pub fn set(
     db: &mut Db,
     subscriber: i64,
@@ -32,11 +33,12 @@ pub fn set(
 ) -> Result<bool, DatabaseError> {
     let own = domain_control::table
         .filter(domain_control::subscriber_id.eq(subscriber))
-        .filter(domain_control::domain.eq(domain))
-        .filter(domain_control::state.eq(VERIFIED));
-    let found: Option<bool> = own.select(domain_control::monthly).first(db).optional()?;
-    let Some(before) = found else { return Ok(false) };
-    if before != monthly {
+        .filter(domain_control::domain.eq(domain));
+    let columns = (domain_control::monthly, domain_control::state);
+    let found: Option<(bool, String)> = own.select(columns).first(db).optional()?;
+    let Some((before, state)) = found else { return Ok(false) };
+    let is_verified = state == VERIFIED;
+    if before != monthly && (is_verified || !monthly) {
         let changed = (
             domain_control::monthly.eq(monthly),
             domain_control::reported.eq(Some(reported.number())),
@@ -46,7 +48,7 @@ pub fn set(
     if !monthly {
         drop_pending(db, subscriber, domain)?;
     }
-    Ok(true)
+    Ok(is_verified)
 }
 
 /// Removes pending monthly mails about a domain.
