@@ -81,7 +81,7 @@ def await_mails(count, seconds):
 
 class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
-    # A killed client is no reason for a message.
+    # Silent: clients are killed on purpose.
     handle_error = staticmethod(lambda request, client: None)
 
 
