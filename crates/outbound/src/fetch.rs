@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Response};
 use tokio::time::{Instant, timeout_at};
@@ -102,15 +102,29 @@ impl Fetcher {
         address: &str,
         traceparent: Option<&str>,
     ) -> Result<Download, FetchError> {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = traceparent.and_then(|text| HeaderValue::from_str(text).ok()) {
+            headers.insert("traceparent", value);
+        }
+        self.open_with(address, headers).await
+    }
+
+    /// Sends the request with further headers and reads the head of the response. A redirect to another
+    /// host or port drops `Authorization`.
+    ///
+    /// # Errors
+    /// [`FetchError`].
+    pub async fn open_with(
+        &self,
+        address: &str,
+        headers: HeaderMap,
+    ) -> Result<Download, FetchError> {
         let deadline = Instant::now() + self.rules.timeout;
         let url = web_url(address).ok_or(FetchError::Forbidden)?;
         if !may_fetch(&self.reach, &self.rules, &url) {
             return Err(FetchError::Forbidden);
         }
-        let mut request = self.client.get(url);
-        if let Some(traceparent) = traceparent {
-            request = request.header("traceparent", traceparent);
-        }
+        let request = self.client.get(url).headers(headers);
         let sent = timeout_at(deadline, request.send()).await;
         let response = sent.map_err(|_| FetchError::TimedOut)?.map_err(unavailable)?;
         Ok(Download { response, deadline })
@@ -155,6 +169,11 @@ impl Download {
         let named = self.response.headers().get(CONTENT_TYPE);
         let essence = named.and_then(|value| value.to_str().ok()?.split(';').next());
         essence.unwrap_or_default().trim().to_ascii_lowercase()
+    }
+
+    /// Returns a header that is a text.
+    pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
+        self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
     /// Reads the whole body, of at most `limit` bytes.

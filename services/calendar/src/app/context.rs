@@ -30,6 +30,8 @@ pub struct RequestContext<'a> {
     pub now: Timestamp,
     /// Images that were fetched for the write; `None` if URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
+    /// The id at another site of the row that the work creates.
+    pub wanted_id: Option<i64>,
     /// Long texts that were sanitized before the transaction.
     pub sanitized: &'a SanitizedTexts,
     /// The values of `If-Match`, if a write has them.
@@ -144,6 +146,7 @@ impl<'a> RequestContext<'a> {
             now: self.now.as_second(),
             now_local: wall_seconds(wall),
             fetched: self.fetched,
+            wanted_id: self.wanted_id,
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn create_in(
     let write = context.write_context(user);
     let mut event = decide(&context.site.settings.site_timezone, change, write)?;
     let named = Named::gather(context.db, change, event.image, write)?;
-    event.id = events::allocate(context.db)?;
+    event.id = events::allocate_as(context.db, write.wanted_id)?;
     event.slug = slug(context.db, &event, change, false)?;
     let links = named.store(context.db, &mut event, Links::default(), write)?;
     events::insert(context.db, &event, &links)?;

@@ -57,7 +57,11 @@ pub fn plan<'a>(
         return Err(Error::CouldNotCreate(kind).into());
     }
     check_author(change, write.user)?;
-    match duplicate(db, kind, change, write.user)? {
+    let same = match write.wanted_id {
+        None => duplicate(db, kind, change, write.user)?,
+        Some(_) => None,
+    };
+    match same {
         Some(row) if may_edit(write.user, &row) && change.has_fields_besides_name() => {
             plan_update(db, row, change, write)
         }
@@ -79,7 +83,7 @@ pub fn store(
     match planned {
         PlannedLinked::Known(row) => Ok(row),
         PlannedLinked::New(mut draft) => {
-            draft.row.id = linked_posts::allocate(db, draft.row.kind)?;
+            draft.row.id = linked_posts::allocate_as(db, draft.row.kind, write.wanted_id)?;
             let row = draft.finish(db, write)?;
             linked_posts::insert(db, &row)?;
             Ok(row)

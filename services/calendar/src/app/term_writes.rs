@@ -13,6 +13,16 @@ use crate::wire::term_input::plain_name;
 
 /// Creates a term.
 pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Term, Error> {
+    create_as(db, taxonomy, change, None)
+}
+
+/// Creates a term, if it is free with the id of another site.
+pub fn create_as(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    change: &TermChange,
+    wanted_id: Option<i64>,
+) -> Result<Term, Error> {
     let name = change.name.clone().unwrap_or_default();
     let parent = change.parent.unwrap_or(0);
     reject_duplicate(db, taxonomy, &name, parent, 0)?;
@@ -27,7 +37,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     };
     term.slug = free_slug(db, &term, change.slug.as_deref())?;
     slugs::forget_former(db, taxonomy.collection(), &term.slug)?;
-    term.id = terms::insert(db, &term)?;
+    term.id = terms::insert_as(db, &term, wanted_id)?;
     Ok(term)
 }
 

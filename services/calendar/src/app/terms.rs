@@ -73,7 +73,7 @@ pub fn create_in(
     let user = context.user()?;
     let input = TermInput::read(params, taxonomy, true);
     let change = context.decode_write(&user, input, |input, known, _| input.decode(known))?;
-    Ok(term_writes::create(context.db, taxonomy, &change)?)
+    Ok(term_writes::create_as(context.db, taxonomy, &change, context.wanted_id)?)
 }
 
 /// Creates a term.

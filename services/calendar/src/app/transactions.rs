@@ -64,6 +64,7 @@ where
             urls,
             now,
             fetched: None,
+            wanted_id: None,
             sanitized,
             if_match: None,
         };
@@ -145,11 +146,42 @@ pub fn with_context<T>(
     params: &Params,
     work: impl FnOnce(&mut RequestContext<'_>) -> T,
 ) -> T {
+    run_as(state, db, (user, None), params, work)
+}
+
+/// Runs a write of an item of another site like [`with_context`], given its id there.
+pub fn with_site_context<T>(
+    state: &State,
+    db: &mut Db,
+    (user, their_id): (&User, i64),
+    params: &Params,
+    work: impl FnOnce(&mut RequestContext<'_>) -> T,
+) -> T {
+    run_as(state, db, (user, Some(their_id)), params, work)
+}
+
+fn run_as<T>(
+    state: &State,
+    db: &mut Db,
+    (user, wanted_id): (&User, Option<i64>),
+    params: &Params,
+    work: impl FnOnce(&mut RequestContext<'_>) -> T,
+) -> T {
     let sanitized = &SanitizedTexts::of(SanitizedTexts::sources(params));
     let (actor, site, now) = (Some(user.clone()), &*state.site, state.clock.now());
     let urls = Urls { base: String::new(), alias: false };
     let (fetched, if_match) = (None, None);
-    work(&mut RequestContext { db, actor, site, urls, now, fetched, sanitized, if_match })
+    work(&mut RequestContext {
+        db,
+        actor,
+        site,
+        urls,
+        now,
+        fetched,
+        wanted_id,
+        sanitized,
+        if_match,
+    })
 }
 
 /// Sanitizes the long texts of a write before its transaction begins.
@@ -198,8 +230,18 @@ impl<F> Attempt<F> {
             let sanitized = &self.sanitized;
             let if_match = self.if_match.as_deref();
             let site = &site;
-            let mut context =
-                RequestContext { db, actor, site, urls, now, fetched, sanitized, if_match };
+            let wanted_id = None;
+            let mut context = RequestContext {
+                db,
+                actor,
+                site,
+                urls,
+                now,
+                fetched,
+                wanted_id,
+                sanitized,
+                if_match,
+            };
             context.permit(self.action)?;
             let Some(traceparent) = &self.traceparent else {
                 return (self.work)(&mut context, &self.params);

@@ -16,4 +16,7 @@ pub struct WriteContext<'a> {
     pub now_local: i64,
     /// Images that were fetched for the write; `None` if URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
+    /// The id of a new row at another site. The row gets this id if it is free, and is never merged with
+    /// another of its name.
+    pub wanted_id: Option<i64>,
 }

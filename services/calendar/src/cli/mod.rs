@@ -3,6 +3,7 @@
 mod doctor;
 mod export;
 mod import;
+mod import_site;
 mod keys;
 mod load;
 mod purge;
@@ -24,6 +25,7 @@ use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 use self::doctor::DoctorCommand;
 use self::export::ExportCommand;
 use self::import::ImportCommand;
+use self::import_site::ImportSiteCommand;
 use self::keys::Logins;
 use self::load::LoadCommand;
 use self::purge::PurgeCommand;
@@ -71,6 +73,8 @@ enum Command {
     Webhooks(WebhooksCommand),
     /// Import an iCalendar file
     Import(ImportCommand),
+    /// Take over a site of The Events Calendar through its REST API, or what changed there
+    ImportSite(ImportSiteCommand),
     /// Remove trashed resources, or some events, for good
     Purge(PurgeCommand),
     /// Check the database and the files of images, without changing them
@@ -147,6 +151,7 @@ impl shell::Cli for Cli {
                 let base = self.settings.shell.public_url.clone();
                 command.run(&self.state_for(command.dry_run)?, base)
             }
+            Command::ImportSite(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::Doctor(command) => command.run(&self.state_to_examine()?),
             Command::Purge(command) => {
                 let state = self.state_for(command.dry_run)?;

@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::entities;
+use super::sql::Sql;
 
 /// The kind number of events.
 pub const EVENT: i32 = 1;
@@ -17,6 +18,53 @@ pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
         .returning(entities::id)
         .get_result(db)?;
     Ok(id)
+}
+
+/// The largest id of another site that is kept. A site must not use up the ids.
+const LARGEST_KEPT: i64 = 1 << 40;
+
+/// Allocates the id that another site has given, if it is free, else the next one. Ids of erased events
+/// are not free.
+pub fn allocate_as(db: &mut Db, kind: i32, wanted: Option<i64>) -> Result<i64, DatabaseError> {
+    let Some(id) = wanted.filter(|id| (1..=LARGEST_KEPT).contains(id)) else {
+        return allocate(db, kind);
+    };
+    let text = format!(
+        "select (select count(*) from entities where id = {id}) + \
+         (select count(*) from event_tombstones where event_id = {id}) as n"
+    );
+    if Sql::new(db, &text).number(db)? > 0 {
+        return allocate(db, kind);
+    }
+    let row = (entities::id.eq(id), entities::kind.eq(kind));
+    diesel::insert_into(entities::table).values(row).execute(db)?;
+    raise_sequence(db, "entities", id)?;
+    Ok(id)
+}
+
+/// Returns whether an id of another site may be kept in a table.
+pub fn is_free(db: &mut Db, table: &str, id: i64) -> Result<bool, DatabaseError> {
+    let text = format!("select count(*) as n from {table} where id = {id}");
+    Ok((1..=LARGEST_KEPT).contains(&id) && Sql::new(db, &text).number(db)? == 0)
+}
+
+/// Makes the next id of a table larger than an id, and than all ids that the table has.
+pub fn raise_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
+    if let Db::Pg(_) = db {
+        let sequence = format!("pg_get_serial_sequence('{table}', 'id')");
+        let text = format!(
+            "select setval({sequence}, greatest({id}, (select coalesce(max(id), 1) from {table}), \
+             (select coalesce(last_value, 1) from pg_sequences where schemaname = current_schema() and \
+             sequencename = '{table}_id_seq'))) as n"
+        );
+        return Sql::new(db, &text).number(db).map(drop);
+    }
+    let text = format!("update sqlite_sequence set seq = max(seq, {id}) where name = '{table}'");
+    if Sql::new(db, &text).execute(db)? == 0 {
+        let text = format!("insert into sqlite_sequence (name, seq) values ('{table}', {id})");
+        Sql::new(db, &text).execute(db)?;
+    }
+    Ok(())
 }
 
 /// Returns the kind of an id.

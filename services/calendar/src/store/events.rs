@@ -321,6 +321,11 @@ pub fn allocate(db: &mut Db) -> Result<i64, DatabaseError> {
     entities::allocate(db, entities::EVENT)
 }
 
+/// Allocates an id for a new event, if it is free that of another site.
+pub fn allocate_as(db: &mut Db, wanted: Option<i64>) -> Result<i64, DatabaseError> {
+    entities::allocate_as(db, entities::EVENT, wanted)
+}
+
 /// Maximum number of events that one transaction publishes.
 const DUE_AT_ONCE: i64 = 1000;
 

@@ -134,7 +134,18 @@ pub fn insert(
     author: i64,
     now: i64,
 ) -> Result<i64, DatabaseError> {
-    let id = entities::allocate(db, entities::IMAGE)?;
+    insert_as(db, (url, file), None, author, now)
+}
+
+/// Records an image like [`insert`], if it is free with its id at another site.
+pub fn insert_as(
+    db: &mut Db,
+    (url, file): (&str, &ImageFile),
+    wanted: Option<i64>,
+    author: i64,
+    now: i64,
+) -> Result<i64, DatabaseError> {
+    let id = entities::allocate_as(db, entities::IMAGE, wanted)?;
     diesel::insert_into(images::table)
         .values((
             images::id.eq(id),

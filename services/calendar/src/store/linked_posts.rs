@@ -263,9 +263,9 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-/// Allocates an id for a new row.
-pub fn allocate(db: &mut Db, kind: Kind) -> Result<i64, DatabaseError> {
-    entities::allocate(db, kind.entity())
+/// Allocates an id for a new row, if it is free that of another site.
+pub fn allocate_as(db: &mut Db, kind: Kind, wanted: Option<i64>) -> Result<i64, DatabaseError> {
+    entities::allocate_as(db, kind.entity(), wanted)
 }
 
 fn folded(linked: &Linked) -> (String, String) {

@@ -21,6 +21,7 @@ pub(crate) mod months;
 pub(crate) mod read_transactions;
 pub(crate) mod remote_images;
 mod schema;
+pub(crate) mod site_items;
 pub(crate) mod slugs;
 pub(crate) mod sql;
 pub(crate) mod statistics;

@@ -112,6 +112,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    site_items (source, their_id) {
+        source -> Text,
+        their_id -> BigInt,
+        our_id -> BigInt,
+        digest -> Text,
+    }
+}
+
+diesel::table! {
     calendar_identity (id) {
         id -> Text,
     }

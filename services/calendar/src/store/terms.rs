@@ -9,7 +9,7 @@ use super::among_ids::among;
 use super::read_transactions::read_transaction;
 use super::schema::terms;
 use super::sql::{Sql, head, head_of_names};
-use super::{links, slugs};
+use super::{entities, links, slugs};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
@@ -187,6 +187,18 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
         .returning(terms::id)
         .get_result(db)?;
     Ok(id)
+}
+
+/// Inserts a term, if it is free with the id of another site. Returns its id.
+pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, DatabaseError> {
+    let id = insert(db, new)?;
+    let Some(wanted) = wanted else { return Ok(id) };
+    if !entities::is_free(db, "terms", wanted)? {
+        return Ok(id);
+    }
+    diesel::update(terms::table.find(id)).set(terms::id.eq(wanted)).execute(db)?;
+    entities::raise_sequence(db, "terms", wanted)?;
+    Ok(wanted)
 }
 
 /// Updates a term.

@@ -29,6 +29,7 @@ mod import_again;
 mod import_bounds;
 mod import_others;
 mod import_shapes;
+mod import_site;
 mod import_standards;
 mod import_times;
 mod imports;

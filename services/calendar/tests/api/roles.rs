@@ -44,10 +44,10 @@ const OWNED: &[Owned] = &[
     (&["read"], "own", UNPUBLISHED, [0, 0, 200, 200, 200, 200]),
     (&["read"], "other", UNPUBLISHED, [403, 403, 403, 403, 200, 200]),
     (&["read"], "other", &["publish"], [200, 200, 200, 200, 200, 200]),
-    (&["edit", "delete"], "own", UNPUBLISHED, [0, 0, 200, 200, 200, 200]),
-    (&["edit", "delete"], "own", &["publish"], [0, 0, 403, 200, 200, 200]),
-    (&["edit", "delete"], "other", UNPUBLISHED, [401, 403, 403, 403, 200, 200]),
-    (&["edit", "delete"], "other", &["publish"], [401, 403, 403, 403, 200, 200]),
+    (&["edit", "delete", "erase"], "own", UNPUBLISHED, [0, 0, 200, 200, 200, 200]),
+    (&["edit", "delete", "erase"], "own", &["publish"], [0, 0, 403, 200, 200, 200]),
+    (&["edit", "delete", "erase"], "other", UNPUBLISHED, [401, 403, 403, 403, 200, 200]),
+    (&["edit", "delete", "erase"], "other", &["publish"], [401, 403, 403, 403, 200, 200]),
 ];
 
 fn dates(fields: Value) -> Value {
@@ -188,6 +188,9 @@ async fn own_and_others_items_follow_the_matrix_in_every_status() {
                     let answer = match *action {
                         "read" => app.get_as(who, &path).await,
                         "edit" => app.call(who, "PUT", &path, &json!({"excerpt": "new"})).await,
+                        "erase" => {
+                            app.call(who, "DELETE", &format!("{path}?force=true"), &json!({})).await
+                        }
                         _ => app.call(who, "DELETE", &path, &json!({})).await,
                     };
                     let case = format!("{action} {status} {kind} of {owner} by {who:?}");

@@ -316,3 +316,14 @@ CREATE TABLE unfinished_load (
     export_id TEXT PRIMARY KEY NOT NULL,
     line BIGINT NOT NULL
 );
+
+-- Items of other sites that `import-site` took over.
+CREATE TABLE site_items (
+    -- The address of the site and the name of its list.
+    source TEXT NOT NULL,
+    their_id BIGINT NOT NULL,
+    our_id BIGINT NOT NULL,
+    -- Of the fields there.
+    digest TEXT NOT NULL,
+    PRIMARY KEY (source, their_id)
+);

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::carried::{Carried, ROWS, carried};
 use crate::store::schema::{
     entities, event_organizers, event_statuses, event_terms, event_tombstones, event_venues,
-    events, former_slugs, images, imported_events, imported_revisions, organizers, terms, users,
-    venues,
+    events, former_slugs, images, imported_events, imported_revisions, organizers, site_items,
+    terms, users, venues,
 };
 use crate::store::sql::Sql;
 
@@ -91,6 +91,10 @@ carried!(EventOrganizerRow in event_organizers by (event_id, other_id) {
 
 carried!(TombstoneRow in event_tombstones by (event_id) {
     event_id: i64, withdrawn_utc: i64, was_public: bool, author_id: i64,
+});
+
+carried!(SiteItemRow in site_items by (source, their_id) {
+    source: String, their_id: i64, our_id: i64, digest: String,
 });
 
 /// The parent of an event.
@@ -254,6 +258,7 @@ records! {
     EventVenue(EventVenueRow) is "event_venues", "event_venues";
     EventOrganizer(EventOrganizerRow) is "event_organizers", "event_organizers";
     Tombstone(TombstoneRow) is "event_tombstones", "event_tombstones";
+    SiteItem(SiteItemRow) is "site_items", "site_items";
     Webhook(WebhookRow) is "webhooks", "webhooks";
 }
 

@@ -6,6 +6,7 @@ use diesel::sql_types::{BigInt, Text};
 use serde::{Deserialize, Serialize};
 
 use super::rows::TABLES;
+use crate::store::entities;
 use crate::store::event_index::rebuild_everywhere;
 use crate::store::sql::Sql;
 
@@ -109,24 +110,8 @@ pub fn finish(
     sql.value(content_version).push(" then ").value(content_version).push(" else n end + 1");
     sql.execute(db)?;
     for (table, id) in last.each().into_iter().filter(|(_, id)| *id > 0) {
-        set_sequence(db, table, id)?;
+        entities::raise_sequence(db, table, id)?;
     }
     rebuild_everywhere(db)?;
     Sql::new(db, "delete from unfinished_load").execute(db).map(drop)
-}
-
-fn set_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
-    if let Db::Pg(_) = db {
-        let text = format!(
-            "select setval(pg_get_serial_sequence('{table}', 'id'), greatest({id}, \
-             (select coalesce(max(id), 1) from {table}))) as n"
-        );
-        return Sql::new(db, &text).number(db).map(drop);
-    }
-    let text = format!("update sqlite_sequence set seq = max(seq, {id}) where name = '{table}'");
-    if Sql::new(db, &text).execute(db)? == 0 {
-        let text = format!("insert into sqlite_sequence (name, seq) values ('{table}', {id})");
-        Sql::new(db, &text).execute(db)?;
-    }
-    Ok(())
 }

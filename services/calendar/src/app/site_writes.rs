@@ -1,0 +1,150 @@
+//! Writes of items that another site has.
+
+use database::{Db, transaction};
+
+use super::context::RequestContext;
+use super::interrupt::Interrupt;
+use super::loading::Undone;
+use super::transactions::with_site_context;
+use super::{event_writes, linked, linked_writes, term_writes, terms};
+use crate::error::Error;
+use crate::model::linked::Kind;
+use crate::model::role::User;
+use crate::model::term::{Taxonomy, TermChange};
+use crate::state::State;
+use crate::store::{events, linked_posts, links, terms as stored_terms};
+use crate::wire::event_input::EventInput;
+use crate::wire::linked_input::LinkedInput;
+use crate::wire::params::Params;
+use crate::wire::term_input::TermInput;
+
+/// The kind of an item.
+#[derive(Clone, Copy)]
+pub enum SiteKind {
+    Event,
+    Linked(Kind),
+    Term(Taxonomy),
+}
+
+/// An item to write.
+#[derive(Clone, Copy)]
+pub struct SiteWrite {
+    pub kind: SiteKind,
+    /// Its id there, which it keeps if the id is free.
+    pub their_id: i64,
+    /// Its id here, if an earlier run wrote it.
+    pub our_id: Option<i64>,
+}
+
+/// The outcome of a write, with the id here.
+pub enum SiteWritten {
+    Created(i64),
+    Updated(i64),
+    Same(i64),
+    /// An earlier run wrote it, and it was erased or moved to the trash here.
+    Removed,
+}
+
+/// Writes an item within a savepoint.
+///
+/// # Errors
+/// The reason it is rolled back.
+pub fn write_site_item(
+    state: &State,
+    db: &mut Db,
+    user: &User,
+    params: &Params,
+    write: SiteWrite,
+) -> Result<SiteWritten, Undone> {
+    let written: Result<SiteWritten, Interrupt> = transaction(db, |db| {
+        with_site_context(state, db, (user, write.their_id), params, |context| match write.kind {
+            SiteKind::Event => event(context, user, params, write.our_id),
+            SiteKind::Linked(kind) => linked_item(context, (user, kind), params, write.our_id),
+            SiteKind::Term(taxonomy) => term(context, (user, taxonomy), params, write.our_id),
+        })
+    });
+    written.map_err(Undone::from)
+}
+
+fn event(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    params: &Params,
+    ours: Option<i64>,
+) -> Result<SiteWritten, Interrupt> {
+    let Some(id) = ours else {
+        let input = EventInput::read(params, true);
+        let change = context.decode_write(user, input, |input, known, options| {
+            input.decode(known, options, None)
+        })?;
+        return Ok(SiteWritten::Created(event_writes::create_in(context, user, &change)?.id));
+    };
+    let Some(old) = events::find(context.db, id)?.filter(|old| !old.status.is_trashed()) else {
+        return Ok(SiteWritten::Removed);
+    };
+    let input = EventInput::read(params, false);
+    let change = context.decode_write(user, input, |input, known, options| {
+        input.decode(known, options, Some(&old))
+    })?;
+    let before = links::of_event(context.db, id)?;
+    let write = context.write_context(user);
+    let new = event_writes::update(context.db, &old, &change, write)?;
+    let after = links::of_event(context.db, id)?;
+    Ok(match (new, after) == (old, before) {
+        true => SiteWritten::Same(id),
+        false => SiteWritten::Updated(id),
+    })
+}
+
+fn linked_item(
+    context: &mut RequestContext<'_>,
+    (user, kind): (&User, Kind),
+    params: &Params,
+    ours: Option<i64>,
+) -> Result<SiteWritten, Interrupt> {
+    let Some(id) = ours else {
+        return Ok(SiteWritten::Created(linked::create_in(context, kind, params)?.id));
+    };
+    let old = linked_posts::find(context.db, kind, id)?.filter(|old| !old.status.is_trashed());
+    let Some(old) = old else { return Ok(SiteWritten::Removed) };
+    let input = LinkedInput::read(params, kind, false);
+    let change = context.decode_write(user, input, LinkedInput::decode)?;
+    let write = context.write_context(user);
+    let new = linked_writes::update(context.db, old.clone(), &change, write)?;
+    Ok(if new == old { SiteWritten::Same(id) } else { SiteWritten::Updated(id) })
+}
+
+fn term(
+    context: &mut RequestContext<'_>,
+    (user, taxonomy): (&User, Taxonomy),
+    params: &Params,
+    ours: Option<i64>,
+) -> Result<SiteWritten, Interrupt> {
+    let Some(id) = ours else {
+        return match terms::create_in(context, taxonomy, params) {
+            Ok(term) => Ok(SiteWritten::Created(term.id)),
+            // It is the same term.
+            Err(Interrupt::Failed(Error::TermExists(id))) => Ok(SiteWritten::Same(id)),
+            Err(error) => Err(error),
+        };
+    };
+    let Some(old) = stored_terms::find(context.db, taxonomy, id)? else {
+        return Ok(SiteWritten::Removed);
+    };
+    let input = TermInput::read(params, taxonomy, false);
+    let change = context.decode_write(user, input, |input, known, _| input.decode(known))?;
+    let new = term_writes::update(context.db, old.clone(), &change)?;
+    Ok(if new == old { SiteWritten::Same(id) } else { SiteWritten::Updated(id) })
+}
+
+/// Sets the parent of a category, unless another one of its name is already below it.
+pub fn set_term_parent(db: &mut Db, taxonomy: Taxonomy, id: i64, parent: i64) -> Result<(), Error> {
+    let Some(old) = stored_terms::find(db, taxonomy, id)?.filter(|old| old.parent != parent) else {
+        return Ok(());
+    };
+    let change = TermChange { parent: Some(parent), ..TermChange::default() };
+    match term_writes::update(db, old, &change) {
+        Ok(_) | Err(Error::TermExists(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

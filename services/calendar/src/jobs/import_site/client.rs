@@ -1,0 +1,163 @@
+//! Requests to the site: one at a time, at its pace, and repeated where it fails.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use outbound::{FetchError, FetchRules, Fetcher, Reach};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use url::Url;
+
+/// Maximum size of a response in bytes.
+const LONGEST: usize = 64 << 20;
+
+/// Attempts per request.
+const ATTEMPTS: u32 = 6;
+
+/// The longest pause that a site may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+
+/// Time limit of a request.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How to reach a site.
+#[derive(Clone)]
+pub struct SiteAccess {
+    /// The address of the site.
+    pub url: Url,
+    /// User and application password.
+    pub credentials: Option<(String, String)>,
+    /// Permitted addresses.
+    pub reach: Reach,
+    /// Pause after each request.
+    pub pause: Duration,
+}
+
+/// A client of the site.
+pub struct SiteClient {
+    fetcher: Fetcher,
+    runtime: Runtime,
+    root: String,
+    headers: HeaderMap,
+    pause: Duration,
+}
+
+/// A response to a request that the site understood.
+pub enum Reply {
+    Found(Value),
+    /// The status of a refusal, with the code of its body.
+    Refused(u16, String),
+}
+
+/// The reason to repeat a request, and the pause that the site asked for.
+struct Failure(String, Option<Duration>);
+
+impl SiteClient {
+    /// Creates a client.
+    ///
+    /// # Errors
+    /// The address or the credentials cannot be used.
+    pub fn new(access: &SiteAccess) -> anyhow::Result<SiteClient> {
+        let rules = FetchRules {
+            timeout: TIMEOUT,
+            redirect_rule: |from, to| from.host_str() == to.host_str(),
+            ..FetchRules::new(concat!("calendar/", env!("CARGO_PKG_VERSION")))
+        };
+        let mut headers = HeaderMap::new();
+        if let Some((user, password)) = &access.credentials {
+            let text = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+            let mut value = HeaderValue::from_str(&text).context("the password cannot be sent")?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        Ok(SiteClient {
+            fetcher: Fetcher::new(access.reach.clone(), rules)?,
+            runtime: Builder::new_current_thread().enable_all().build()?,
+            root: access.url.as_str().trim_end_matches('/').to_owned(),
+            headers,
+            pause: access.pause,
+        })
+    }
+
+    /// Returns the address of the site, without a slash at its end.
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// Runs other work at the pace of the site.
+    pub fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        let done = self.runtime.block_on(work);
+        std::thread::sleep(self.pause);
+        done
+    }
+
+    /// Reads a JSON document below `/wp-json/`.
+    ///
+    /// # Errors
+    /// The site did not answer in several attempts.
+    pub fn get(&self, path: &str) -> anyhow::Result<Reply> {
+        let address = format!("{}/wp-json/{path}", self.root);
+        let mut attempt = 1;
+        loop {
+            let Failure(why, asked) = match self.run(self.try_get(&address)) {
+                Ok(reply) => return Ok(reply),
+                Err(Ok(failure)) => failure,
+                Err(Err(error)) => return Err(error),
+            };
+            if attempt == ATTEMPTS {
+                bail!("{address}: {why}, in {ATTEMPTS} attempts");
+            }
+            let pause = asked.unwrap_or(self.pause * 2_u32.pow(attempt)).min(LONGEST_PAUSE);
+            log::info!(target: "notice", "{address}: {why}; repeated in {} s", pause.as_secs());
+            std::thread::sleep(pause);
+            attempt += 1;
+        }
+    }
+
+    /// Fails with a failure to repeat, or with an error.
+    async fn try_get(&self, address: &str) -> Result<Reply, Result<Failure, anyhow::Error>> {
+        let again = |why: &str| Err(Ok(Failure(why.to_owned(), None)));
+        let opened = self.fetcher.open_with(address, self.headers.clone()).await;
+        let download = match opened {
+            Ok(download) => download,
+            Err(FetchError::Forbidden) => {
+                let text =
+                    "may not be fetched: it is not on a public host; --allow-private permits it";
+                return Err(Err(anyhow::anyhow!("{address} {text}")));
+            }
+            Err(error) => return again(&error.to_string()),
+        };
+        let (status, media_type) = (download.status(), download.media_type());
+        if matches!(status, 408 | 425 | 429 | 500..=599) {
+            let asked = download.header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());
+            let asked = asked.map(Duration::from_secs);
+            return Err(Ok(Failure(format!("the site answers {status}"), asked)));
+        }
+        let body = match download.whole(LONGEST).await {
+            Ok(body) => body,
+            Err(FetchError::TooLarge) => {
+                return Err(Err(anyhow::anyhow!(
+                    "{address} has a response over {} MiB",
+                    LONGEST >> 20
+                )));
+            }
+            Err(error) => return again(&error.to_string()),
+        };
+        match (status, serde_json::from_slice::<Value>(&body)) {
+            (200..=299, Ok(value)) => Ok(Reply::Found(value)),
+            (200..=299, Err(_)) if media_type == "text/html" => Err(Err(anyhow::anyhow!(
+                "{address} is a page and not the REST API of The Events Calendar"
+            ))),
+            // A body that ends early.
+            (200..=299, Err(_)) => again("the response is not whole JSON"),
+            (_, body) => {
+                let body = body.unwrap_or_default();
+                let code = body["code"].as_str().unwrap_or_default();
+                Ok(Reply::Refused(status, code.to_owned()))
+            }
+        }
+    }
+}

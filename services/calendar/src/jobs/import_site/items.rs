@@ -1,0 +1,163 @@
+//! The items of the site, translated to the fields of writes.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::model::linked::Kind;
+use crate::model::term::Taxonomy;
+
+/// A kind of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    Term(Taxonomy),
+    Linked(Kind),
+    Event,
+}
+
+impl ItemKind {
+    /// All kinds, those that others refer to first.
+    pub const ALL: [ItemKind; 5] = [
+        ItemKind::Term(Taxonomy::Category),
+        ItemKind::Term(Taxonomy::Tag),
+        ItemKind::Linked(Kind::Venue),
+        ItemKind::Linked(Kind::Organizer),
+        ItemKind::Event,
+    ];
+
+    /// Returns the name of the list.
+    pub fn collection(self) -> &'static str {
+        match self {
+            ItemKind::Term(taxonomy) => taxonomy.collection(),
+            ItemKind::Linked(kind) => kind.collection(),
+            ItemKind::Event => "events",
+        }
+    }
+
+    /// Returns the fields that are copied unchanged.
+    fn fields(self) -> &'static [&'static str] {
+        match self {
+            ItemKind::Term(_) => &["name", "slug", "description"],
+            ItemKind::Linked(Kind::Venue) => &[
+                "venue",
+                "description",
+                "excerpt",
+                "slug",
+                "status",
+                "date_utc",
+                "address",
+                "city",
+                "country",
+                "province",
+                "state",
+                "stateprovince",
+                "zip",
+                "phone",
+                "website",
+                "show_map",
+                "show_map_link",
+                "geo_lat",
+                "geo_lng",
+            ],
+            ItemKind::Linked(Kind::Organizer) => &[
+                "organizer",
+                "description",
+                "excerpt",
+                "slug",
+                "status",
+                "date_utc",
+                "phone",
+                "website",
+                "email",
+            ],
+            ItemKind::Event => &[
+                "title",
+                "description",
+                "excerpt",
+                "slug",
+                "status",
+                "date_utc",
+                "start_date",
+                "end_date",
+                "timezone",
+                "all_day",
+                "cost",
+                "website",
+                "show_map",
+                "show_map_link",
+                "hide_from_listings",
+                "sticky",
+                "featured",
+                "event_status",
+                "event_status_reason",
+            ],
+        }
+    }
+
+    /// Copies the fields of an item that need no translation.
+    pub fn copied(self, item: &Value) -> Map<String, Value> {
+        let given = self.fields().iter().filter_map(|name| Some((*name, item.get(name)?)));
+        let given = given.filter(|(_, value)| !value.is_null());
+        let mut fields: Map<String, Value> =
+            given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        // Dates without a date, and addresses of the item itself, are not values.
+        if fields
+            .get("date_utc")
+            .and_then(Value::as_str)
+            .is_some_and(|text| text.starts_with("0000"))
+        {
+            fields.remove("date_utc");
+        }
+        // A cost without a currency of its own is shown with that of the site.
+        let cost = &item["cost_details"];
+        if cost["currency_symbol"] == ""
+            && let Some(values) = cost["values"].as_array().filter(|values| !values.is_empty())
+        {
+            fields.insert("cost".to_owned(), values.clone().into());
+        }
+        // A term has no description rather than an empty one.
+        if fields.get("description").and_then(Value::as_str) == Some("")
+            && matches!(self, ItemKind::Term(_))
+        {
+            fields.remove("description");
+        }
+        if fields.contains_key("website") && fields.get("website") == item.get("url") {
+            fields.insert("website".to_owned(), "".into());
+        }
+        fields
+    }
+}
+
+/// Returns the id of an item, which may be a text.
+pub fn id_of(item: &Value) -> Option<i64> {
+    number(item.get("id")?)
+}
+
+/// Reads a positive number.
+pub fn number(value: &Value) -> Option<i64> {
+    let id = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    (id > 0).then_some(id)
+}
+
+/// Returns the address of an image; an empty one if the item has none.
+pub fn image_url(item: &Value) -> &str {
+    match item.get("image") {
+        Some(Value::Object(image)) => image.get("url").and_then(Value::as_str).unwrap_or_default(),
+        Some(Value::String(url)) => url,
+        _ => "",
+    }
+}
+
+/// Returns the objects of a member that may be a list or a single object.
+pub fn objects<'a>(item: &'a Value, name: &str) -> Vec<&'a Value> {
+    match item.get(name) {
+        Some(Value::Array(items)) => items.iter().filter(|one| one.is_object()).collect(),
+        Some(one @ Value::Object(members)) if !members.is_empty() => vec![one],
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a digest of the fields of a write.
+pub fn digest(fields: &Map<String, Value>) -> String {
+    let digest = Sha256::digest(json!(fields).to_string());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,38 @@
+//! Items of other sites that were taken over.
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::schema::site_items;
+use super::sql::Sql;
+
+/// An item that was taken over.
+#[derive(Clone, Debug, PartialEq, Eq, Queryable)]
+pub struct SiteItem {
+    /// Its id here.
+    pub our_id: i64,
+    /// A digest of its fields there. An empty one is written again.
+    pub digest: String,
+}
+
+/// Finds an item of a list of a site by its id there.
+pub fn find(db: &mut Db, source: &str, their_id: i64) -> Result<Option<SiteItem>, DatabaseError> {
+    let found = site_items::table.find((source, their_id));
+    let found = found.select((site_items::our_id, site_items::digest));
+    Ok(found.first(db).optional()?)
+}
+
+/// Records that an item was written.
+pub fn note(
+    db: &mut Db,
+    source: &str,
+    their_id: i64,
+    (our_id, digest): (i64, &str),
+) -> Result<(), DatabaseError> {
+    let mut sql =
+        Sql::new(db, "insert into site_items (source, their_id, our_id, digest) values (");
+    sql.bind(source.to_owned()).push(", ").value(their_id).push(", ").value(our_id).push(", ");
+    sql.bind(digest.to_owned()).push(") on conflict (source, their_id) do update set ");
+    sql.push("our_id = excluded.our_id, digest = excluded.digest");
+    sql.execute(db).map(drop)
+}

@@ -1,0 +1,297 @@
+//! Taking over a site through its REST API.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Exchange, HttpPeer, PeerAnswer, Program, Ran, Served};
+
+use crate::images::PNG;
+
+const ADMIN_KEY: &str = "0123456789abcdef0123456789abcdef";
+const ROOT: &str = "/calendar/events/v1";
+
+fn program() -> Program {
+    let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", ADMIN_KEY);
+    program.setting("RATE_READ_RPM", "0").setting("RATE_WRITE_RPM", "0")
+}
+
+async fn call(server: &Served, method: &str, path: &str, body: Value) -> Value {
+    let method = Method::from_bytes(method.as_bytes()).unwrap();
+    let request = server.request(method, &format!("{ROOT}{path}")).bearer_auth(ADMIN_KEY);
+    let answer = request.json(&body).answer().await;
+    assert!(answer.status < 300, "{path} is {}", answer.status);
+    answer.json()
+}
+
+async fn create(server: &Served, path: &str, body: Value) -> i64 {
+    call(server, "POST", path, body).await["id"].as_i64().unwrap()
+}
+
+fn import(target: &Program, url: &str, more: &[&str]) -> Ran {
+    let arguments = ["import-site", url, "--allow-private", "--pause=1", "--json"];
+    let mut command = target.command(&[&arguments[..], more].concat());
+    command.env("SITE_PASSWORD", ADMIN_KEY);
+    let ran = target.run_command(command);
+    assert!(!ran.errors.contains(ADMIN_KEY) && !ran.out.contains(ADMIN_KEY), "{}", ran.errors);
+    ran
+}
+
+/// Returns numbers of created, updated, unchanged, skipped and failed items.
+#[track_caller]
+fn counts(ran: &Ran, code: i32) -> [i64; 5] {
+    assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.errors);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    ["created", "updated", "unchanged", "skipped", "failed"]
+        .map(|name| report[name].as_i64().unwrap())
+}
+
+/// Returns the fields of an item that both sites have alike.
+fn alike(item: &Value) -> Value {
+    let mut item = item.clone();
+    let members = item.as_object_mut().unwrap();
+    for name in [
+        "modified",
+        "modified_utc",
+        "url",
+        "rest_url",
+        "global_id",
+        "global_id_lineage",
+        "json_ld",
+        "urls",
+        "_links",
+    ] {
+        members.remove(name);
+    }
+    let ids = |value: &Value| {
+        let list = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        list.iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
+    };
+    for name in ["venue", "organizer", "categories", "tags"] {
+        if let Some(value) = members.get(name).filter(|value| !value.is_string()) {
+            let ids = ids(value);
+            members.insert(name.to_owned(), ids.into());
+        }
+    }
+    let size = members.get("image").map(|image| json!([image["width"], image["height"]]));
+    members.insert("image".to_owned(), size.into());
+    item
+}
+
+#[actix_web::test]
+async fn site_is_taken_over_and_followed() {
+    let source = program();
+    let old = source.serve(&[]);
+    let upload = old.request(Method::POST, &format!("{ROOT}/images")).bearer_auth(ADMIN_KEY);
+    let upload = upload.header("Content-Type", "image/png").body(PNG).answer().await.expect(201);
+    let image = upload.json()["id"].as_i64().unwrap();
+    let child = create(&old, "/categories", json!({"name": "Choirs"})).await;
+    let parent = create(&old, "/categories", json!({"name": "Music"})).await;
+    call(&old, "PATCH", &format!("/categories/{child}"), json!({"parent": parent})).await;
+    let tag = create(&old, "/tags", json!({"name": "Open", "description": "for all"})).await;
+    let mut venues = Vec::new();
+    for description in ["north", "south"] {
+        let venue = json!({"venue": "Hall", "description": description, "city": "Graz", "geo_lat": 47.07,
+            "geo_lng": 15.43, "image": image});
+        venues.push(create(&old, "/venues", venue).await);
+    }
+    let organizer = create(&old, "/organizers", json!({"organizer": "Choir", "phone": "1"})).await;
+    let mut events = Vec::new();
+    for (number, status) in ["publish", "publish", "draft", "private", "future"].iter().enumerate()
+    {
+        let event = json!({
+            "title": format!("Event {number} & more"), "status": status, "timezone": "Europe/Vienna",
+            "start_date": "2019-04-01 10:00:00", "end_date": "2019-04-01 12:00:00", "cost": "12",
+            "venue": venues[number % 2], "organizer": [organizer], "categories": [child], "tags": [tag],
+            "image": image, "description": "<p>Text</p>", "website": "https://club.example/",
+            "date": if *status == "future" { "2044-01-01 08:00:00" } else { "2018-01-01 08:00:00" },
+        });
+        events.push(create(&old, "/events", event).await);
+    }
+    let target = program().with_database();
+    let url = format!("http://{}", old.http());
+    // Without a user, only what is published.
+    assert_eq!(counts(&import(&target, &url, &[]), 0), [8, 0, 0, 0, 0]);
+    let with_user = ["--user", "admin"];
+    assert_eq!(counts(&import(&target, &url, &with_user), 0), [3, 0, 8, 0, 0]);
+    assert_eq!(counts(&import(&target, &url, &with_user), 0), [0, 0, 11, 0, 0]);
+
+    let new = target.serve(&[]);
+    for (kind, ids) in [
+        ("categories", vec![child, parent]),
+        ("tags", vec![tag]),
+        ("venues", venues.clone()),
+        ("organizers", vec![organizer]),
+        ("events", events.clone()),
+    ] {
+        for id in ids {
+            let path = format!("/{kind}/{id}");
+            let here = call(&new, "GET", &path, json!({})).await;
+            let there = call(&old, "GET", &path, json!({})).await;
+            assert_eq!(alike(&here), alike(&there), "{path}");
+        }
+    }
+    // Ids are not given again.
+    let event = json!({"title": "New", "start_date": "2041-01-01", "end_date": "2041-01-01"});
+    let id = create(&new, "/events", event).await;
+    assert!(id > *events.last().unwrap(), "{id}");
+    let term = create(&new, "/tags", json!({"name": "New"})).await;
+    assert!(term > tag, "{term}");
+
+    // A second run brings what changed there, and leaves what was removed here.
+    call(
+        &old,
+        "PATCH",
+        &format!("/events/{}", events[0]),
+        json!({"slug": "moved", "title": "New title"}),
+    )
+    .await;
+    call(&old, "PATCH", &format!("/events/{}", events[1]), json!({"title": "Gone"})).await;
+    call(&new, "DELETE", &format!("/events/{}", events[1]), json!({})).await;
+    assert_eq!(counts(&import(&target, &url, &with_user), 0), [0, 1, 9, 1, 0]);
+    let event = call(&new, "GET", &format!("/events/{}", events[0]), json!({})).await;
+    assert_eq!((&event["title"], &event["slug"]), (&json!("New title"), &json!("moved")));
+    let redirect = new.get("/event/event-0-more/").answer().await;
+    assert!(matches!(redirect.status, 301 | 308 | 200), "{}", redirect.status);
+    assert_eq!(new.get("/event/moved/").answer().await.status, 200);
+    new.stop();
+    assert_eq!(target.json(&["doctor"])["is_sound"], json!(true));
+}
+
+#[actix_web::test]
+async fn ids_and_slugs_that_are_taken_are_replaced() {
+    let source = program();
+    let old = source.serve(&[]);
+    let event = json!({"title": "Concert", "start_date": "2041-01-01", "end_date": "2041-01-01"});
+    let id = create(&old, "/events", event).await;
+    let target = program().with_database();
+    let line = json!({"type": "event", "title": "Concert", "start_date": "2041-02-02", "end_date": "2041-02-02"});
+    assert_eq!(target.pipe(&["load", "-"], line.to_string().as_bytes()).code, Some(0));
+    assert_eq!(
+        counts(&import(&target, &format!("http://{}", old.http()), &[]), 0),
+        [1, 0, 0, 0, 0]
+    );
+    let new = target.serve(&[]);
+    let kept = call(&new, "GET", &format!("/events/{id}"), json!({})).await;
+    assert!(kept["start_date"].as_str().unwrap().starts_with("2041-02-02"));
+    let taken = call(&new, "GET", "/events/by-slug/concert-2", json!({})).await;
+    assert!(taken["start_date"].as_str().unwrap().starts_with("2041-01-01"));
+    new.stop();
+    assert_eq!(
+        counts(&import(&target, &format!("http://{}", old.http()), &[]), 0),
+        [0, 0, 1, 0, 0]
+    );
+}
+
+fn empty(name: &str) -> PeerAnswer {
+    PeerAnswer::Body(200, json!({name: [], "total": 0, "total_pages": 0}).to_string())
+}
+
+/// Returns the name of the list and the number of the page.
+fn asked(target: &str) -> (String, usize) {
+    let name = target.split(['/', '?']).find(|part| {
+        ["categories", "tags", "venues", "organizers", "events", "users"].contains(part)
+    });
+    let name = match name {
+        Some("events") => target.split(['/', '?']).nth(5).unwrap_or_default(),
+        name => name.unwrap_or_default(),
+    };
+    let page = target.split("&page=").nth(1).and_then(|rest| rest.split('&').next());
+    (name.to_owned(), page.and_then(|page| page.parse().ok()).unwrap_or(0))
+}
+
+#[test]
+fn failures_of_a_site_are_repeated_and_reported() {
+    let calls = AtomicUsize::new(0);
+    let peer = HttpPeer::start(move |request| {
+        let call = calls.fetch_add(1, Ordering::SeqCst);
+        let (name, page) = asked(&request.target);
+        let name = name.as_str();
+        match (name, call) {
+            // The recorded system answers a list without items with 404.
+            ("categories", _) => {
+                let body = json!({"code": "event-categories-not-found", "message": "", "data": {"status": 404}});
+                PeerAnswer::Body(404, body.to_string())
+            }
+            ("tags", 1) => {
+                let headers = vec![("Retry-After", "1".to_owned())];
+                PeerAnswer::Full(429, headers, Vec::new())
+            }
+            ("tags", 2) => PeerAnswer::Body(503, String::new()),
+            ("tags", 3) => PeerAnswer::Close,
+            ("tags", 4) => PeerAnswer::Body(200, "{\"tags\": [".to_owned()),
+            ("venues", _) => {
+                let venue = json!({"id": page, "venue": format!("Hall {page}"), "author": "3"});
+                let list = json!({"venues": [venue], "total": 3, "total_pages": 2});
+                PeerAnswer::Body(200, list.to_string())
+            }
+            ("users", _) => PeerAnswer::Body(200, json!({"id": 3, "slug": "ann"}).to_string()),
+            ("events", _) => {
+                let good = json!({"id": "77", "title": "Fest", "start_date": "2041-01-01 10:00:00",
+                    "end_date": "2041-01-01 11:00:00", "author": "3", "venue": {"id": 9, "venue": "Nested"},
+                    "organizer": [], "categories": [{"id": 5, "name": "Music", "slug": "music"}], "tags": [],
+                    "image": {"url": format!("http://{}/lost.png", request.header("host"))}});
+                let wrong =
+                    json!({"id": 78, "title": "Wrong", "start_date": "soon-ish", "end_date": ""});
+                let list = json!({"events": [good, wrong, {"title": "no id"}], "total": 2, "total_pages": 1});
+                PeerAnswer::Body(200, list.to_string())
+            }
+            ("", _) => PeerAnswer::Body(404, String::new()),
+            (name, _) => empty(name),
+        }
+    });
+    let target = program().with_database();
+    target.done(&["users", "add", "ann", "--role", "author"]);
+    let ran = import(&target, &peer.url(""), &[]);
+    assert_eq!(counts(&ran, 1), [5, 0, 0, 0, 2]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&report["missing_images"], &report["incomplete"]), (&json!(1), &json!(1)));
+    assert_eq!(report["faults"][0]["id"], json!(78));
+    assert!(
+        report["faults"][0]["message"].as_str().unwrap().contains("start_date must be a date"),
+        "{report}"
+    );
+    assert!(ran.errors.contains("the site answers 429; repeated in 1 s"), "{}", ran.errors);
+    let requests = peer.requests();
+    assert_eq!(requests.iter().filter(|one| one.target.contains("/users/")).count(), 1);
+    assert!(requests.iter().all(|one| one.header("authorization").is_empty()));
+    let line = target.done(&["export", "-"]);
+    assert!(
+        line.contains("\"title\":\"Fest\"") && line.contains("\"id\":77,\"author_id\":2"),
+        "{line}"
+    );
+}
+
+#[test]
+fn site_that_loops_or_is_something_else_is_refused() {
+    let looping = HttpPeer::start(|request| {
+        let (name, _) = asked(&request.target);
+        let item = json!({"id": 1, "name": "Music", "slug": "music"});
+        PeerAnswer::Body(200, json!({name.as_str(): [item]}).to_string())
+    });
+    let page = HttpPeer::start(|_| {
+        PeerAnswer::Full(200, vec![("Content-Type", "text/html".to_owned())], b"<p>hello".to_vec())
+    });
+    let other =
+        HttpPeer::start(|_| PeerAnswer::Body(404, "{\"code\":\"rest_no_route\"}".to_owned()));
+    let locked =
+        HttpPeer::start(|_| PeerAnswer::Body(401, "{\"code\":\"rest_forbidden\"}".to_owned()));
+    let down = HttpPeer::start(|_| PeerAnswer::Body(500, String::new()));
+    let target = program().with_database();
+    for (peer, message) in [
+        (&looping, "page 2 of the list repeats the items of earlier pages"),
+        (&page, "is a page and not the REST API of The Events Calendar"),
+        (&other, "does not have the REST API of The Events Calendar: 404 rest_no_route"),
+        (&locked, "the site refuses the user: 401 rest_forbidden"),
+        (&down, "the site answers 500, in 6 attempts"),
+    ] {
+        let ran = import(&target, &peer.url(""), &[]);
+        assert_eq!(ran.code, Some(1), "{}", ran.errors);
+        assert!(ran.errors.contains(message), "{message}: {}", ran.errors);
+    }
+    // A private address needs the option, and a password needs TLS.
+    let ran = target.run(&["import-site", &page.url(""), "--pause=1"]);
+    assert!(ran.errors.contains("--allow-private permits it"), "{}", ran.errors);
+    let ran = target.run(&["import-site", "http://old.example", "--user", "ann"]);
+    assert!(ran.errors.contains("would get the password without TLS"), "{}", ran.errors);
+}
