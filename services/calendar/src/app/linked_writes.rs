@@ -4,6 +4,7 @@ use database::{DatabaseError, Db};
 
 use super::images::{self, PlannedImage};
 use super::interrupt::Interrupt;
+use super::list_permit::LONGEST_PAGE;
 use super::slugs::{self, SlugSource};
 use super::write_context::WriteContext;
 use crate::error::Error;
@@ -13,7 +14,12 @@ use crate::model::linked::{Kind, Linked};
 use crate::model::list::Scope;
 use crate::model::role::{self, User};
 use crate::model::status::{Stage, Status};
-use crate::store::linked_posts;
+use crate::store::{linked_posts, links, text_lengths};
+use crate::wire::parameter_errors::ParameterErrors;
+
+/// The number of other venues and organizers of an event from which it may have more text than a
+/// page. Each has at most 2 MiB, the longest line of a load.
+const CROWD: i64 = 14;
 
 /// A row after a write.
 pub enum PlannedLinked<'a> {
@@ -181,8 +187,27 @@ fn plan_update<'a>(
     }
     let (old, was_trashed) = (row.clone(), row.status.is_trashed());
     change.apply(&mut row, write.user, false, write.now);
+    check_events(db, &old, &row)?;
     let draft = draft(db, row, change, was_trashed, write)?;
     Ok(PlannedLinked::Changed(draft, Box::new(old)))
+}
+
+/// Fails if a longer text gives an event more text than a page may have.
+fn check_events(db: &mut Db, old: &Linked, new: &Linked) -> Result<(), Error> {
+    let size = |row: &Linked| row.description.len() + row.excerpt.len();
+    let more = size(new).saturating_sub(size(old));
+    if more == 0 {
+        return Ok(());
+    }
+    for event in links::crowded_events(db, old.kind, old.id, CROWD)? {
+        let bytes = text_lengths::of_events(db, &[event])? + more;
+        if bytes > LONGEST_PAGE {
+            let (mib, most) = (bytes >> 20, LONGEST_PAGE >> 20);
+            let text = format!("must be shorter: event {event} would have {mib} MiB, over {most}");
+            return Err(ParameterErrors::one("description", &text).into());
+        }
+    }
+    Ok(())
 }
 
 /// Moves a row to the trash.

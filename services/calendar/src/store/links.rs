@@ -92,6 +92,24 @@ pub fn table(kind: Kind) -> &'static str {
     }
 }
 
+/// Returns the events that show a venue or an organizer together with at least `others` more.
+pub fn crowded_events(
+    db: &mut Db,
+    kind: Kind,
+    id: i64,
+    others: i64,
+) -> Result<Vec<i64>, DatabaseError> {
+    let text = "select e.event_id as id from ";
+    let mut sql = Sql::new(db, text);
+    sql.push(table(kind)).push(" e where e.other_id = ").value(id);
+    sql.push(
+        " and (select count(*) from event_venues v where v.event_id = e.event_id) \
+         + (select count(*) from event_organizers o where o.event_id = e.event_id) > ",
+    );
+    sql.value(others);
+    sql.load_ids(db)
+}
+
 /// Reads the links of several events.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Links>, DatabaseError> {
     if ids.is_empty() {

@@ -130,3 +130,27 @@ async fn event_with_more_text_than_a_page_is_refused() {
     app.post("/events", &body).await.expect(400);
     assert_eq!(app.get(&path).await.json["organizer"].as_array().unwrap().len(), 10);
 }
+
+#[actix_web::test]
+async fn text_that_gives_an_event_more_than_a_page_is_refused() {
+    let app = App::with(&["--rate-write-rpm", "0"]).await;
+    let mut organizers = Vec::new();
+    for number in 0..40 {
+        let fields = json!({"organizer": format!("Choir {number}"), "description": "short"});
+        organizers.push(app.make("/organizers", fields).await);
+    }
+    let id = app.event(json!({"organizer": organizers})).await;
+    let long = json!({"description": "x".repeat(900 << 10)});
+    let mut refused = 0;
+    for organizer in &organizers {
+        let answer = app.patch(&format!("/organizers/{organizer}"), &long).await;
+        refused += usize::from(answer.status == 400);
+        assert!(answer.status == 200 || answer.text.contains("over 32"), "{}", answer.text);
+    }
+    assert_eq!(refused, 4);
+    let shown = app.get(&format!("/events/{id}")).await.expect(200);
+    assert_eq!(shown.json["organizer"].as_array().unwrap().len(), 40);
+    // A shorter text, and any other field, can still be written.
+    let last = format!("/organizers/{}", organizers[39]);
+    app.patch(&last, &json!({"description": "x", "phone": "1"})).await.expect(200);
+}
