@@ -55,7 +55,7 @@ impl TraceContext {
     }
 
     /// Handles a request within its context.
-    pub(crate) async fn within<T>(self, handle: impl Future<Output = T>) -> T {
+    pub async fn within<T>(self, handle: impl Future<Output = T>) -> T {
         CURRENT.scope(self, handle).await
     }
 

@@ -82,7 +82,7 @@ impl Service for Calendar {
     }
 
     fn shell(&self) -> Shell {
-        Shell { paths: routes::PATHS, ..Shell::default() }
+        Shell { paths: routes::PATHS, stop_when_client_leaves: true, ..Shell::default() }
     }
 
     fn around(

@@ -7,7 +7,7 @@ use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpResponse, ResponseError};
 use shell::params::{Input, Repeated, Rules};
-use shell::{Next, base_url};
+use shell::{Next, TraceContext, base_url};
 
 use super::input::ByAlias;
 use super::{pages, reply};
@@ -30,7 +30,10 @@ pub async fn around(
         Some(answer) => request.into_response(answer),
         None => {
             override_method(&mut request);
-            next.call(request).await?
+            match request.method() {
+                &Method::GET | &Method::HEAD => next.call(request).await?,
+                _ => to_its_end(next.call(request)).await?,
+            }
         }
     };
     // Pages render their own errors. Unknown paths get the error format of the API.
@@ -44,6 +47,24 @@ pub async fn around(
     }
     allow_origin(response.headers_mut(), origin);
     Ok(response)
+}
+
+/// Runs a write, which continues even if its client leaves: an import of several batches is complete,
+/// and an uploaded file is never stored without its row.
+async fn to_its_end(
+    write: impl Future<Output = Result<ServiceResponse, actix_web::Error>> + 'static,
+) -> Result<ServiceResponse, actix_web::Error> {
+    let writing = match TraceContext::current() {
+        Some(trace) => actix_web::rt::spawn(trace.within(write)),
+        None => actix_web::rt::spawn(write),
+    };
+    match writing.await {
+        Ok(written) => written,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Error::Internal(error.to_string()).into()),
+        },
+    }
 }
 
 /// Returns whether a path belongs to the API rather than to the pages.

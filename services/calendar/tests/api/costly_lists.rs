@@ -1,12 +1,14 @@
 //! Costly lists have a time limit and do not block cheap ones.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use calendar::{
     Deadline, EventFilter, IndexAccess, Links, ListError, Paging, Scope, Window, Words, list_events,
 };
 use database::{DatabaseError, Db};
 use serde_json::json;
+use testkit::until;
 
 use crate::app::{App, plant};
 
@@ -42,6 +44,28 @@ async fn costly_list_gets_503_at_its_time_limit_while_cheap_reads_succeed() {
     }
     app.get(&format!("/events/{id}")).await.expect(200);
     drop(taken);
+}
+
+#[actix_web::test]
+async fn lists_of_clients_that_leave_are_abandoned() {
+    const LISTS: usize = 40;
+    let app = App::with(&["--list-time-ms=60000"]).await;
+    let permits = app.state.costly_lists.clone();
+    let all = u32::try_from(permits.available_permits()).unwrap();
+    let taken = permits.clone().acquire_many_owned(all).await.unwrap();
+    // Each list that waits shares the permits. A worker that starts meanwhile does too.
+    let shares = || Arc::strong_count(&permits);
+    let idle = shares();
+    let search = || app.request("", "GET", "/events?search=event").send();
+    let searches: Vec<_> = (0..LISTS).map(|_| actix_web::rt::spawn(search())).collect();
+    until("the lists wait", async || shares() >= idle + LISTS).await;
+    let waiting = shares();
+    searches.iter().for_each(actix_web::rt::task::JoinHandle::abort);
+    let abandoned = until("the lists are abandoned", async || shares() <= waiting - LISTS / 2);
+    // Long before they would be refused.
+    tokio::time::timeout(Duration::from_secs(40), abandoned).await.unwrap();
+    drop(taken);
+    app.get("/events?search=event").await.expect(200);
 }
 
 #[actix_web::test]

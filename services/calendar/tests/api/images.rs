@@ -11,6 +11,7 @@ use actix_web::{App as Site, HttpResponse, HttpServer};
 use calendar::{ImageFetcher, MAX_IMAGE_BYTES};
 use outbound::{Names, Reach, is_public};
 use serde_json::{Value, json};
+use testkit::until;
 use tokio::sync::Semaphore;
 
 use crate::app::{App, send};
@@ -112,6 +113,24 @@ fn only_the_peer(ip: IpAddr) -> bool {
 
 fn event(image: &str) -> Value {
     json!({"title": "x", "start_date": "2027-04-01", "end_date": "2027-04-01", "image": image})
+}
+
+#[actix_web::test]
+async fn write_of_a_client_that_leaves_is_completed() {
+    let peer = Peer::start().await;
+    let app = peer.app().await;
+    let body = json!({
+        "title": "Held", "start_date": "2027-04-01", "end_date": "2027-04-01",
+        "image": peer.at("/held.png"),
+    });
+    let write = app.request("administrator", "POST", "/events").json(&body).send();
+    let writing = actix_web::rt::spawn(write);
+    until("the image is fetched", async || peer.asked() == 1).await;
+    writing.abort();
+    // The server has noticed by the time that it answers another client.
+    app.get("/events").await.expect(200);
+    peer.log.gate.add_permits(1);
+    until("the event is written", async || app.rows("events") == 1).await;
 }
 
 #[actix_web::test]
