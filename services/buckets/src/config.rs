@@ -6,8 +6,6 @@ use clap::builder::RangedU64ValueParser;
 use outbound::Reach;
 use shell::Switch;
 
-use crate::engine::RemovalLimit;
-
 /// The engine that stores the file index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
@@ -89,11 +87,6 @@ impl Settings {
     /// The addresses that webhooks may have.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
-    }
-
-    /// The limit on files that a load removes.
-    pub fn removal_limit(&self) -> RemovalLimit {
-        RemovalLimit { files: self.protected_files, percent: self.protected_percent }
     }
 
     /// The folder of the file index.

@@ -16,7 +16,6 @@ use crate::app::AlertDelivery;
 use crate::error::{Error, ErrorBodies, LONGEST_TARGET};
 use crate::policy::KeyPolicy;
 use crate::state::State;
-use crate::wire::RULES;
 use crate::{app, jobs, openapi, routes};
 
 /// Prefix of the API paths, whose responses depend on the caller.
@@ -75,7 +74,6 @@ impl shell::Service for Buckets {
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {
         config.app_data(Data::new(self.state.clone()));
-        config.app_data(RULES);
         config.app_data(Data::new(self.gate.clone()));
     }
 

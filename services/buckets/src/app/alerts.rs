@@ -91,13 +91,25 @@ fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
     found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
 }
 
+/// Returns the record of an alert. A secret is only shown when it is new.
+fn alert_record(alert: Alert, shows_secret: bool) -> AlertRecord {
+    AlertRecord {
+        id: alert.id,
+        name: alert.name,
+        query: alert.query,
+        webhook: alert.webhook,
+        secret: alert.secret.filter(|_| shows_secret),
+        created_at: alert.created_at,
+    }
+}
+
 /// Lists the alerts of a key.
 pub async fn list_alerts(state: &State, key: &Key) -> Result<AlertsAnswer, Error> {
     let package = permitted(state, key)?;
     let id = key.id;
     let own = state.pools().read(move |db| alerts::of_key(db, id)).await?;
     let alerts: Vec<AlertRecord> =
-        own.into_iter().map(|alert| AlertRecord::new(alert, false)).collect();
+        own.into_iter().map(|alert| alert_record(alert, false)).collect();
     let meta = AlertsMeta { results: alerts.len() as u64, limit: package.alerts };
     Ok(AlertsAnswer { meta, alerts })
 }
@@ -106,7 +118,7 @@ pub async fn list_alerts(state: &State, key: &Key) -> Result<AlertsAnswer, Error
 pub async fn get_alert(state: &State, key: &Key, id: i64) -> Result<AlertRecord, Error> {
     permitted(state, key)?;
     let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
-    Ok(AlertRecord::new(own(found, key.id)?, false))
+    Ok(alert_record(own(found, key.id)?, false))
 }
 
 /// Checks the content of an alert, except for the secret of its webhook.
@@ -148,7 +160,7 @@ pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<Aler
         let id = alerts::add(db, key_id, &content, since, now)?;
         own(alerts::by_id(db, id)?, key_id)
     });
-    Ok(AlertRecord::new(added.await?, true))
+    Ok(alert_record(added.await?, true))
 }
 
 /// Replaces an alert. If its search changes, files are new from now on; if its webhook changes, it
@@ -175,7 +187,7 @@ pub async fn put_alert(
         Ok((own(alerts::by_id(db, id)?, key_id)?, is_new))
     });
     let (alert, is_new) = changed.await?;
-    Ok(AlertRecord::new(alert, is_new))
+    Ok(alert_record(alert, is_new))
 }
 
 /// Removes an alert with its messages.

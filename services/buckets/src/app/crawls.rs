@@ -36,13 +36,31 @@ fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     Err(Error::Package { name: "crawls", package })
 }
 
+/// Returns the record of a crawl.
+fn record(crawl: Crawl, now: i64) -> CrawlRecord {
+    CrawlRecord {
+        running: crawl.is_running(now),
+        id: crawl.id,
+        url: crawl.url,
+        bucket: crawl.bucket,
+        prefix: crawl.prefix,
+        every_seconds: crawl.every_seconds,
+        until: crawl.ends_at,
+        paused: crawl.paused,
+        pages_listed: crawl.pages,
+        due_at: crawl.due_at,
+        last_at: crawl.last_at,
+        outcome: crawl.outcome,
+        refused_since: crawl.gone_since,
+    }
+}
+
 /// Lists the crawls of a key.
 pub async fn list_crawls(state: &State, key: &Key) -> Result<CrawlsAnswer, Error> {
     let package = permitted(state, key)?;
     let (id, now) = (key.id, state.clock().unix());
     let own = state.pools().read(move |db| crawls::of_key(db, id)).await?;
-    let crawls: Vec<CrawlRecord> =
-        own.into_iter().map(|crawl| CrawlRecord::new(crawl, now)).collect();
+    let crawls: Vec<CrawlRecord> = own.into_iter().map(|crawl| record(crawl, now)).collect();
     Ok(CrawlsAnswer {
         meta: CrawlsMeta { results: crawls.len() as u64, limit: package.crawls },
         crawls,
@@ -54,7 +72,7 @@ pub async fn get_crawl(state: &State, key: &Key, id: i64) -> Result<CrawlRecord,
     permitted(state, key)?;
     let found = state.pools().read(move |db| crawls::by_id(db, id)).await?;
     let own = own(found, key.id)?;
-    Ok(CrawlRecord::new(own, state.clock().unix()))
+    Ok(record(own, state.clock().unix()))
 }
 
 /// Returns a crawl unless it belongs to another key, which looks as if it did not exist.
@@ -86,7 +104,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
         })?;
         own(crawls::by_id(db, id)?, key_id)
     });
-    Ok(CrawlRecord::new(added.await?, now))
+    Ok(record(added.await?, now))
 }
 
 /// Checks the bucket of a new crawl. Its address is always that of its URL, so a key cannot list one
@@ -157,5 +175,5 @@ pub async fn change_crawl(
         };
         Ok(crawls::by_id(db, id)?)
     });
-    Ok(changed.await?.map(|crawl| CrawlRecord::new(crawl, now)))
+    Ok(changed.await?.map(|crawl| record(crawl, now)))
 }

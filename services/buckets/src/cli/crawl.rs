@@ -8,6 +8,7 @@ use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
 
 use super::sources::{address, kind, rate};
 use crate::config::Settings;
+use crate::engine::RemovalLimit;
 use crate::jobs::{
     CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobContext, JobError,
     RemoteOptions, add_crawls, crawl_next, list_crawls, pause_crawl, remove_crawl, run_crawls,
@@ -122,14 +123,13 @@ struct RequestArguments {
 }
 
 impl RequestArguments {
-    fn options(self, settings: &Settings) -> CrawlOptions {
+    fn options(self, settings: &Settings, removal_limit: RemovalLimit) -> CrawlOptions {
         let remote = RemoteOptions {
             rate: self.rate,
             user_agent: self.user_agent,
             allows_private: self.allow_private,
             ..RemoteOptions::default()
         };
-        let removal_limit = settings.removal_limit();
         CrawlOptions { remote, removal_limit, lease_seconds: settings.crawl_lease }
     }
 }
@@ -139,6 +139,7 @@ pub fn run(
     context: &JobContext,
     command: CrawlCommand,
     settings: &Settings,
+    removal_limit: RemovalLimit,
 ) -> anyhow::Result<ExitCode> {
     match command {
         CrawlCommand::Add(arguments) => add(context, arguments)?,
@@ -146,7 +147,7 @@ pub fn run(
             Output::from_json_flag(json).print_list(&list_crawls(context)?, line)?;
         }
         CrawlCommand::Run(arguments) => {
-            let options = arguments.requests.options(settings);
+            let options = arguments.requests.options(settings, removal_limit);
             let checkpoints = CheckpointPolicy::of(settings);
             let outcomes = run_crawls(context, arguments.id, &options, checkpoints)?;
             Output::from_json_flag(arguments.json).print_list(&outcomes, outcome_line)?;
@@ -171,8 +172,9 @@ pub fn crawl_forever(
     context: &JobContext,
     arguments: CrawlerArguments,
     settings: &Settings,
+    removal_limit: RemovalLimit,
 ) -> anyhow::Result<ExitCode> {
-    let options = arguments.requests.options(settings);
+    let options = arguments.requests.options(settings, removal_limit);
     let output = Output::from_json_flag(false);
     loop {
         let pause = match crawl_next(context, &[], &options, CheckpointPolicy::of(settings)) {

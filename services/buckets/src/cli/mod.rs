@@ -153,10 +153,12 @@ impl Cli {
                 audit::run(&self.context()?, arguments, self.checkpoints(), self.removal_limit())
             }
             Command::Crawl(command) => {
-                crawl::run(&self.context()?, command, &self.settings.service)
+                let limit = self.removal_limit();
+                crawl::run(&self.context()?, command, &self.settings.service, limit)
             }
             Command::Crawler(arguments) => {
-                crawl::crawl_forever(&self.context()?, arguments, &self.settings.service)
+                let limit = self.removal_limit();
+                crawl::crawl_forever(&self.context()?, arguments, &self.settings.service, limit)
             }
             Command::Rebuild(arguments) => {
                 rebuild::run(&self.context()?, arguments, self.checkpoints())
@@ -200,7 +202,8 @@ impl Cli {
     }
 
     fn removal_limit(&self) -> RemovalLimit {
-        self.settings.service.removal_limit()
+        let Settings { protected_files, protected_percent, .. } = self.settings.service;
+        RemovalLimit { files: protected_files, percent: protected_percent }
     }
 
     /// Returns the folder of the file index, unless a cluster stores the index.

@@ -145,8 +145,8 @@ pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError>
     Ok(changed > 0)
 }
 
-/// Begins all alerts anew at a place of another generation.
-pub fn begin_anew(db: &mut Db, at: Mark) -> Result<(), DatabaseError> {
+/// Moves all alerts to a place of another generation.
+pub fn move_to(db: &mut Db, at: Mark) -> Result<(), DatabaseError> {
     diesel::update(alert::table.filter(alert::since_generation.ne(at.generation)))
         .set((alert::since_generation.eq(at.generation), alert::since_id.eq(at.id)))
         .execute(db)?;

@@ -5,7 +5,6 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use super::files::FileRecord;
-use crate::store::alerts::Alert;
 
 /// A search to save.
 #[derive(Deserialize, Validate, ToSchema)]
@@ -50,20 +49,6 @@ pub struct AlertRecord {
     pub created_at: i64,
 }
 
-impl AlertRecord {
-    /// The record of an alert. A secret is only shown when it is new.
-    pub fn new(alert: Alert, shows_secret: bool) -> Self {
-        Self {
-            id: alert.id,
-            name: alert.name,
-            query: alert.query,
-            webhook: alert.webhook,
-            secret: alert.secret.filter(|_| shows_secret),
-            created_at: alert.created_at,
-        }
-    }
-}
-
 /// Metadata of the alerts of a key.
 #[derive(Serialize, ToSchema)]
 pub struct AlertsMeta {
@@ -75,6 +60,10 @@ pub struct AlertsMeta {
 
 /// All alerts of the caller's key, in the order of their ids.
 #[derive(Serialize, ToSchema)]
+#[schema(example = json!({
+    "meta": {"results": 1, "limit": 100},
+    "alerts": [{"id": 3, "name": "Backups of ours", "query": "keywords=example+backup&extensions=sql,gz", "webhook": "https://example.org/hooks/buckets", "createdAt": 1795132800}],
+}))]
 pub struct AlertsAnswer {
     /// Metadata of the response.
     pub meta: AlertsMeta,

@@ -5,7 +5,6 @@ use utoipa::ToSchema;
 use validator::Validate;
 
 use crate::model::address::BucketType;
-use crate::store::crawls::Crawl;
 
 /// Default seconds between the beginnings of two runs.
 pub const DEFAULT_EVERY: i64 = 86_400;
@@ -102,27 +101,6 @@ pub struct CrawlRecord {
     pub refused_since: Option<i64>,
 }
 
-impl CrawlRecord {
-    /// The record of a crawl.
-    pub fn new(crawl: Crawl, now: i64) -> Self {
-        Self {
-            running: crawl.is_running(now),
-            id: crawl.id,
-            url: crawl.url,
-            bucket: crawl.bucket,
-            prefix: crawl.prefix,
-            every_seconds: crawl.every_seconds,
-            until: crawl.ends_at,
-            paused: crawl.paused,
-            pages_listed: crawl.pages,
-            due_at: crawl.due_at,
-            last_at: crawl.last_at,
-            outcome: crawl.outcome,
-            refused_since: crawl.gone_since,
-        }
-    }
-}
-
 /// Metadata of the crawls of a key.
 #[derive(Serialize, ToSchema)]
 pub struct CrawlsMeta {
@@ -134,6 +112,10 @@ pub struct CrawlsMeta {
 
 /// All crawls of the caller's key, in the order of their ids.
 #[derive(Serialize, ToSchema)]
+#[schema(example = json!({
+    "meta": {"results": 1, "limit": 100},
+    "crawls": [{"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null}],
+}))]
 pub struct CrawlsAnswer {
     /// Metadata of the response.
     pub meta: CrawlsMeta,

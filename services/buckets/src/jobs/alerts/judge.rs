@@ -52,7 +52,7 @@ pub(in crate::jobs) fn judge(
         // A rebuild gives all files new ids, and adds none.
         context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
             if alerts::advance(db, from, to)? && from.generation != to.generation {
-                alerts::begin_anew(db, to)?;
+                alerts::move_to(db, to)?;
             }
             Ok(())
         })?;

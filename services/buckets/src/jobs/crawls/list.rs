@@ -10,7 +10,7 @@ use crate::store::crawls;
 
 /// Maximum pages of a listing.
 const MOST_PAGES: i64 = 100_000;
-/// Seconds after which a listing without another page begins anew, because its first pages are old.
+/// Seconds after which a listing without another page starts again, because its first pages are old.
 const LONGEST_PAUSE: i64 = 86_400;
 
 /// Lists the bucket from its first page, or from the last stored one. Returns the reason if its

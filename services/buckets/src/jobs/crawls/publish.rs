@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::held_crawl::HeldCrawl;
-use super::run::CrawlOptions;
+use super::options::CrawlOptions;
 use crate::engine::{EngineError, Mode};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;

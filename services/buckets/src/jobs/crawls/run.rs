@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use super::held_crawl::HeldCrawl;
 use super::list::list_bucket;
+use super::manage::unknown;
+use super::options::CrawlOptions;
 use super::publish::publish;
-use super::unknown;
-use crate::engine::{EngineError, RemovalLimit};
+use crate::engine::EngineError;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
 use crate::jobs::load::abort_stopped_crawl;
@@ -45,17 +46,6 @@ impl CrawlOutcome {
         let (crawl, bucket) = (held.crawl.id, held.crawl.bucket.clone());
         Self { crawl, bucket, complete: false, new: 0, changed: 0, gone: 0, outcome }
     }
-}
-
-/// How crawls run.
-#[derive(Clone, Debug)]
-pub struct CrawlOptions {
-    /// Options for listing buckets.
-    pub remote: RemoteOptions,
-    /// The limit on removed files.
-    pub removal_limit: RemovalLimit,
-    /// Seconds without a sign of life after which another process takes over a crawl.
-    pub lease_seconds: u64,
 }
 
 /// Runs one crawl, or all that are due, one after another. Each continues after the last page that

@@ -1,0 +1,111 @@
+//! Adds, lists, pauses and removes crawls.
+
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::jobs::formats::Defaults;
+use crate::jobs::remote::Listing;
+use crate::model::address::{Address, AddressError};
+use crate::store::crawls::{self, Crawl, NewCrawl};
+
+/// A bucket to crawl, as given by the operator.
+#[derive(Clone, Debug, Default)]
+pub struct CrawlRequest {
+    /// URL of the bucket.
+    pub url: String,
+    /// `--format`, for hosts of unknown providers.
+    pub format: Option<String>,
+    /// `--bucket`, for hosts of unknown providers.
+    pub bucket: Option<String>,
+    /// `--type`, for hosts of unknown providers.
+    pub kind: Option<String>,
+    /// `--prefix`.
+    pub prefix: String,
+    /// Seconds between two runs.
+    pub every_seconds: i64,
+    /// `--until` in Unix seconds.
+    pub ends_at: Option<i64>,
+    /// `--gone-after` in days.
+    pub gone_after_days: Option<i64>,
+}
+
+impl CrawlRequest {
+    /// Checks that the bucket can be listed. `key` is the key that adds it.
+    ///
+    /// # Errors
+    /// [`JobError::Invalid`].
+    pub fn checked(self, key: Option<i64>) -> Result<NewCrawl, JobError> {
+        let defaults = Defaults {
+            bucket: self.bucket.clone(),
+            kind: self.kind.clone(),
+            format: self.format.as_deref().and_then(|name| name.parse().ok()),
+            columns: None,
+        };
+        let invalid = |why: String| JobError::Invalid(format!("{}: {why}", self.url));
+        let listing = Listing::of(&self.url, &defaults)?;
+        let kind = self.kind.as_deref().map(str::parse).transpose();
+        let kind = kind.map_err(|error: AddressError| invalid(error.to_string()))?;
+        let typed = Address::parse_typed(listing.bucket(), kind);
+        let (address, _) = typed.map_err(|error| invalid(error.to_string()))?;
+        let bucket = address.to_string();
+        let Self { url, format, kind, prefix, every_seconds, ends_at, gone_after_days, .. } = self;
+        Ok(NewCrawl {
+            url,
+            bucket,
+            format,
+            kind,
+            prefix,
+            every_seconds,
+            ends_at,
+            gone_after_days,
+            key_id: key,
+        })
+    }
+}
+
+/// Stores crawls, which are due immediately. Returns their ids.
+///
+/// # Errors
+/// A bucket cannot be listed, or is crawled already. Then none is stored.
+pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<Vec<i64>, JobError> {
+    let new: Vec<NewCrawl> =
+        requests.into_iter().map(|request| request.checked(None)).collect::<Result<_, _>>()?;
+    let now = context.clock.unix();
+    context.pools.write_blocking(|db| {
+        let mut ids = Vec::new();
+        for crawl in &new {
+            if let Some(id) = crawls::find(db, &crawl.bucket, &crawl.prefix)? {
+                let text = format!("{}: crawl {id} lists this bucket already", crawl.url);
+                return Err(JobError::Invalid(text));
+            }
+            ids.push(crawls::add(db, crawl, now)?);
+        }
+        Ok(ids)
+    })
+}
+
+/// Returns all crawls in the order of their ids.
+pub fn list_crawls(context: &JobContext) -> Result<Vec<Crawl>, JobError> {
+    Ok(context.pools.read_blocking(crawls::all)?)
+}
+
+/// Pauses a crawl, or lets it run again when it is due.
+///
+/// # Errors
+/// The crawl does not exist.
+pub fn pause_crawl(context: &JobContext, id: i64, paused: bool) -> Result<(), JobError> {
+    let found = context.pools.write_blocking(|db| crawls::set_paused(db, id, paused))?;
+    if found { Ok(()) } else { Err(unknown(id)) }
+}
+
+/// Removes a crawl. The files of its bucket stay in the index.
+///
+/// # Errors
+/// The crawl does not exist.
+pub fn remove_crawl(context: &JobContext, id: i64) -> Result<(), JobError> {
+    let found = context.pools.write_blocking(|db| crawls::remove(db, id))?;
+    if found { Ok(()) } else { Err(unknown(id)) }
+}
+
+pub(super) fn unknown(id: i64) -> JobError {
+    JobError::Invalid(format!("crawl {id} does not exist"))
+}
