@@ -42,9 +42,10 @@ impl ImportSiteCommand {
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let url = web_url(&self.url);
         let url = url.filter(|url| url.query().is_none() && url.fragment().is_none());
-        let url = url.with_context(|| {
-            format!("{} is not an http or https address without user, query and fragment", self.url)
-        })?;
+        // The text may have a password.
+        let url = url.context(
+            "the address of the site must be http or https, without user, query and fragment",
+        )?;
         ensure!(
             self.user.is_none() || url.scheme() == "https" || self.allow_private,
             "{url} would get the password without TLS; use https"

@@ -116,6 +116,10 @@ fn other_files_are_refused() {
         ("", "the first line must have the names of the columns"),
         ("title,start_date\n", "has no lines"),
         ("\u{fffe}", "column"),
+        (
+            "title,start_date,end_date,description\nx,2041-03-01,2041-03-01,\"half of \"\"it",
+            "line 2: a quoted cell is not closed",
+        ),
         (&endless, "line 2: the row is longer than 4 MiB"),
     ] {
         let (code, _, errors) = load(&program, table, &[]);

@@ -34,6 +34,8 @@ pub enum TableError {
     NoHeader,
     #[error("line {0}: the row is longer than 4 MiB; a closing quote may be missing")]
     TooLong(u64),
+    #[error("line {0}: a quoted cell is not closed; the file may be truncated")]
+    Unclosed(u64),
 }
 
 fn names() -> String {
@@ -45,6 +47,8 @@ pub struct TableRows<R> {
     reader: Reader<Bounded<R>>,
     /// The bytes that the row may still have.
     left: Rc<Cell<u64>>,
+    /// Whether the input ended within a quoted cell.
+    is_open: Rc<Cell<bool>>,
     columns: Vec<Column>,
     /// Lines before those that the reader counts.
     skipped: u64,
@@ -73,9 +77,17 @@ impl<R: BufRead> TableRows<R> {
         let mut builder = ReaderBuilder::new();
         builder.has_headers(false).delimiter(delimiter).flexible(true).buffer_capacity(BUFFER);
         let columns = columns(&builder, &header)?;
-        let input = Bounded { input, left: Rc::clone(&left) };
+        let is_open = Rc::new(Cell::new(false));
+        let input = Bounded {
+            input,
+            left: Rc::clone(&left),
+            delimiter,
+            place: Place::Start,
+            is_open: Rc::clone(&is_open),
+        };
         let reader = builder.from_reader(input);
-        Ok(TableRows { reader, left, columns, skipped: skipped + 1, record: ByteRecord::new() })
+        let record = ByteRecord::new();
+        Ok(TableRows { reader, left, is_open, columns, skipped: skipped + 1, record })
     }
 
     /// Returns the next row with the number of its first line and its length, or `None` at the end.
@@ -93,6 +105,9 @@ impl<R: BufRead> TableRows<R> {
                         _ => TableError::Read(error.into()),
                     }
                 })?;
+            if self.is_open.get() {
+                return Err(TableError::Unclosed(line));
+            }
             if !is_row {
                 return Ok(None);
             }
@@ -200,6 +215,32 @@ fn flag(text: &str) -> Option<bool> {
 struct Bounded<R> {
     input: R,
     left: Rc<Cell<u64>>,
+    delimiter: u8,
+    place: Place,
+    is_open: Rc<Cell<bool>>,
+}
+
+/// The place of a byte in a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Start,
+    Plain,
+    Quoted,
+    /// After a quote in a quoted cell, which closes the cell or is the first of two.
+    Quote,
+}
+
+impl Place {
+    fn after(self, byte: u8, delimiter: u8) -> Place {
+        let ends = byte == delimiter || byte == b'\n' || byte == b'\r';
+        match (self, byte) {
+            (Place::Quoted, b'"') => Place::Quote,
+            (Place::Quoted, _) => Place::Quoted,
+            (Place::Start | Place::Quote, b'"') => Place::Quoted,
+            _ if ends => Place::Start,
+            _ => Place::Plain,
+        }
+    }
 }
 
 impl<R: Read> Read for Bounded<R> {
@@ -211,6 +252,11 @@ impl<R: Read> Read for Bounded<R> {
         let most = buffer.len().min(left);
         let read = self.input.read(&mut buffer[..most])?;
         self.left.set((left - read) as u64);
+        let place = buffer[..read].iter();
+        self.place = place.fold(self.place, |place, byte| place.after(*byte, self.delimiter));
+        if read == 0 && most > 0 {
+            self.is_open.set(self.place == Place::Quoted);
+        }
         Ok(read)
     }
 }

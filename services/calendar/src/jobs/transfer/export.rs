@@ -3,14 +3,14 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use batch::{ProgressReporter, Unit};
 use database::Db;
 use serde::Serialize;
 
-use super::format::{End, Head, MediaFile, NewLine, Tally, VERSION};
+use super::format::{End, Head, LONGEST_LINE, MediaFile, NewLine, Tally, VERSION};
 use crate::state::State;
 use crate::store::transfer;
 use crate::store::{imported, read_transactions, sql};
@@ -60,6 +60,8 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn line(&mut self, line: &NewLine<'_>) -> anyhow::Result<()> {
         let text = serde_json::to_string(line)?;
+        // A load would refuse it.
+        ensure!(text.len() <= LONGEST_LINE, "a row has more than {} MiB", LONGEST_LINE >> 20);
         self.tally.add_text(text.as_bytes());
         let mut write = |bytes: &[u8]| self.out.write_all(bytes).context("cannot be written");
         write(text.as_bytes())?;

@@ -17,7 +17,7 @@ use crate::store::transfer::{Record, Sequences};
 pub const VERSION: u32 = 1;
 
 /// Maximum length of a line in bytes. An image of 10 MiB needs 14 MiB.
-const LONGEST_LINE: usize = 16 << 20;
+pub const LONGEST_LINE: usize = 16 << 20;
 
 /// The beginning of every export.
 const START: &[u8] = b"{\"calendar_export\":";
