@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use jiff::ToSpan as _;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, date};
+use parking_lot::Mutex;
 
 use super::property::{Property, unescaped};
 use super::reader::Component;
@@ -42,6 +43,9 @@ const MAX_MONTHS: usize = 2;
 struct Observance {
     starts: Vec<DateTime>,
     rule: Option<Rule>,
+    /// The year of the last search by the rule, and the beginnings up to its end. The moments of a
+    /// series follow each other, so most searches are in the same year.
+    year: Mutex<Option<(i16, Vec<DateTime>)>>,
     /// In minutes.
     offset: Option<i32>,
 }
@@ -136,10 +140,22 @@ impl Observance {
 
     /// Returns the latest beginning by the rule.
     fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
+        let mut searched = self.year.lock();
+        let year = until.year();
+        if searched.as_ref().is_none_or(|(known, _)| *known != year) {
+            *searched = Some((year, self.begins_until_end_of(year)?));
+        }
+        let (_, begins) = searched.as_ref()?;
+        begins[..begins.partition_point(|begin| *begin <= until)].last().copied()
+    }
+
+    /// Returns the latest beginnings by the rule up to the end of a year.
+    fn begins_until_end_of(&self, year: i16) -> Option<Vec<DateTime>> {
         let first = *self.starts.first()?;
         // Years that are long past need not be examined.
-        let near = first.with().year(until.year()).build().ok()?.checked_sub(2.years()).ok()?;
-        self.rule.as_ref()?.expand(near.max(first), until).ok()?.last().copied()
+        let near = first.with().year(year).build().ok()?.checked_sub(2.years()).ok()?;
+        let end = date(year, 12, 31).at(23, 59, 59, 0);
+        self.rule.as_ref()?.expand(near.max(first), end).ok()
     }
 }
 
@@ -242,5 +258,32 @@ mod tests {
         zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
         let zone = zones.find("odd", "2027-05-05T10:00:00".parse().unwrap()).unwrap();
         assert_eq!(zone.name(), "UTC+2:00");
+    }
+
+    #[test]
+    fn rules_with_many_times_of_a_day_are_ignored_in_zones() {
+        let mut zones = ForeignZones::default();
+        let file = "BEGIN:VTIMEZONE\nTZID:odd\nBEGIN:STANDARD\nDTSTART:20190101T000000\n\
+            RRULE:FREQ=YEARLY;BYMONTH=1;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11;BYMINUTE=0,10,20,30\n\
+            TZOFFSETTO:+0100\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20200101T000000\n\
+            TZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
+        zones.add(&Reader::new(file.as_bytes()).next_component().unwrap().unwrap());
+        let zone = zones.find("odd", "2027-05-05T10:00:00".parse().unwrap()).unwrap();
+        assert_eq!(zone.name(), "UTC+2:00");
+    }
+
+    #[test]
+    fn moments_of_several_years_are_found_in_any_order() {
+        let mut zones = ForeignZones::default();
+        zones.add(&Reader::new(FILE.as_bytes()).next_component().unwrap().unwrap());
+        for day in ["2027-07-01", "2027-01-01", "2026-12-31", "2027-12-31", "2026-07-01"] {
+            let at = format!("{day}T12:00:00").parse().unwrap();
+            let mut fresh = ForeignZones::default();
+            fresh.add(&Reader::new(FILE.as_bytes()).next_component().unwrap().unwrap());
+            let found = zones.find("Our own", at).unwrap();
+            assert_eq!(found.name(), fresh.find("Our own", at).unwrap().name(), "{day}");
+            let expected = if day.contains("-07-") { "UTC+2:00" } else { "UTC+1:00" };
+            assert_eq!(found.name(), expected, "{day}");
+        }
     }
 }

@@ -40,6 +40,24 @@ async fn hostile_files_are_rejected_or_limited() {
 }
 
 #[actix_web::test]
+async fn zone_with_many_heavy_rules_costs_a_series_little() {
+    let app = App::new().await;
+    let times: Vec<String> = (0..60).map(|minute| minute.to_string()).collect();
+    // Each moment of the series would look at millions of moments of the zone.
+    let rule = format!(
+        "BEGIN:STANDARD\nDTSTART:20000101T000000\n\
+         RRULE:FREQ=YEARLY;BYMONTH=1,12;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=0,6,12,18;BYMINUTE={}\n\
+         TZOFFSETTO:+0100\nEND:STANDARD\n",
+        times.join(",")
+    );
+    let zone = format!("BEGIN:VTIMEZONE\nTZID:odd\n{}END:VTIMEZONE\n", rule.repeat(100));
+    let series = "RRULE:FREQ=DAILY\nRRULE:FREQ=DAILY;INTERVAL=2\nRRULE:FREQ=DAILY;INTERVAL=3";
+    let entry = event(&format!("UID:e\nDTSTART;TZID=odd:20000101T100000\n{series}"));
+    let file = entry.replace("BEGIN:VEVENT", &format!("{zone}BEGIN:VEVENT"));
+    assert_eq!(counts(&app, &file).await, [500, 0, 0, 0, 0]);
+}
+
+#[actix_web::test]
 async fn number_of_rules_of_an_event_is_limited() {
     let app = App::new().await;
     let rules = |number: usize| {

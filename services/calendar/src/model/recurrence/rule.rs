@@ -88,9 +88,13 @@ impl Rule {
         (times <= MAX_TIMES).then_some(rule)
     }
 
-    /// Returns whether the rule repeats every year in a few named months, like those of time zones.
+    /// Returns whether the rule repeats every year in a few named months and at one time of the day,
+    /// like those of time zones.
     pub fn is_yearly(&self, most_months: usize) -> bool {
-        self.frequency == Frequency::Yearly && (1..=most_months).contains(&self.by_month.len())
+        let times = [&self.by_hour, &self.by_minute, &self.by_second];
+        self.frequency == Frequency::Yearly
+            && (1..=most_months).contains(&self.by_month.len())
+            && times.into_iter().all(|all| all.len() <= 1)
     }
 }
 
