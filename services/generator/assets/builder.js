@@ -193,7 +193,6 @@ function headers(type = true) {
 function changed() {
   const text = JSON.stringify(schema);
   if (document.activeElement !== byId('json')) byId('json').value = JSON.stringify(schema, null, 1);
-  history.replaceState(null, '', `#${encoded(text)}`);
   const url = path(format()).href;
   const key = byId('key').value ? ' -H "X-Api-Key: $KEY"' : '';
   const [name, mark] = byId('format').value.split('&');
@@ -204,7 +203,12 @@ function changed() {
   byId('client').textContent = `const answer = await fetch(${JSON.stringify(url)}, {\n  method: 'POST',\n`
     + `  headers: { 'Content-Type': 'application/json' },\n  body: JSON.stringify(${text}),\n});\nconst rows = await answer.${/^json/.test(name) ? 'json' : 'blob'}();`;
   clearTimeout(timer);
-  timer = setTimeout(preview, PAUSE);
+  timer = setTimeout(() => { share(); preview(); }, PAUSE);
+}
+
+// Writes the schema into the address. Browsers limit how often, so not at each letter.
+function share() {
+  history.replaceState(null, '', `#${encoded(JSON.stringify(schema))}`);
 }
 
 function shown(value) {
@@ -264,6 +268,7 @@ async function download() {
 }
 
 async function copyLink() {
+  share();
   try {
     await navigator.clipboard.writeText(location.href);
     say('The link is copied.');

@@ -187,7 +187,7 @@ impl RecordsCommand {
     ) -> anyhow::Result<()> {
         let Given { value, bounds, schema, .. } = read;
         let Some(form) = self.format.row_form() else {
-            out.write_all(&write_book(schema, table, (self.offset, self.rows))?)?;
+            out.write_all(&write_book(schema, table, (self.offset, self.rows), usize::MAX)?)?;
             return Ok(out.flush()?);
         };
         if self.bom && form == RowForm::Csv {

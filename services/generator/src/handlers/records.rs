@@ -16,7 +16,7 @@ use crate::model::records::{Bounds, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
-    Archive, Document, DocumentError, Form, MOST_ROWS, RecordsFormat, RecordsParameters,
+    Archive, Book, Document, DocumentError, Form, MOST_ROWS, RecordsFormat, RecordsParameters,
     RecordsRequest, RecordsSchema, RowForm, schema_violations, write_book,
 };
 
@@ -28,6 +28,8 @@ const TABLES: usize = 20;
 const FIELDS: usize = 200;
 /// Maximum number of cells of a workbook, which is in memory before it is sent.
 const BOOK_CELLS: u64 = 1_000_000;
+/// Maximum number of bytes of a workbook's texts.
+const BOOK_BYTES: usize = 64 << 20;
 const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const ARCHIVE: &str = "application/zip";
 
@@ -180,12 +182,20 @@ async fn book(
     let work = move || {
         let _slot = slot;
         // The schema was read without a fault before.
-        let schema = parse(&schema, &bounds).map_err(|_| "the schema changed".to_owned())?;
-        write_book(&schema, table.as_deref(), part).map_err(|cause| format!("{cause:#}"))
+        let schema =
+            parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
+        write_book(&schema, table.as_deref(), part, BOOK_BYTES).map_err(|cause| {
+            match Book::is_fault_of_disk(&cause) {
+                true => Fault::Internal(format!("{cause:#}")),
+                false => {
+                    Fault::InvalidBody(vec![Violation::new("rows", "rows", format!("{cause:#}."))])
+                }
+            }
+        })
     };
-    let fault = |cause: String| Fault::Internal(cause).into_error(request);
-    let made = actix_web::web::block(work).await.map_err(|cause| fault(cause.to_string()))?;
-    made.map_err(fault)
+    let made = actix_web::web::block(work).await;
+    let made = made.unwrap_or_else(|cause| Err(Fault::Internal(cause.to_string())));
+    made.map_err(|fault| fault.into_error(request))
 }
 
 fn mark(response: &mut HttpResponse, kind: &'static str, file: Option<&str>) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use anyhow::{Context, ensure};
-use rust_xlsxwriter::{Workbook, Worksheet};
+use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
 use crate::model::records::{Schema, Shape};
 
@@ -78,6 +78,11 @@ impl Book {
         Ok(self.workbook.worksheet_from_index(last)?)
     }
 
+    /// Returns whether an error is that of the disk, and not of what was to be written.
+    pub fn is_fault_of_disk(error: &anyhow::Error) -> bool {
+        matches!(error.downcast_ref(), Some(XlsxError::IoError(_) | XlsxError::ZipError(_)))
+    }
+
     /// Returns the file.
     ///
     /// # Errors
@@ -87,7 +92,8 @@ impl Book {
     }
 }
 
-/// Writes a workbook of a part of the rows, an offset and a number, with a sheet for one table or each.
+/// Writes a workbook of a part of the rows, an offset and a number, with a sheet for one table or each, with at
+/// most `most_bytes` of text.
 ///
 /// # Errors
 /// An unknown table, too many rows, too long a text, or a full disk: rows are in temporary files until the end.
@@ -95,13 +101,20 @@ pub fn write_book(
     schema: &Schema,
     wanted: Option<&str>,
     part: (u64, Option<u64>),
+    most_bytes: usize,
 ) -> anyhow::Result<Vec<u8>> {
     let mut book = Book::new();
+    let mut bytes = 0_usize;
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
     for table in schema.tables.iter().filter(|table| is_wanted(&table.name)) {
         book.begin(&table.name, table.columns())?;
         let mut rows = table.part(part.0, part.1);
         while let Some(cells) = rows.make_next() {
+            bytes = cells.iter().fold(bytes, |sum, cell| sum.saturating_add(cell.text.len()));
+            ensure!(
+                bytes <= most_bytes,
+                "a workbook has at most {most_bytes} bytes of text here: use csv"
+            );
             let cells = cells.iter();
             book.push(
                 cells.map(|cell| (cell.as_text().unwrap_or_default(), cell.shape == Shape::Number)),

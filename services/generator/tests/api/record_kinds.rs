@@ -112,6 +112,10 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
     let part: Vec<Value> =
         part.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(part, made["orders"].as_array().unwrap()[1_234..1_237]);
+    // A weight whose mean is rounded below the least number.
+    let exact = json!({"table": "customers", "min": 3, "max": 3, "weights": [0.3]});
+    let made = post(&app, "seed=demo&table=orders", &schema(exact)).await.expect(200).json();
+    assert_eq!(made.as_array().unwrap().len(), 3_000);
     for (children, pointer) in [
         (json!({"table": "nope"}), "/tables/0/childrenOf/table"),
         (json!({"table": "items"}), "/tables/0/childrenOf/table"),
@@ -215,6 +219,10 @@ async fn workbooks_have_a_sheet_for_each_table_and_a_bounded_size() {
     let archive = ZipArchive::new(Cursor::new(answer.body.clone())).unwrap();
     let sheets = archive.file_names().filter(|name| name.starts_with("xl/worksheets/sheet"));
     assert_eq!(sheets.count(), 2);
+    let long = json!({"fields": [{"name": "a", "type": "array", "min": 100, "max": 100,
+        "items": {"type": "text", "words": 100}}]});
+    let refused = post(&app, "format=xlsx&rows=1", &long).await.expect(400).json();
+    assert!(refused["errors"]["rows"].is_array(), "{refused}");
     let (_, key) = app.issue_key();
     let large = app.server.post("/api/Records?format=xlsx&rows=600000").header("X-Api-Key", key);
     let schema = json!({"fields": [{"name": "a", "type": "mac"}, {"name": "b", "type": "mac"}]});

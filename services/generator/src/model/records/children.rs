@@ -11,6 +11,8 @@ use crate::model::random::Random;
 /// Parents whose children are numbered together. Its children are found by making the counts of one
 /// block, so no count of another block is needed.
 const BLOCK: u64 = 256;
+/// The parts of a mean.
+const MILLION: u64 = 1_000_000;
 /// Maximum number of children of a parent.
 const MOST: i64 = 10_000;
 
@@ -23,7 +25,8 @@ pub struct RawChildren<'a> {
     least: u64,
     /// The sums of the weights of each number of children, from the least one.
     sums: Vec<f64>,
-    mean: f64,
+    /// The mean number of children, in millionths.
+    mean: u64,
 }
 
 /// Reads `childrenOf`: `table`, `min` (0), `max` (5), `distribution` (uniform), or `weights` of each number
@@ -70,7 +73,11 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
             Some(*sum)
         })
         .collect();
-    Some(RawChildren { pointer, table, least: least.unsigned_abs(), sums, mean: mean / total })
+    let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
+    // Rounding must not leave the bounds, or no numbers of children would have the mean.
+    let mean =
+        ((mean / total * MILLION as f64).round() as u64).clamp(least * MILLION, most * MILLION);
+    Some(RawChildren { pointer, table, least, sums, mean })
 }
 
 /// The children of the rows of a table.
@@ -81,7 +88,7 @@ pub struct Children {
     parents: u64,
     least: u64,
     sums: Vec<f64>,
-    mean: f64,
+    mean: u64,
     /// The place in [`Row::families`].
     slot: usize,
 }
@@ -100,7 +107,8 @@ impl Children {
 
     /// The number of children of the parents before one.
     fn before(&self, parent: u64) -> u64 {
-        (self.mean * parent as f64) as u64
+        let millionths = u128::from(self.mean) * u128::from(parent);
+        u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
     }
 
     /// The number of rows.
@@ -110,7 +118,10 @@ impl Children {
 
     /// Returns the row of the parent of a child.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
-        let mut block = (child as f64 / self.mean) as u64 / BLOCK;
+        // The items of an array have numbers beyond those of the rows.
+        let child = child.min(self.rows().saturating_sub(1));
+        let near = u128::from(child) * u128::from(MILLION) / u128::from(self.mean.max(1));
+        let mut block = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
         while block > 0 && self.before(block * BLOCK) > child {
             block -= 1;
         }

@@ -185,7 +185,8 @@ impl Make for Reference {
                 (pair, false) => pair / second,
             },
             Choosing::Earlier if index == 0 => return cell.set_null(),
-            Choosing::Earlier => random.below(index),
+            // The items of an array have numbers beyond those of the rows.
+            Choosing::Earlier => random.below(index.min(self.rows.max(1))),
             Choosing::Parent(children) => children.parent(index, row),
         };
         self.field.write(chosen, row, cell);
