@@ -40,6 +40,6 @@ pub struct BreachesQuery {
 #[into_params(parameter_in = Query)]
 pub struct ReportQuery {
     /// Breaches added at this date, the start of its day in UTC, or at this time, or later
-    #[param(value_type = String, required = true, example = "2026-01-01")]
+    #[param(value_type = String, format = Date, required = true, example = "2026-01-01")]
     pub since: Option<String>,
 }
