@@ -10,8 +10,8 @@ use super::sources::{address, kind, rate};
 use crate::config::Settings;
 use crate::engine::RemovalLimit;
 use crate::jobs::{
-    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobContext, JobError,
-    RemoteOptions, add_crawls, crawl_next, list_crawls, pause_crawl, remove_crawl, run_crawls,
+    CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobContext, RemoteOptions,
+    add_crawls, crawl_next, list_crawls, pause_crawl, remove_crawl, run_crawls,
 };
 
 /// Exit statuses, shown by `--help`.
@@ -183,11 +183,10 @@ pub fn crawl_forever(
                 continue;
             }
             Ok(None) => LOOK,
-            Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
+            Err(error) => {
                 log::error!("crawls cannot run: {error}");
                 AFTER_FAILURE
             }
-            Err(error) => return Err(error.into()),
         };
         std::thread::sleep(pause);
     }

@@ -6,8 +6,8 @@ use buckets::Settings;
 use buckets::engine::RemovalLimit;
 use buckets::jobs::{
     CheckpointPolicy, Crawl, CrawlOptions, CrawlOutcome, CrawlRequest, JobError, LoadOptions,
-    RemoteOptions, add_crawls, crawl_next, export, list_crawls, pause_crawl, resume, run_crawls,
-    status,
+    RemoteOptions, add_crawls, crawl_next, export, list_crawls, pause_crawl, remove_crawl, resume,
+    run_crawls, status,
 };
 use serde_json::{Value, json};
 
@@ -167,6 +167,26 @@ fn crawlers_share_the_work() {
     assert_eq!(all, [1, 2, 3, 4, 5, 6], "each is listed by one of them");
     assert_eq!(bucket.requests(), crawls * 2, "no page is listed twice");
     assert_eq!(fixture.paths(), crawls * 2 * PAGE);
+}
+
+#[test]
+fn removed_crawl_publishes_nothing() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(3 * PAGE).into(), ..Behaviour::default() });
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    let mut slow = options();
+    slow.remote.rate = 2.0;
+    let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+    let outcomes = std::thread::scope(|scope| {
+        let crawling =
+            scope.spawn(|| run_crawls(&fixture.context, None, &slow, checkpoints).unwrap());
+        testkit::until_blocking("the first page is listed", || bucket.requests() > 0);
+        remove_crawl(&fixture.context, 1).unwrap();
+        crawling.join().unwrap()
+    });
+    assert_eq!(outcomes[0].outcome, "failed: another process lists crawl 1, or it was removed");
+    assert_eq!((fixture.paths(), fixture.crawls().len()), (0, 0));
 }
 
 #[test]

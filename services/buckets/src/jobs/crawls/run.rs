@@ -96,6 +96,21 @@ fn run(
     options: &CrawlOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<CrawlOutcome, JobError> {
+    match run_held(context, &mut held, options, checkpoints) {
+        // Nothing can be recorded: the crawl was removed, or another process records it.
+        Err(error @ JobError::Taken(_)) => {
+            Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
+        }
+        done => done,
+    }
+}
+
+fn run_held(
+    context: &JobContext,
+    held: &mut HeldCrawl,
+    options: &CrawlOptions,
+    checkpoints: CheckpointPolicy,
+) -> Result<CrawlOutcome, JobError> {
     let started = context.clock.unix();
     if !may_crawl(context, held.crawl.key_id)? {
         let text = "paused: its key is revoked or expired, or has no package for crawls";
@@ -103,7 +118,7 @@ fn run(
             crawls::set_paused(db, held.id, true)?;
             crawls::put_off(db, held, (started, started), text)
         })?;
-        return Ok(CrawlOutcome::failed(&held, text.to_owned()));
+        return Ok(CrawlOutcome::failed(held, text.to_owned()));
     }
     // A listing that is stored as a whole only waits for its publish.
     let refusal = match held.crawl.is_listed {
@@ -112,18 +127,18 @@ fn run(
             // A key must not reach hosts that only operators may name.
             let allows_private = options.remote.allows_private && held.crawl.key_id.is_none();
             let remote = RemoteOptions { allows_private, ..options.remote.clone() };
-            list_bucket(context, &mut held, &remote)
+            list_bucket(context, held, &remote)
         }
     };
     let done = match refusal {
-        Ok(None) if held.crawl.pages > 0 => publish(context, &held, options, checkpoints),
+        Ok(None) if held.crawl.pages > 0 => publish(context, held, options, checkpoints),
         Ok(None) => Err(JobError::Invalid(held.crawl.broken.clone().unwrap_or_default())),
         Ok(Some(refusal)) => Err(JobError::Refused { text: refusal.reason.clone(), refusal }),
         Err(error) => Err(error),
     };
     finish(
         context,
-        &held,
+        held,
         started,
         done.map(|report| {
             let counts = &report.counts;
