@@ -42,6 +42,16 @@ pub(in super::super) struct ClusterWriter {
     pub(super) changed: Bitmap,
 }
 
+impl Drop for ClusterWriter {
+    /// Waits for an insert that was sent, while the lease is held. Otherwise its rows could arrive
+    /// after the next writer has deleted those that are not committed.
+    fn drop(&mut self) {
+        if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
+            log::debug!("the last insert of an abandoned writer failed: {error}");
+        }
+    }
+}
+
 impl ClusterWriter {
     /// Takes the write lock and deletes uncommitted rows of a killed process.
     pub(in super::super) fn open(
