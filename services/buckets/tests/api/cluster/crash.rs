@@ -4,8 +4,13 @@
 
 use std::time::{Duration, Instant};
 
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{HttpPeer, PeerAnswer, until};
+
 use super::{fresh_number, raw_at};
 use crate::program::{Program, text};
+use crate::public_bucket::{Behaviour, PublicBucket};
 
 const FILES: usize = 3_000;
 
@@ -96,6 +101,47 @@ fn killed_loads_are_atomic_and_resumable() {
 }
 
 #[test]
+fn crawls_and_alerts_use_the_cluster() {
+    let Some(on) = OnCluster::new() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(crawl_with_alert(&on.program));
+}
+
+async fn crawl_with_alert(program: &Program) {
+    let keys: Vec<String> = (0..150).map(|number| format!("{number:03} backup.sql")).collect();
+    let bucket = PublicBucket::start(Behaviour { keys: keys.into(), ..Behaviour::default() });
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let issued = program.json(&["keys", "issue", "tester", "--plan", "free"]);
+    let key = issued["key"].as_str().unwrap();
+    let serving = program.served(&["--webhook-allow-private", "on"]);
+    let webhook = format!("http://{}/hook", peer.address());
+    let alert = json!({"name": "ours", "query": "keywords=backup", "webhook": webhook});
+    let saved = serving.request(Method::POST, "/api/v2/alerts").bearer_auth(key).json(&alert);
+    assert_eq!(saved.send().await.unwrap().status(), 201);
+    let url = format!("{}/s3/", bucket.address);
+    program.done(&[
+        "crawl",
+        "add",
+        &url,
+        "--format",
+        "s3",
+        "--bucket",
+        "a.s3.amazonaws.com",
+        "--type",
+        "aws",
+    ]);
+    let ran = program.json(&["crawl", "run", "--allow-private", "--rate", "1000"]);
+    assert_eq!((&ran[0]["complete"], &ran[0]["new"]), (&json!(true), &json!(150)));
+    until("the message arrives", async || !peer.requests().is_empty()).await;
+    let event: Value = serde_json::from_str(&peer.requests()[0].body).unwrap();
+    assert_eq!((&event["count"], event["files"].as_array().unwrap().len()), (&json!(150), 100));
+    let link = event["link"].as_str().unwrap();
+    let rest = serving.get(&format!("{link}&limit=1000")).bearer_auth(key).send().await.unwrap();
+    let rest: Value = rest.json().await.unwrap();
+    assert_eq!(rest["files"].as_array().unwrap().len(), 150);
+}
+
+#[test]
 fn killed_rebuilds_from_sources_leave_the_old_generation_or_the_new_one() {
     let Some(on) = OnCluster::new() else { return };
     let program = &on.program;
@@ -173,7 +219,7 @@ fn search_follows_rebuild_without_refresh() {
             let request = serving.get("/api/v2/files?keywords=mark&limit=5");
             let answer = request.bearer_auth(key.trim()).send().await.unwrap();
             let status = answer.status().as_u16();
-            (status, answer.json::<serde_json::Value>().await.unwrap())
+            (status, answer.json::<Value>().await.unwrap())
         })
     };
     assert_eq!(search().1["meta"]["results"], 30);
