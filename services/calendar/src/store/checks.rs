@@ -42,21 +42,6 @@ pub fn rows(db: &mut Db, table: &str) -> Result<i64, DatabaseError> {
     Sql::new(db, &format!("select count(*) as n from {table}")).number(db)
 }
 
-/// Counts the faults that SQLite finds in its file: of pages, indexes and rows. Must run outside of a
-/// transaction.
-pub fn damages(db: &mut Db) -> Result<i64, DatabaseError> {
-    #[derive(QueryableByName)]
-    struct Check {
-        #[diesel(sql_type = Text)]
-        integrity_check: String,
-    }
-    let Db::Sqlite(conn) = db else { return Ok(0) };
-    let found: Vec<Check> = diesel::sql_query("pragma integrity_check(100)").load(conn)?;
-    let faults = found.iter().filter(|one| one.integrity_check != "ok");
-    faults.clone().for_each(|one| log::error!("SQLite: {}", one.integrity_check));
-    Ok(i64::try_from(faults.count()).unwrap_or(i64::MAX))
-}
-
 /// Counts the references to rows that do not exist.
 pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
     let mut count = 0;
