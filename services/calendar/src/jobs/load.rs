@@ -242,18 +242,20 @@ fn load_batches(
 /// A line number with the parsed line or its error.
 type Parsed = (u64, Result<Params, String>);
 
+/// A line with its number and its length in bytes. Blank lines have no result.
+type SourceLine = (u64, Option<Result<Params, String>>, usize);
+
 /// A source of lines to load.
 trait Source {
-    /// Returns the next line with its number and its length in bytes, or `None` at the end. Blank lines have
-    /// no result.
-    fn next(&mut self) -> anyhow::Result<Option<(u64, Option<Result<Params, String>>, usize)>>;
+    /// Returns the next line, or `None` at the end.
+    fn next(&mut self) -> anyhow::Result<Option<SourceLine>>;
 }
 
 /// Lines of JSON objects.
 struct JsonLines<R>(BoundedLines<R>);
 
 impl<R: BufRead> Source for JsonLines<R> {
-    fn next(&mut self) -> anyhow::Result<Option<(u64, Option<Result<Params, String>>, usize)>> {
+    fn next(&mut self) -> anyhow::Result<Option<SourceLine>> {
         let Some((number, line)) = self.0.next_line().context("cannot be read")? else {
             return Ok(None);
         };
@@ -266,7 +268,7 @@ impl<R: BufRead> Source for JsonLines<R> {
 }
 
 impl<R: BufRead> Source for TableRows<R> {
-    fn next(&mut self) -> anyhow::Result<Option<(u64, Option<Result<Params, String>>, usize)>> {
+    fn next(&mut self) -> anyhow::Result<Option<SourceLine>> {
         let row = TableRows::next(self)?;
         Ok(row.map(|(number, params, length)| (number, Some(params), length)))
     }

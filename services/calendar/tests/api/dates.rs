@@ -38,9 +38,9 @@ const LAWS: [Law; 9] = [
     // The clock changes at midnight: one day begins at 01:00 in spring, and one begins twice in
     // autumn.
     Law {
-        name: "America/Havana",
-        winter: -5 * HOUR,
-        summer: Some((HOUR, Turn(3, 2, 5 * HOUR), Turn(11, 1, 5 * HOUR))),
+        name: "Atlantic/Azores",
+        winter: -HOUR,
+        summer: Some((HOUR, Turn(3, -1, HOUR), Turn(10, -1, HOUR))),
     },
     // On the southern hemisphere, by half an hour.
     Law {

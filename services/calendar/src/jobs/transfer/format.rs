@@ -30,7 +30,7 @@ pub enum Line {
     #[serde(rename = "media")]
     Media(MediaFile),
     #[serde(rename = "row")]
-    Row(Record),
+    Row(Box<Record>),
     #[serde(rename = "end")]
     End(End),
 }

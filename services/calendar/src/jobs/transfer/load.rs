@@ -142,7 +142,7 @@ impl Loading<'_> {
             last = number;
             bytes += reader.length();
             match line {
-                Line::Row(record) => records.push(record),
+                Line::Row(record) => records.push(*record),
                 Line::Media(file) => {
                     self.store(&file).with_context(|| format!("line {number}"))?;
                 }
