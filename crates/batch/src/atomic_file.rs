@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The mode of a new file before the umask, as with [`File::create`].
 const MODE: u32 = 0o666;
 
+/// The mode of a file that only its owner may read.
+const PRIVATE: u32 = 0o600;
+
 /// A file that gets its name when it is complete.
 ///
 /// Readers see the old file or the new one, never a part, even after a power failure:
@@ -40,11 +43,22 @@ impl AtomicFile {
     /// # Errors
     /// The folder cannot be written.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
-        let mode = Permissions::from_mode(MODE);
+        Self::create_with(folder, MODE)
+    }
+
+    /// Like [`create_in`](Self::create_in), for a file that only its owner may read.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn create_private_in(folder: &Path) -> io::Result<Self> {
+        Self::create_with(folder, PRIVATE)
+    }
+
+    fn create_with(folder: &Path, mode: u32) -> io::Result<Self> {
         let file = tempfile::Builder::new()
             .prefix(".")
             .suffix(".tmp")
-            .permissions(mode)
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)?;
         let (file, temporary) = file.keep().map_err(|error| error.error)?;
         Ok(Self { file, temporary, named: false })
@@ -215,6 +229,13 @@ mod tests {
         fs::write(&other, "x").unwrap();
         let mode = |path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&ours), mode(&other));
+    }
+
+    #[test]
+    fn private_files_are_private_from_their_creation() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = AtomicFile::create_private_in(folder.path()).unwrap();
+        assert_eq!(file.file().metadata().unwrap().permissions().mode() & 0o777, PRIVATE);
     }
 
     #[test]

@@ -93,30 +93,48 @@ impl Pools {
     }
 
     /// Registers a server on a SQLite file until the last clone of the pools is dropped. If another server
-    /// already uses the file, logs a warning and returns false.
+    /// or a load already uses the file, logs a warning and returns false.
     ///
-    /// On a read-only disk there is no lock, and nothing that servers could do to each other.
+    /// Servers share a lock, so one that starts before another ends holds it as well. A server that starts
+    /// during a load gets it when the load ends. On a read-only disk there is no lock, and nothing that
+    /// servers could do to each other.
     pub fn register_server(&self) -> bool {
         let Some(lock) = self.server_file() else { return true };
-        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+        let is_alone = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+        if is_alone {
+            // Others may share the lock from now on.
+            let _ = lock.unlock();
+        } else {
             let file = self.file().unwrap_or(Path::new("")).display();
             log::warn!(
-                "another server uses the database {file}: give each server its own DATA_DIR, or use \
+                "another server or a load uses the database {file}: give each server its own DATA_DIR, or use \
                  PostgreSQL"
             );
-            return false;
         }
-        *self.inner.server_lock.lock() = Some(lock);
-        true
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {
+                let inner = Arc::downgrade(&self.inner);
+                std::thread::spawn(move || {
+                    if lock.lock_shared().is_ok()
+                        && let Some(inner) = inner.upgrade()
+                    {
+                        *inner.server_lock.lock() = Some(lock);
+                    }
+                });
+            }
+            _ => *self.inner.server_lock.lock() = Some(lock),
+        }
+        is_alone
     }
 
-    /// Takes the lock of a server on a SQLite file. `None` if a server uses the file, and on PostgreSQL.
-    pub(crate) fn lock_out_servers(&self) -> Option<File> {
+    /// Takes the lock of servers on a SQLite file, until the file is dropped. `None` if a server or another
+    /// caller uses the database, and on PostgreSQL.
+    pub fn lock_out_servers(&self) -> Option<File> {
         let lock = self.server_file()?;
         lock.try_lock().is_ok().then_some(lock)
     }
 
-    /// Opens the file that the server on a SQLite file locks.
+    /// Opens the file that servers on a SQLite file lock.
     fn server_file(&self) -> Option<File> {
         let path = self.file()?.with_added_extension("server");
         let mut options = File::options();

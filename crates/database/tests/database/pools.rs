@@ -8,7 +8,7 @@ use database::{
 };
 use diesel::prelude::*;
 use parking_lot::Mutex;
-use testkit::Database;
+use testkit::{Database, until_blocking};
 
 use crate::{NOTES, add, hits, note, set_hits};
 
@@ -295,7 +295,19 @@ fn second_server_on_one_file_is_noticed() {
     assert!(first.register_server());
     assert_eq!(second.register_server(), !is_server_file);
     drop(first);
-    assert!(second.register_server());
+    // The second server has the lock too.
+    let third = database.open(&[]);
+    assert!(third.lock_out_servers().is_none());
+    drop(second);
+    let lock = third.lock_out_servers();
+    assert_eq!(lock.is_some(), is_server_file);
+    assert_eq!(third.register_server(), !is_server_file);
+    drop(lock);
+    // A server that started during a load has the lock when the load ends.
+    if is_server_file {
+        let is_locked = || database.open(&[]).lock_out_servers().is_none();
+        until_blocking("the server has the lock", is_locked);
+    }
 }
 
 #[tokio::test]

@@ -137,11 +137,15 @@ fn term(
     Ok(if new == old { SiteWritten::Same(id) } else { SiteWritten::Updated(id) })
 }
 
-/// Sets the parent of a category, unless another one of its name is already below it.
+/// Sets the parent of a category, 0 for none, unless the parent was removed here, or another category of
+/// the name is already below it.
 pub fn set_term_parent(db: &mut Db, taxonomy: Taxonomy, id: i64, parent: i64) -> Result<(), Error> {
     let Some(old) = stored_terms::find(db, taxonomy, id)?.filter(|old| old.parent != parent) else {
         return Ok(());
     };
+    if parent != 0 && stored_terms::find(db, taxonomy, parent)?.is_none() {
+        return Ok(());
+    }
     let change = TermChange { parent: Some(parent), ..TermChange::default() };
     match term_writes::update(db, old, &change) {
         Ok(_) | Err(Error::TermExists(_)) => Ok(()),

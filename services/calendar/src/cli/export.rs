@@ -1,9 +1,8 @@
 //! `export`: the whole calendar in a file.
 
 use std::fmt::Display;
-use std::fs::Permissions;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,7 +19,8 @@ pub struct ExportCommand {
     /// File to write, or - for standard output. It has drafts and the passwords of events, so only its
     /// owner may read it
     file: PathBuf,
-    /// Write a table of all events that are not in the trash, for spreadsheets and `load --csv`
+    /// Write a table of all events that are not in the trash and have no password, for spreadsheets and
+    /// `load --csv`
     #[arg(long)]
     csv: bool,
     /// Print the result as JSON
@@ -33,7 +33,7 @@ impl ExportCommand {
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         if self.csv {
             let table = self.write(|out| jobs::export_table(state, out))?;
-            self.print(&table, format_args!("{} events", table.events))?;
+            self.print(&table, &table)?;
             return Ok(ExitCode::SUCCESS);
         }
         let exported = self.write(|out| jobs::export(state, out))?;
@@ -69,19 +69,33 @@ impl ExportCommand {
     }
 }
 
-/// Writes a file that only its owner may read, completely or not at all.
+/// Writes a file that only its owner may read, completely or not at all. A device or a pipe is written
+/// directly, and a symbolic link stays.
 fn written<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let name = path.display();
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));
-    let file = file.with_context(|| format!("{name} cannot be written"))?;
-    file.file().set_permissions(Permissions::from_mode(0o600))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let failed = || format!("{name} cannot be written");
+    let target = match fs::metadata(path) {
+        Ok(about) if !about.is_file() => {
+            let file = File::options().write(true).open(path).with_context(failed)?;
+            let mut out = BufWriter::with_capacity(1 << 20, file);
+            let done = write(&mut out).with_context(|| name.to_string())?;
+            out.flush().with_context(failed)?;
+            return Ok(done);
+        }
+        Ok(_) => fs::canonicalize(path).with_context(failed)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
+            path.to_path_buf()
+        }
+        Err(error) => return Err(error).with_context(failed),
+    };
+    let folder = target.parent().filter(|folder| *folder != Path::new(""));
+    let file = AtomicFile::create_private_in(folder.unwrap_or(Path::new(".")));
+    let mut out = BufWriter::with_capacity(1 << 20, file.with_context(failed)?);
     let done = write(&mut out).with_context(|| name.to_string())?;
-    let file = out.into_inner().with_context(|| format!("{name} cannot be written"))?;
-    file.commit(path).with_context(|| format!("{name} cannot be written"))?;
+    let file = out.into_inner().with_context(failed)?;
+    file.commit(&target).with_context(failed)?;
     Ok(done)
 }

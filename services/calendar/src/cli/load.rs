@@ -115,7 +115,9 @@ impl LoadCommand {
             }
             false => jobs::load_export(state, reader, state.clock.unix())?,
         };
+        // New secrets are printed first, because they are not printed again.
         output.print(&loaded, Report(&loaded))?;
+        jobs::gather_statistics(state);
         output.note("keys are not in an export: `calendar keys issue LOGIN` issues a new one");
         Ok(ExitCode::SUCCESS)
     }

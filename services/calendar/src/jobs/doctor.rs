@@ -95,6 +95,9 @@ impl fmt::Display for Findings {
 /// The database failed, or the media folder cannot be read.
 pub fn examine(state: &State) -> anyhow::Result<Findings> {
     let mut db = state.pools.connect()?;
+    // Reading damaged rows may fail, so the damage is reported first.
+    let faults = structural_faults(&mut db)?;
+    faults.iter().for_each(|fault| log::error!("{fault}"));
     let mut found = read_transactions::read_transaction(&mut db, |db| {
         sql::without_idle_timeout(db)?;
         let mut found = Findings::default();
@@ -102,8 +105,6 @@ pub fn examine(state: &State) -> anyhow::Result<Findings> {
         files(state, db, &mut found)?;
         anyhow::Ok(found)
     })?;
-    let faults = structural_faults(&mut db)?;
-    faults.iter().for_each(|fault| log::error!("{fault}"));
     found.damages = i64::try_from(faults.len()).unwrap_or(i64::MAX);
     Ok(found.judged())
 }
@@ -141,6 +142,9 @@ fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()>
                 Ok(true) => {}
                 Ok(false) => found.damaged_files += 1,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => found.missing_files += 1,
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                    found.damaged_files += 1;
+                }
                 Err(error) => return Err(error.into()),
             }
             expected.insert(name);

@@ -25,6 +25,9 @@ pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
 pub use spreadsheet::export_table;
-pub use transfer::{LoadedExport, export, is_export, load_export, require_finished, verify_export};
+pub use transfer::{
+    LoadedExport, export, gather_statistics, is_export, load_export, require_finished,
+    verify_export,
+};
 pub use users::{Inherited, RemovalError, remove_user};
 pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 
 use crate::model::linked::Kind;
 use crate::state::State;
-use crate::store::{events, linked_posts, sql};
+use crate::store::{events, linked_posts, sql, transfer};
 
 /// Publishes everything that is due. A failure is logged, and the next tick tries again.
 pub async fn publish_due(state: &State) {
@@ -25,6 +25,10 @@ pub async fn publish_due(state: &State) {
 /// number.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
+    // The load compares the rows at its end.
+    if transfer::unfinished(db)?.is_some() {
+        return Ok(0);
+    }
     let events = events::publish_due(db, now)?;
     let venues = linked_posts::publish_due(db, Kind::Venue, now)?;
     let organizers = linked_posts::publish_due(db, Kind::Organizer, now)?;

@@ -10,7 +10,7 @@ use crate::app::erasure;
 use crate::error::Error;
 use crate::model::linked::Kind;
 use crate::state::State;
-use crate::store::{self, events, linked_posts, sql};
+use crate::store::{self, events, linked_posts, sql, transfer};
 
 /// Number of resources of each kind that one transaction removes.
 const BATCH: usize = 20;
@@ -133,6 +133,10 @@ fn remove_events(db: &mut Db, ids: &[i64], now: i64) -> Result<Purged, Error> {
 
 fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
     sql::one_writer(db)?;
+    // The load compares the rows at its end.
+    if transfer::unfinished(db)?.is_some() {
+        return Ok(Purged::default());
+    }
     let most = i64::try_from(BATCH).unwrap_or(i64::MAX);
     let ids = store::erasure::trashed(db, "events", before, most)?;
     let mut removed = remove_events(db, &ids, now)?;

@@ -69,6 +69,13 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
+/// Returns whether an event has a tombstone, which outlives an erased event.
+pub fn has_tombstone(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
+    let mut sql = Sql::new(db, "select count(*) as n from event_tombstones where event_id = ");
+    sql.value(event);
+    Ok(sql.number(db)? > 0)
+}
+
 /// Reads the first changes, in chronological order, and the number of all. Runs in a read
 /// transaction.
 pub fn page(

@@ -4,9 +4,10 @@ use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
 
+use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
-use super::{imported, links, slugs, terms};
+use super::{imported, links, site_items, slugs, terms};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 
@@ -32,12 +33,17 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     }
     forget_texts(db, id)?;
     log_change(db, id, None)?;
+    // The id of an event with a tombstone is not given again.
+    if !has_tombstone(db, id)? {
+        site_items::forget(db, "events", id)?;
+    }
     row(db, "events", (id, event.image), now)
 }
 
 /// Removes a venue or an organizer like an event.
 pub fn linked(db: &mut Db, linked: &Linked, now: i64) -> Result<bool, DatabaseError> {
     links::remove_linked(db, linked.kind, linked.id)?;
+    site_items::forget(db, linked.kind.collection(), linked.id)?;
     row(db, linked.kind.collection(), (linked.id, linked.image), now)
 }
 

@@ -92,7 +92,7 @@ impl Media {
 
     /// Reads a stored file.
     pub fn read(&self, file: &str) -> io::Result<Vec<u8>> {
-        fs::read(self.folder.join(file))
+        fs::read(self.path(file)?)
     }
 
     /// Returns whether a file has the content of its name.
@@ -133,7 +133,7 @@ impl Media {
     /// # Errors
     /// The file exists and cannot be removed.
     pub fn remove(&self, file: &str, erased: i64, now: i64) -> io::Result<bool> {
-        let path = self.folder.join(file);
+        let path = self.path(file)?;
         let removed = fs::metadata(&path).and_then(|about| {
             let stored = seconds(about.modified()?);
             if stored >= erased && stored.saturating_add(STORING) > now {
@@ -147,9 +147,18 @@ impl Media {
         }
     }
 
+    /// Returns the path of a file. A name that could leave the folder is refused.
+    fn path(&self, file: &str) -> io::Result<PathBuf> {
+        let leaves = file.contains(['/', '\0']) || matches!(file, "" | "." | "..");
+        match leaves {
+            true => Err(io::Error::new(io::ErrorKind::InvalidInput, "is not the name of a file")),
+            false => Ok(self.folder.join(file)),
+        }
+    }
+
     /// Writes a file atomically. The date of an existing one shows that it is in use again.
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.folder.join(file);
+        let path = self.path(file)?;
         if path.is_file() {
             let touched = fs::File::open(&path)?.set_modified(SystemTime::now());
             // Another user's file cannot be touched, nor removed.
@@ -161,6 +170,15 @@ impl Media {
         fs::create_dir_all(&*self.folder)?;
         batch::write_atomically(&path, bytes)
     }
+}
+
+/// Returns whether a text has the form of the names of stored files: 32 hexadecimal digits and the
+/// extension of a known format.
+pub fn is_file_name(text: &str) -> bool {
+    let Some((digits, extension)) = text.split_once('.') else { return false };
+    let is_hash = digits.len() == 32
+        && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_hash && Format::ALL.iter().any(|format| format.extension() == extension)
 }
 
 /// Returns Unix seconds.
@@ -224,6 +242,23 @@ mod tests {
         media.store(GIF).unwrap();
         assert!(media.remove(&file, stored + 60, stored + 60).unwrap());
         assert!(media.read(&file).is_err());
+    }
+
+    #[test]
+    fn names_outside_of_the_folder_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("outside");
+        fs::write(&outside, GIF).unwrap();
+        let media = Media::new(folder.path().join("media"));
+        let name = media.store(GIF).unwrap().name;
+        assert!(is_file_name(&name));
+        for file in [outside.to_str().unwrap(), "../outside", "..", ".", ""] {
+            assert!(!is_file_name(file), "{file}");
+            assert!(media.read(file).is_err(), "{file}");
+            assert!(media.remove(file, i64::MAX, i64::MAX).is_err(), "{file}");
+            assert!(media.write(file, GIF).is_err(), "{file}");
+        }
+        assert!(outside.exists());
     }
 
     #[test]

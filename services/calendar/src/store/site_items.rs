@@ -6,10 +6,13 @@ use diesel::prelude::*;
 use super::schema::site_items;
 use super::sql::Sql;
 
+/// The id of an item that was erased here.
+const REMOVED: i64 = 0;
+
 /// An item that was taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct SiteItem {
-    /// Its id here.
+    /// Its id here; 0 if it was erased here.
     pub our_id: i64,
     /// A digest of its fields there. An empty one is written again.
     pub digest: String,
@@ -34,5 +37,14 @@ pub fn note(
     sql.bind(source.to_owned()).push(", ").value(their_id).push(", ").value(our_id).push(", ");
     sql.bind(digest.to_owned()).push(") on conflict (source, their_id) do update set ");
     sql.push("our_id = excluded.our_id, digest = excluded.digest");
+    sql.execute(db).map(drop)
+}
+
+/// Keeps an erased row from being found as its item, because another row may get its id. The item stays
+/// removed.
+pub fn forget(db: &mut Db, collection: &str, our_id: i64) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "update site_items set our_id = ");
+    sql.value(REMOVED).push(" where our_id = ").value(our_id).push(" and source like ");
+    sql.bind(format!("% {collection}"));
     sql.execute(db).map(drop)
 }

@@ -9,7 +9,7 @@ use super::among_ids::among;
 use super::read_transactions::read_transaction;
 use super::schema::terms;
 use super::sql::{Sql, head, head_of_names};
-use super::{entities, links, slugs};
+use super::{entities, links, site_items, slugs};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
@@ -220,6 +220,7 @@ pub fn delete(db: &mut Db, old: &Term) -> Result<(), DatabaseError> {
     diesel::update(children).set(terms::parent_id.eq(old.parent)).execute(db)?;
     links::remove_term(db, old.id)?;
     slugs::forget_all(db, old.taxonomy.collection(), old.id)?;
+    site_items::forget(db, old.taxonomy.collection(), old.id)?;
     diesel::delete(terms::table.find(old.id)).execute(db)?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Taking over a site through its REST API.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -294,4 +295,85 @@ fn site_that_loops_or_is_something_else_is_refused() {
     assert!(ran.errors.contains("--allow-private permits it"), "{}", ran.errors);
     let ran = target.run(&["import-site", "http://old.example", "--user", "ann"]);
     assert!(ran.errors.contains("would get the password without TLS"), "{}", ran.errors);
+}
+
+/// Starts a site with the lists of the value, which may change.
+fn site(lists: &Arc<Mutex<Value>>) -> HttpPeer {
+    let lists = Arc::clone(lists);
+    HttpPeer::start(move |request| {
+        if request.target.contains("/users/") {
+            return PeerAnswer::Body(401, json!({"code": "rest_not_logged_in"}).to_string());
+        }
+        let (name, _) = asked(&request.target);
+        let items = lists.lock().unwrap().get(&name).cloned().unwrap_or(json!([]));
+        PeerAnswer::Body(200, json!({name.as_str(): items, "total_pages": 1}).to_string())
+    })
+}
+
+#[actix_web::test]
+async fn site_that_ignores_the_user_is_refused() {
+    let peer = site(&Arc::default());
+    let ran = import(&program().with_database(), &peer.url(""), &["--user", "ann"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.errors);
+    assert!(ran.errors.contains("the site does not accept the user (401"), "{}", ran.errors);
+}
+
+#[actix_web::test]
+async fn erased_items_do_not_become_items_of_another_site() {
+    let event = json!({"id": 70, "title": "Fest", "start_date": "2041-01-01 10:00:00",
+        "end_date": "2041-01-01 11:00:00", "venue": {"id": 50, "venue": "Old hall"}});
+    let mut changed = event.clone();
+    changed["title"] = json!("Feast");
+    let lists = Arc::new(Mutex::new(json!({"venues": [{"id": 50, "venue": "Old hall"}],
+        "categories": [{"id": 9, "name": "Old"}], "events": [event]})));
+    let first = site(&lists);
+    let other = json!({"venues": [{"id": 50, "venue": "New hall"}],
+        "categories": [{"id": 9, "name": "New"}]});
+    let second = site(&Arc::new(Mutex::new(other)));
+    let target = program().with_database();
+    assert_eq!(counts(&import(&target, &first.url(""), &[]), 0), [3, 0, 0, 0, 0]);
+    let server = target.serve(&[]);
+    for path in ["/venues/50?force=true", "/categories/9"] {
+        call(&server, "DELETE", path, json!({})).await;
+    }
+    assert_eq!(counts(&import(&target, &second.url(""), &[]), 0), [2, 0, 0, 0, 0]);
+    // What was erased stays so, and an event is taken over without its venue.
+    *lists.lock().unwrap() = json!({"venues": [{"id": 50, "venue": "Changed"}],
+        "categories": [{"id": 9, "name": "Changed"}], "events": [changed]});
+    assert_eq!(counts(&import(&target, &first.url(""), &[]), 0), [0, 1, 0, 2, 0]);
+    let get = |path| call(&server, "GET", path, json!({}));
+    assert_eq!(get("/venues/50").await["venue"], "New hall");
+    assert_eq!(get("/categories/9").await["name"], "New");
+    let event = get("/events/70").await;
+    assert_eq!((&event["title"], &event["venue"]), (&json!("Feast"), &json!([])));
+}
+
+#[actix_web::test]
+async fn parents_follow_changes_of_the_site_only() {
+    let category = |id: i64, parent: i64| {
+        json!({"id": id, "name": format!("Category {id}"), "parent": parent})
+    };
+    let categories = |items: &[Value]| json!({"categories": items});
+    let start = categories(&[category(9, 8), category(8, 0), category(7, 0)]);
+    let lists = Arc::new(Mutex::new(start));
+    let peer = site(&lists);
+    let target = program().with_database();
+    let server = target.serve(&[]);
+    let parent = || async {
+        call(&server, "GET", "/categories/9", json!({})).await["parent"].as_i64().unwrap()
+    };
+    assert_eq!(counts(&import(&target, &peer.url(""), &[]), 0), [3, 0, 0, 0, 0]);
+    assert_eq!(parent().await, 8);
+    // A change here is kept.
+    call(&server, "PATCH", "/categories/9", json!({"parent": 0})).await;
+    assert_eq!(counts(&import(&target, &peer.url(""), &[]), 0), [0, 0, 3, 0, 0]);
+    assert_eq!(parent().await, 0);
+    *lists.lock().unwrap() = categories(&[category(9, 7), category(8, 0), category(7, 0)]);
+    import(&target, &peer.url(""), &[]);
+    assert_eq!(parent().await, 7);
+    // A parent that was removed here is not set.
+    call(&server, "DELETE", "/categories/8", json!({})).await;
+    *lists.lock().unwrap() = categories(&[category(9, 8), category(8, 0), category(7, 0)]);
+    import(&target, &peer.url(""), &[]);
+    assert_eq!(parent().await, 7);
 }

@@ -57,6 +57,45 @@ fn table_goes_in_and_out_unchanged() {
 }
 
 #[test]
+fn lines_may_end_with_carriage_returns() {
+    let program = program();
+    let row = |number: u32| format!("event {number},2041-03-01,2041-03-01\r");
+    let rows: String = (0..3_000).map(row).collect();
+    let table = format!("sep=,\rtitle,start_date,end_date\r{rows}");
+    assert!(table.len() > 64 << 10);
+    let (code, report, errors) = load(&program, &table, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [3_000, 0, 0, 0]), "{errors}{report}");
+}
+
+#[test]
+fn scheduled_events_stay_scheduled_and_protected_ones_are_left_out() {
+    let source = program();
+    let lines = [
+        json!({"type": "event", "title": "Later", "start_date": "2041-03-01", "end_date": "2041-03-01",
+            "status": "future", "date_utc": "2041-01-01 08:00:00"}),
+        json!({"type": "event", "title": "Secret", "start_date": "2041-03-01", "end_date": "2041-03-01",
+            "password": "secret"}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    assert_eq!(source.pipe(&["load", "-"], text.as_bytes()).code, Some(0));
+    let ran = source.run(&["export", "--csv", "-"]);
+    assert!(ran.errors.contains("1 events; 1 events with a password are left out"), "{}", ran.errors);
+    assert!(!ran.out.contains("Secret"), "{}", ran.out);
+
+    let target = program();
+    let (code, report, errors) = load(&target, &ran.out, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [1, 0, 0, 0]), "{errors}{report}");
+    assert_eq!(table_of(&target), ran.out);
+    assert!(ran.out.contains(",future,") && ran.out.contains("2041-01-01 08:00:00"), "{}", ran.out);
+
+    let table = "title,status,start_date,end_date\nNow,future,2041-03-01,2041-03-01\n";
+    let (code, report, errors) = load(&target, table, &[]);
+    assert_eq!((code, counts(&report)), (Some(1), [0, 0, 0, 1]), "{errors}{report}");
+    let message = report["faults"][0]["message"].as_str().unwrap();
+    assert!(message.contains("needs the time of publication in date_utc"), "{message}");
+}
+
+#[test]
 fn ambiguous_names_are_written_as_ids_and_slugs() {
     let program = program();
     let lines = [
@@ -115,6 +154,7 @@ fn other_files_are_refused() {
         ("title,Title\n", "column \"Title\" occurs twice"),
         ("", "the first line must have the names of the columns"),
         ("title,start_date\n", "has no lines"),
+        (&"title,".repeat(20_000), "the first line must have the names of the columns"),
         ("\u{fffe}", "column"),
         (
             "title,start_date,end_date,description\nx,2041-03-01,2041-03-01,\"half of \"\"it",

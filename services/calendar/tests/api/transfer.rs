@@ -215,6 +215,12 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     assert!(id > i64::try_from(most).unwrap() + 1, "{id} {most}");
 }
 
+/// Returns the file of the image in an export.
+fn image_file(export: &str) -> String {
+    let (_, rest) = export.split_once("\"file\":\"").unwrap();
+    rest.split_once('"').unwrap().0.to_owned()
+}
+
 #[actix_web::test]
 async fn damaged_export_writes_nothing() {
     let folder = Folder::new();
@@ -230,6 +236,10 @@ async fn damaged_export_writes_nothing() {
     let damaged = [
         (joined(&lines[..lines.len() - 1]), "is truncated: its last line is missing"),
         (whole[..whole.len() / 2].to_owned(), "is damaged or truncated"),
+        (
+            whole.replace(&image_file(&whole), "../admin-key"),
+            "an image has a file name that the calendar does not give",
+        ),
         (whole.replace("Event 3", "Event 4"), "counts or checksum differ"),
         (joined(&doubled), "counts or checksum differ"),
         (format!("{whole}{}\n", lines[3]), "follows the end of the export"),
@@ -326,4 +336,45 @@ async fn user_of_the_first_start_is_replaced_and_its_key_revoked() {
     let mode =
         std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
+}
+
+#[actix_web::test]
+async fn load_is_refused_while_a_server_uses_the_database() {
+    let folder = Folder::new();
+    let file = text(&folder, "calendar.export");
+    let first = source();
+    first.done(&["users", "list"]);
+    first.done(&["export", &file]);
+    // With SQLite.
+    let second = program();
+    let server = second.serve(&[]);
+    let refused = second.run(&["load", &file]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("uses the database; stop it"), "{}", refused.errors);
+    server.stop();
+    second.done(&["load", &file]);
+}
+
+#[test]
+fn export_into_a_pipe_or_through_a_link_keeps_it() {
+    let folder = Folder::new();
+    let program = source();
+    program.done(&["users", "list"]);
+    let (null, link) = (folder.join("null"), folder.join("link"));
+    std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+    program.done(&["export", null.to_str().unwrap()]);
+    std::fs::write(folder.join("old"), "old").unwrap();
+    std::os::unix::fs::symlink("old", &link).unwrap();
+    program.done(&["export", link.to_str().unwrap()]);
+    assert!(null.is_symlink() && link.is_symlink());
+    assert!(std::fs::read_to_string(folder.join("old")).unwrap().ends_with("}}\n"));
+
+    let pipe = text(&folder, "pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    program.done(&["export", &pipe]);
+    assert!(reader.join().unwrap().starts_with("{\"calendar_export\":"));
 }

@@ -125,6 +125,20 @@ impl ItemKind {
         }
         fields
     }
+
+    /// Returns a digest of the fields of a write, and of the parent of a term.
+    pub fn digest(self, item: &Value, fields: &Map<String, Value>) -> String {
+        let text = match (self, parent_of(item)) {
+            (ItemKind::Term(_), Some(parent)) => json!([fields, parent]).to_string(),
+            _ => json!(fields).to_string(),
+        };
+        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Returns the id of the parent of a term.
+pub fn parent_of(item: &Value) -> Option<i64> {
+    number(item.get("parent")?)
 }
 
 /// Returns the id of an item, which may be a text.
@@ -154,10 +168,4 @@ pub fn objects<'a>(item: &'a Value, name: &str) -> Vec<&'a Value> {
         Some(one @ Value::Object(members)) if !members.is_empty() => vec![one],
         _ => Vec::new(),
     }
-}
-
-/// Returns a digest of the fields of a write.
-pub fn digest(fields: &Map<String, Value>) -> String {
-    let digest = Sha256::digest(json!(fields).to_string());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

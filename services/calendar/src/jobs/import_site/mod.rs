@@ -5,19 +5,19 @@
 
 mod client;
 mod items;
+mod report;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use anyhow::{Context as _, bail, ensure};
 use batch::{ProgressReporter, Unit};
 use database::{Db, WriterQueue};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use self::client::SiteAccess;
 use self::client::{Reply, SiteClient};
-use self::items::{ItemKind, digest, id_of, image_url, number, objects};
+use self::items::{ItemKind, id_of, image_url, number, objects, parent_of};
+use self::report::TakenOver;
 use super::load::first_user;
 use super::writer_queue::writer_queue;
 use crate::app::{self, SiteWrite, SiteWritten, Undone};
@@ -27,7 +27,7 @@ use crate::model::role::User;
 use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::remote_images::ImageFetcher;
-use crate::store::{images, site_items, sql, users};
+use crate::store::{images, linked_posts, site_items, sql, terms, users};
 use crate::wire::params::Params;
 
 /// Items per page, the most that the recorded system gives.
@@ -36,64 +36,8 @@ const PER_PAGE: usize = 50;
 /// Maximum number of pages of a list.
 const MOST_PAGES: usize = 100_000;
 
-/// Maximum number of faults reported individually.
-const MAX_FAULTS: usize = 100;
-
 /// Time limit of an image.
 const IMAGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
-
-/// The result of taking over a site.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TakenOver {
-    pub created: u64,
-    pub updated: u64,
-    pub unchanged: u64,
-    /// Changed items that were moved to the trash or erased here.
-    pub skipped: u64,
-    pub failed: u64,
-    /// Images that could not be fetched. The next run tries again.
-    pub missing_images: u64,
-    /// Lists that had another number of items than they said.
-    pub incomplete: u64,
-    /// The first failed items, by their ids.
-    pub faults: Vec<ItemFault>,
-}
-
-/// A failed item.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ItemFault {
-    /// The list with the item.
-    pub list: &'static str,
-    /// Its id at the site.
-    pub id: i64,
-    /// The error.
-    pub message: String,
-}
-
-impl TakenOver {
-    /// Returns whether everything was taken over.
-    pub fn is_whole(&self) -> bool {
-        self.failed + self.missing_images + self.incomplete == 0
-    }
-
-    fn note(&mut self, kind: ItemKind, id: i64, message: String) {
-        self.failed += 1;
-        if self.faults.len() < MAX_FAULTS {
-            self.faults.push(ItemFault { list: kind.collection(), id, message });
-        }
-    }
-}
-
-impl fmt::Display for TakenOver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TakenOver { created, updated, unchanged, skipped, failed, missing_images, .. } = self;
-        write!(
-            f,
-            "{created} created, {updated} updated, {unchanged} unchanged, {skipped} skipped, {failed} failed, \
-             {missing_images} images missing"
-        )
-    }
-}
 
 /// Takes over a site, or what changed there since the last run.
 ///
@@ -109,12 +53,16 @@ pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOv
         queue: writer_queue(&state.pools),
         user: state.pools.read_blocking(first_user)?,
         authors: HashMap::new(),
+        parents: Vec::new(),
         statuses: match &access.credentials {
             Some(_) => "&status=publish,draft,pending,private,future",
             None => "",
         },
         report: TakenOver::default(),
     };
+    if access.credentials.is_some() {
+        site.check_user()?;
+    }
     for kind in ItemKind::ALL {
         site.list(kind).with_context(|| {
             format!(
@@ -142,9 +90,37 @@ struct Site<'a> {
     user: User,
     /// Users here by the ids of authors there.
     authors: HashMap<i64, i64>,
+    /// Parents to set at the end of a list.
+    parents: Vec<Parent>,
     /// The statuses to ask for.
     statuses: &'static str,
     report: TakenOver,
+}
+
+/// The parent of a term that was written.
+struct Parent {
+    taxonomy: Taxonomy,
+    /// The id of the term at the site.
+    id: i64,
+    /// The id of its parent at the site.
+    parent: Option<i64>,
+    /// The digest of the term, which is recorded with the parent.
+    digest: String,
+}
+
+impl Parent {
+    /// Returns the parent of an item if it must be set: not for a new term without a parent.
+    fn of(
+        kind: ItemKind,
+        item: &Value,
+        is_known: bool,
+        (id, digest): (i64, &str),
+    ) -> Option<Parent> {
+        let ItemKind::Term(taxonomy) = kind else { return None };
+        let parent = parent_of(item);
+        let digest = digest.to_owned();
+        (parent.is_some() || is_known).then_some(Parent { taxonomy, id, parent, digest })
+    }
 }
 
 /// A page of a list.
@@ -155,9 +131,26 @@ struct Page {
 }
 
 impl Site<'_> {
+    /// Checks that the site knows the user. A site that ignores credentials would hide its drafts.
+    fn check_user(&mut self) -> anyhow::Result<()> {
+        match self.client.get("wp/v2/users/me")? {
+            Reply::Found(_) => {}
+            Reply::Refused(status @ (401 | 403), code) => bail!(
+                "the site does not accept the user ({status} {code}); check the login and the \
+                 application password, and that the web server of the site passes on the \
+                 Authorization header"
+            ),
+            // The list of users may be switched off.
+            Reply::Refused(status, _) => log::warn!(
+                "the site answers {status} to who the user is, so check that drafts were taken over"
+            ),
+        }
+        Ok(())
+    }
+
     fn list(&mut self, kind: ItemKind) -> anyhow::Result<()> {
         let progress = ProgressReporter::new(kind.collection(), Unit::Items("items"), None);
-        let (mut seen, mut parents, mut total) = (HashSet::new(), Vec::new(), None);
+        let (mut seen, mut total) = (HashSet::new(), None);
         for number in 1..=MOST_PAGES {
             let Some(page) = self.page(kind, number)? else { break };
             total = page.total;
@@ -170,9 +163,7 @@ impl Site<'_> {
                 if !seen.insert(id) {
                     continue;
                 }
-                let ours = self.take(kind, id, item)?;
-                let parent = item.get("parent").and_then(items::number);
-                parents.extend(ours.zip(parent));
+                self.take(kind, id, item)?;
                 progress.set(seen.len() as u64);
             }
             if page.items.is_empty() || number >= page.pages {
@@ -193,10 +184,7 @@ impl Site<'_> {
             );
             self.report.incomplete += 1;
         }
-        if let ItemKind::Term(taxonomy) = kind {
-            self.set_parents(taxonomy, &parents)?;
-        }
-        Ok(())
+        self.set_parents(&seen)
     }
 
     /// Reads a page of a list, or `None` after the last one.
@@ -238,13 +226,20 @@ impl Site<'_> {
         let mut fields = kind.copied(item);
         self.add_links(kind, item, &mut fields)?;
         let source = source(self.client.root(), kind);
-        let digest = digest(&fields);
-        let known = self.state.pools.read_blocking(|db| site_items::find(db, &source, id))?;
+        let digest = kind.digest(item, &fields);
+        let (known, exists) = self.state.pools.read_blocking(|db| {
+            let known = site_items::find(db, &source, id)?;
+            let exists = match &known {
+                Some(known) => exists(db, kind, known.our_id)?,
+                None => false,
+            };
+            Ok::<_, Error>((known, exists))
+        })?;
         if let Some(known) = &known
             && known.digest == digest
         {
             self.report.unchanged += 1;
-            return Ok(Some(known.our_id));
+            return Ok(exists.then_some(known.our_id));
         }
         if let ItemKind::Event | ItemKind::Linked(_) = kind
             && let Some(author) = item.get("author").and_then(number)
@@ -269,19 +264,30 @@ impl Site<'_> {
                 String::new()
             }
         };
+        let parent = Parent::of(kind, item, known.is_some(), (id, &digest));
+        // A run that ends before it sets the parent does so the next time.
+        let noted = if parent.is_some() { "" } else { digest.as_str() };
         let params = Params::from_json(Value::Object(fields));
-        let write = SiteWrite {
-            kind: match kind {
-                ItemKind::Term(taxonomy) => app::SiteKind::Term(taxonomy),
-                ItemKind::Linked(kind) => app::SiteKind::Linked(kind),
-                ItemKind::Event => app::SiteKind::Event,
-            },
-            their_id: id,
-            our_id: known.as_ref().map(|known| known.our_id),
-        };
         let (state, user) = (self.state, &self.user);
         let written = self.queue.write(|db| {
             sql::one_writer(db)?;
+            // Another run, or a commit that was not acknowledged, may have written it.
+            let known = site_items::find(db, &source, id)?;
+            if let Some(known) = &known
+                && known.digest == digest
+                && !digest.is_empty()
+            {
+                return Ok(Ok(SiteWritten::Same(known.our_id)));
+            }
+            let write = SiteWrite {
+                kind: match kind {
+                    ItemKind::Term(taxonomy) => app::SiteKind::Term(taxonomy),
+                    ItemKind::Linked(kind) => app::SiteKind::Linked(kind),
+                    ItemKind::Event => app::SiteKind::Event,
+                },
+                their_id: id,
+                our_id: known.as_ref().map(|known| known.our_id),
+            };
             let written = match app::write_site_item(state, db, user, &params, write) {
                 Err(Undone::Failed(error)) => return Err(error),
                 written => written,
@@ -290,10 +296,13 @@ impl Site<'_> {
                 SiteWritten::Created(ours) | SiteWritten::Updated(ours) | SiteWritten::Same(ours),
             ) = &written
             {
-                site_items::note(db, &source, id, (*ours, &digest))?;
+                site_items::note(db, &source, id, (*ours, noted))?;
             }
             Ok(written)
         })?;
+        if written.as_ref().is_ok_and(|written| !matches!(written, SiteWritten::Removed)) {
+            self.parents.extend(parent);
+        }
         Ok(match written {
             Ok(SiteWritten::Created(ours)) => {
                 self.report.created += 1;
@@ -375,10 +384,13 @@ impl Site<'_> {
             for object in objects(item, name) {
                 let Some(id) = id_of(object) else { continue };
                 let source = source(self.client.root(), kind);
-                let known =
-                    self.state.pools.read_blocking(|db| site_items::find(db, &source, id))?;
+                let known = self.state.pools.read_blocking(|db| {
+                    let Some(known) = site_items::find(db, &source, id)? else { return Ok(None) };
+                    let exists = exists(db, kind, known.our_id)?;
+                    Ok::<_, Error>(Some(exists.then_some(known.our_id)))
+                })?;
                 let ours = match known {
-                    Some(known) => Some(known.our_id),
+                    Some(ours) => ours,
                     // A list may lack what is not published.
                     None => self.take(kind, id, object)?,
                 };
@@ -407,20 +419,48 @@ impl Site<'_> {
         Ok(ours)
     }
 
-    /// Sets the parents of categories, which may follow their children in the list.
-    fn set_parents(&mut self, taxonomy: Taxonomy, parents: &[(i64, i64)]) -> anyhow::Result<()> {
-        let source = source(self.client.root(), ItemKind::Term(taxonomy));
-        for (child, parent) in parents {
+    /// Sets the parents of the terms that were written, which may follow their children in the list.
+    fn set_parents(&mut self, seen: &HashSet<i64>) -> anyhow::Result<()> {
+        for child in std::mem::take(&mut self.parents) {
+            let source = source(self.client.root(), ItemKind::Term(child.taxonomy));
             self.queue.write(|db: &mut Db| {
                 sql::one_writer(db)?;
-                match site_items::find(db, &source, *parent)? {
-                    Some(parent) => app::set_term_parent(db, taxonomy, *child, parent.our_id),
-                    None => Ok(()),
+                let Some(known) = site_items::find(db, &source, child.id)? else { return Ok(()) };
+                let parent = match child.parent {
+                    Some(parent) => site_items::find(db, &source, parent)?.map(|one| one.our_id),
+                    None => Some(0),
+                };
+                match parent {
+                    // The parent was erased here.
+                    Some(0) if child.parent.is_some() => {}
+                    Some(parent) => {
+                        app::set_term_parent(db, child.taxonomy, known.our_id, parent)?;
+                    }
+                    // The parent failed, and the next run tries both again.
+                    None if child.parent.is_some_and(|parent| seen.contains(&parent)) => {
+                        return Ok(());
+                    }
+                    None => {}
                 }
+                Ok::<_, Error>(site_items::note(
+                    db,
+                    &source,
+                    child.id,
+                    (known.our_id, &child.digest),
+                )?)
             })?;
         }
         Ok(())
     }
+}
+
+/// Returns whether the row of an item exists here.
+fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
+    Ok(match kind {
+        ItemKind::Term(taxonomy) => terms::find(db, taxonomy, id)?.is_some(),
+        ItemKind::Linked(kind) => linked_posts::label(db, kind, id)?.is_some(),
+        ItemKind::Event => true,
+    })
 }
 
 /// Names a list of a site in the table of its items.

@@ -16,7 +16,7 @@ pub enum Column {
 }
 
 /// The columns of an export, in order.
-pub const COLUMNS: [Column; 20] = [
+pub const COLUMNS: [Column; 21] = [
     Column::Field("slug"),
     Column::Field("title"),
     Column::Field("status"),
@@ -36,6 +36,7 @@ pub const COLUMNS: [Column; 20] = [
     Column::Clearing("event_status_reason"),
     Column::Clearing("excerpt"),
     Column::Clearing("description"),
+    Column::Field("date_utc"),
     Column::Field("external_id"),
 ];
 

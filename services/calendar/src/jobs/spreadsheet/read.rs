@@ -136,6 +136,11 @@ impl<R: BufRead> TableRows<R> {
                 members.insert(column.name().to_owned(), value);
             }
         }
+        // A scheduled event without a date would be published at once.
+        let is_scheduled = members.get("status").is_some_and(|status| status == "future");
+        if is_scheduled && !members.contains_key("date_utc") {
+            return Err("the status future needs the time of publication in date_utc".to_owned());
+        }
         Ok(Params::from_json(Value::Object(members)))
     }
 }
@@ -164,7 +169,29 @@ fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableE
 /// Reads the first line, without a byte order mark.
 fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     let mut line = Vec::new();
-    input.by_ref().take(BUFFER as u64).read_until(b'\n', &mut line)?;
+    loop {
+        let buffer = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        if buffer.is_empty() {
+            break;
+        }
+        let end = buffer.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let is_carriage_return = end.is_some_and(|end| buffer[end] == b'\r');
+        let length = end.map_or(buffer.len(), |end| end + 1);
+        line.extend_from_slice(&buffer[..length]);
+        input.consume(length);
+        if is_carriage_return && input.fill_buf()?.first() == Some(&b'\n') {
+            input.consume(1);
+        }
+        if end.is_some() {
+            break;
+        }
+        if line.len() > BUFFER {
+            return Err(TableError::NoHeader);
+        }
+    }
     if line.starts_with(b"\xff\xfe") || line.starts_with(b"\xfe\xff") {
         return Err(TableError::NotUtf8);
     }

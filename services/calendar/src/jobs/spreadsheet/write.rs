@@ -1,5 +1,6 @@
 //! Writes events as a table.
 
+use std::fmt;
 use std::io::Write;
 
 use anyhow::Context as _;
@@ -25,9 +26,21 @@ const ROWS: i64 = 50;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WrittenTable {
     pub events: u64,
+    /// Events with a password, which a table does not have.
+    pub left_out: u64,
 }
 
-/// Writes all events that are not in the trash, by id, in one state of the database.
+impl fmt::Display for WrittenTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} events", self.events)?;
+        match self.left_out {
+            0 => Ok(()),
+            count => write!(f, "; {count} events with a password are left out"),
+        }
+    }
+}
+
+/// Writes all events that are not in the trash and have no password, by id, in one state of the database.
 ///
 /// # Errors
 /// The output cannot be written, or the database failed.
@@ -49,6 +62,11 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
             let links = links::of_events(db, &ids)?;
             let statuses = event_statuses::of_events(db, &ids)?;
             for event in events::by_ids(db, &ids)? {
+                // A load would publish it without its password.
+                if event.password.is_some() {
+                    written.left_out += 1;
+                    continue;
+                }
                 let links = links.get(&event.id).cloned().unwrap_or_default();
                 let status = statuses.get(&event.id).cloned().unwrap_or_default();
                 let cells = cells(db, &event, &links, &status)?;
@@ -101,6 +119,7 @@ fn field(name: &str, event: &Event, status: &EventStatus) -> String {
         "event_status_reason" => status.reason.clone(),
         "excerpt" => event.excerpt.clone(),
         "description" => event.description.clone(),
+        "date_utc" => dates::written(event.published_utc),
         "external_id" => event.external_id.clone().unwrap_or_default(),
         _ => String::new(),
     }

@@ -11,6 +11,7 @@ use batch::BoundedLines;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::store::media;
 use crate::store::transfer::{Record, Sequences};
 
 /// The version of the format.
@@ -183,7 +184,14 @@ impl<R: BufRead> ExportReader<R> {
             }
             Line::Head(_) => ensure!(number == 1, "line {number}: is a second head"),
             Line::Media(_) => self.tally.add_file(),
-            Line::Row(row) => self.tally.add_row(row.table()),
+            Line::Row(row) => {
+                // A crafted name could be the path of any file, which is read and removed later.
+                ensure!(
+                    row.file().is_none_or(media::is_file_name),
+                    "line {number}: an image has a file name that the calendar does not give"
+                );
+                self.tally.add_row(row.table());
+            }
         }
         self.tally.add_text(text.as_bytes());
         self.length = text.len();

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use batch::{ProgressReporter, Unit};
-use database::{Db, WriterQueue};
+use database::{Backend, Db, WriterQueue};
 use serde::Serialize;
 
 use super::format::{End, ExportReader, Head, Line, MediaFile};
@@ -63,6 +63,11 @@ pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
 /// loaded stays until the load is resumed.
 pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
     let (mut reader, head) = ExportReader::new(input)?;
+    let server_lock = state.pools.lock_out_servers();
+    ensure!(
+        server_lock.is_some() || state.pools.backend() == Backend::Postgres,
+        "a server or another load uses the database; stop it, and run the same command again"
+    );
     let mut queue = writer_queue(&state.pools);
     let start = queue.write(|db| begin(db, &head.id))?;
     let mut loading = Loading {
@@ -91,12 +96,16 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
     })?;
     let end = reader.end().cloned().context("has no end")?;
     finish(&mut loading.queue, &loading.head, &end, now)?;
-    if let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db)) {
-        log::warn!("cannot gather statistics, the database will do it later: {error}");
-    }
     let webhooks = state.pools.read_blocking(webhooks::all)?.into_iter();
     let webhooks = webhooks.map(|one| NewSecret { url: one.url, secret: one.secret }).collect();
     Ok(LoadedExport { end, webhooks })
+}
+
+/// Gathers statistics after a load. A failure is logged.
+pub fn gather_statistics(state: &State) {
+    if let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db)) {
+        log::warn!("cannot gather statistics, the database will do it later: {error}");
+    }
 }
 
 /// The beginning of a load.

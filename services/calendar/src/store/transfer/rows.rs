@@ -174,6 +174,16 @@ mod exact {
     }
 }
 
+impl Record {
+    /// Returns the name of the file of an image.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Record::Image(row) => row.file.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// Defines [`Record`] and what exports do with all tables.
 macro_rules! records {
     ($($variant:ident($row:ident) is $name:literal, $count:literal;)+) => {
