@@ -176,8 +176,8 @@ impl Media {
 /// extension of a known format.
 pub fn is_file_name(text: &str) -> bool {
     let Some((digits, extension)) = text.split_once('.') else { return false };
-    let is_hash = digits.len() == 32
-        && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_hash =
+        digits.len() == 32 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_hash && Format::ALL.iter().any(|format| format.extension() == extension)
 }
 

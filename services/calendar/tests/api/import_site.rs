@@ -350,9 +350,7 @@ async fn erased_items_do_not_become_items_of_another_site() {
 
 #[actix_web::test]
 async fn parents_follow_changes_of_the_site_only() {
-    let category = |id: i64, parent: i64| {
-        json!({"id": id, "name": format!("Category {id}"), "parent": parent})
-    };
+    let category = |id: i64, parent: i64| json!({"id": id, "name": format!("Category {id}"), "parent": parent});
     let categories = |items: &[Value]| json!({"categories": items});
     let start = categories(&[category(9, 8), category(8, 0), category(7, 0)]);
     let lists = Arc::new(Mutex::new(start));

@@ -79,7 +79,11 @@ fn scheduled_events_stay_scheduled_and_protected_ones_are_left_out() {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     assert_eq!(source.pipe(&["load", "-"], text.as_bytes()).code, Some(0));
     let ran = source.run(&["export", "--csv", "-"]);
-    assert!(ran.errors.contains("1 events; 1 events with a password are left out"), "{}", ran.errors);
+    assert!(
+        ran.errors.contains("1 events; 1 events with a password are left out"),
+        "{}",
+        ran.errors
+    );
     assert!(!ran.out.contains("Secret"), "{}", ran.out);
 
     let target = program();
