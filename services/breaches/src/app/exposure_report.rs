@@ -62,12 +62,16 @@ impl ReportRows {
         while let Some((alias, ids)) = self.names.next_ids()? {
             let catalogue = &self.snapshot.answers.catalogue;
             let breaches = ids.iter().filter_map(|id| catalogue.by_id(*id));
+            // Breaches that were added after the period do not count in it.
+            let known: Vec<&Breach> =
+                breaches.filter(|breach| breach.added < self.period.until).collect();
+            let all = known.len();
             let new: Vec<&Breach> =
-                breaches.filter(|breach| self.period.contains(breach)).collect();
-            self.found.add(&new, ids.len());
+                known.into_iter().filter(|breach| self.period.contains(breach)).collect();
+            self.found.add(&new, all);
             if !new.is_empty() {
                 let new = new.iter().map(|breach| breach.id).collect();
-                return Ok(Some(ReportRow { alias, new, all: ids.len() }));
+                return Ok(Some(ReportRow { alias, new, all }));
             }
         }
         Ok(None)

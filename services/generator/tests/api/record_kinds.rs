@@ -120,6 +120,10 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
         (json!({"table": "nope"}), "/tables/0/childrenOf/table"),
         (json!({"table": "items"}), "/tables/0/childrenOf/table"),
         (json!({"table": "customers", "min": 3, "max": 2}), "/tables/0/childrenOf/max"),
+        (
+            json!({"table": "customers", "max": 1, "weights": [1e308, 1e308]}),
+            "/tables/0/childrenOf/weights",
+        ),
         (json!({"table": "customers", "max": 1, "weights": [1]}), "/tables/0/childrenOf/weights"),
     ] {
         let errors = post(&app, "", &schema(children)).await.expect(400).json();
@@ -228,4 +232,41 @@ async fn workbooks_have_a_sheet_for_each_table_and_a_bounded_size() {
     let schema = json!({"fields": [{"name": "a", "type": "mac"}, {"name": "b", "type": "mac"}]});
     let refused = large.json(&schema).answer().await.expect(400).json();
     assert!(refused["errors"]["rows"][0].as_str().unwrap().contains("1000000 cells"), "{refused}");
+}
+
+#[actix_web::test]
+async fn schemas_whose_rows_cost_too_much_are_refused_before_any_row_is_made() {
+    let app = App::start().await;
+    let chain = |kind: &str, write: &dyn Fn(usize) -> String| {
+        let field = |nth: usize| match nth {
+            0 => json!({"name": "f0", "type": "sequence"}),
+            _ => json!({"name": format!("f{nth}"), "type": kind, kind: write(nth - 1)}),
+        };
+        json!({"fields": (0..40).map(field).collect::<Vec<_>>()})
+    };
+    let item = json!({"name": "i", "type": "integer"});
+    let items =
+        |items: Value| json!({"name": "a", "type": "array", "min": 1, "max": 100, "items": items});
+    for schema in [
+        chain("template", &|before| format!("{{{{f{before}}}}}{{{{f{before}}}}}")),
+        chain("expression", &|before| format!("f{before} + f{before} * 0")),
+        json!({"fields": [items(items(items(item.clone())))]}),
+    ] {
+        let refused = post(&app, "rows=1", &schema).await.expect(400);
+        assert!(refused.text().contains("makes more than 10000 values"), "{}", refused.text());
+    }
+    let wide = json!({"fields": [items(items(item))]});
+    post(&app, "rows=1", &wide).await.expect(200);
+}
+
+#[actix_web::test]
+async fn archives_of_rows_that_compress_well_are_complete() {
+    let app = App::start().await;
+    let field = |nth: usize| json!({"name": format!("f{nth}"), "type": "choice", "values": ["x"]});
+    let schema = json!({"fields": (0..50).map(field).collect::<Vec<_>>()});
+    let answer = post(&app, "rows=20000&format=csv&zip=true", &schema).await.expect(200);
+    let mut archive = ZipArchive::new(Cursor::new(answer.body.clone())).unwrap();
+    let mut text = String::new();
+    archive.by_index(0).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text.lines().count(), 20_001);
 }

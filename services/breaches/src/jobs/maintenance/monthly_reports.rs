@@ -9,6 +9,8 @@ use crate::model::month::Month;
 use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 
+/// Seconds after the end of a month until every replica serves what was added in it.
+const SETTLED: i64 = 3_600;
 /// The key of the lease.
 const LEASE: &str = "monthly_reports_until";
 
@@ -19,7 +21,7 @@ const LEASE: &str = "monthly_reports_until";
 /// Returns the first failure. Other mails are posted all the same, unless the database is unavailable;
 /// the rest follows when this is called again.
 pub async fn post_monthly_reports(state: &State) -> Result<bool, Error> {
-    let month = Month::last_before(state.clock().unix());
+    let month = Month::last_before(state.clock().unix() - SETTLED);
     let due = move |db: &mut Db| monthly_reports::due(db, month);
     if state.pools().read(due).await?.is_empty() {
         return Ok(true);

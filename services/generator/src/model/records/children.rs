@@ -58,7 +58,8 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
         }
     };
     let total: f64 = weights.iter().sum();
-    if weights.len() != count || weights.iter().any(|weight| *weight < 0.0) || total <= 0.0 {
+    let is_positive = total > 0.0 && total.is_finite();
+    if weights.len() != count || weights.iter().any(|weight| *weight < 0.0) || !is_positive {
         faults
             .add(at, format!("must be {count} numbers, none negative: one for each of min to max"));
     }
@@ -150,14 +151,22 @@ impl Children {
         ends.clear();
         ends.extend((first..last).map(|_| self.count(&mut random)));
         let mut sum: u64 = ends.iter().sum();
-        // The sum is between all least and all greatest numbers, so a change is always possible.
+        // The sum is between all least and all greatest numbers, so a change is always possible. Each round changes the
+        // numbers by an equal share, which takes few rounds even if most numbers cannot change further.
+        let first = random.index(ends.len().max(1));
         while sum != wanted && !ends.is_empty() {
-            let place = random.index(ends.len());
-            let count = &mut ends[place];
-            if sum < wanted && *count < most {
-                (*count, sum) = (*count + 1, sum + 1);
-            } else if sum > wanted && *count > self.least {
-                (*count, sum) = (*count - 1, sum - 1);
+            let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);
+            for nth in 0..ends.len() {
+                let place = (first + nth) % ends.len();
+                let count = &mut ends[place];
+                let share = share.min(sum.abs_diff(wanted));
+                if sum < wanted {
+                    let more = share.min(most - *count);
+                    (*count, sum) = (*count + more, sum + more);
+                } else {
+                    let fewer = share.min(*count - self.least);
+                    (*count, sum) = (*count - fewer, sum - fewer);
+                }
             }
         }
         let mut end = 0;

@@ -101,7 +101,14 @@ pub struct Field {
     pub key: FieldKey,
     /// The maker of the values.
     pub make: Box<dyn Make>,
+    /// The number of values that are made for one of this field, with those of the fields that it uses.
+    pub cost: u64,
 }
+
+/// Maximum number of values that are made for one of a field.
+pub const COST_OF_A_FIELD: u64 = 10_000;
+/// Maximum number of values that are made for a row.
+pub const COST_OF_A_ROW: u64 = 100_000;
 
 /// A field that other fields use.
 pub type SharedField = Rc<Field>;

@@ -20,7 +20,8 @@ mod tables;
 
 pub use cell::{Cell, Shape};
 pub use fault::SchemaFault;
-pub use parse::{parse, person_parts, types};
+pub use kinds::people::person_parts;
+pub use parse::{parse, types};
 pub use propose::{of_json_schema, of_sample, of_sql};
 pub use schema::{Rows, Schema, Table};
 pub use tables::Bounds;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::expression::Expression;
 use super::fault::{Faults, SchemaFault};
-use super::field::{Field, FieldKey, Make, SharedField};
+use super::field::{COST_OF_A_FIELD, COST_OF_A_ROW, Field, FieldKey, Make, SharedField};
 use super::kinds::derived::{
     Array, Choosing, Computed, Object, Piece, Reference, Template, pieces,
 };
@@ -47,6 +47,7 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         built: HashMap::new(),
         groups: HashMap::new(),
         references: Vec::new(),
+        cost: 0,
     };
     let mut made = Vec::new();
     for (place, table) in tables.iter().enumerate() {
@@ -54,6 +55,10 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         let fields: Vec<_> =
             (0..table.fields.len()).map(|field| builder.field(place, field)).collect();
         let shown = fields.into_iter().flatten().filter(|field| !field.hidden).collect::<Vec<_>>();
+        if shown.iter().map(|field| field.cost).sum::<u64>() > COST_OF_A_ROW {
+            let text = format!("has rows of more than {COST_OF_A_ROW} values");
+            builder.faults.add(&table.pointer, text);
+        }
         if shown.is_empty() && builder.faults.count() == before {
             builder.faults.add(&table.pointer, "must have a field that is not hidden");
         }
@@ -69,11 +74,6 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
 /// Returns the types of fields.
 pub fn types() -> impl Iterator<Item = &'static str> {
     TYPES.split(", ")
-}
-
-/// Returns the parts of persons.
-pub fn person_parts() -> impl Iterator<Item = &'static str> {
-    PARTS.iter().map(|(name, _)| *name)
 }
 
 /// The progress of a field.
@@ -93,6 +93,8 @@ struct Builder<'a> {
     groups: HashMap<String, Rc<People>>,
     /// The places of tables and of others that they refer to.
     references: Vec<(usize, usize)>,
+    /// The cost so far of the field that is being read.
+    cost: u64,
 }
 
 /// A field that is read: its table and its path of names.
@@ -133,7 +135,10 @@ impl<'a> Builder<'a> {
             self.faults.add(pointer, text);
             return None;
         };
-        self.field(table, place)
+        let cost = self.cost;
+        let field = self.field(table, place);
+        self.cost = cost.saturating_add(field.as_ref().map_or(0, |field| field.cost));
+        field
     }
 
     fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
@@ -144,14 +149,23 @@ impl<'a> Builder<'a> {
         let nulls = numbers::part(members.share("nulls", 0.0, &mut self.faults));
         let unique = members.flag("unique", &mut self.faults);
         let key = FieldKey::new(&self.bounds.seed, &self.tables[at.table].name, at.path);
+        let own_cost = 1 + raw.value.to_string().len() as u64 / 64;
+        let outer = std::mem::replace(&mut self.cost, own_cost);
         let make = self.make(kind.as_str().unwrap_or_default(), &mut members, at, key);
+        let cost = std::mem::replace(&mut self.cost, outer);
+        if cost > COST_OF_A_FIELD {
+            let text = format!("makes more than {COST_OF_A_FIELD} values a row");
+            self.faults.add(&raw.pointer, text);
+            return None;
+        }
+        self.cost = self.cost.saturating_add(cost);
         let unique_at = members.at("unique");
         if make.is_some() {
             members.end(kind.as_str().unwrap_or_default(), &mut self.faults);
         }
         let make = make?;
         let order = if unique { self.order(&*make, key, at, unique_at)? } else { None };
-        Some(Field { name: raw.name.to_owned(), hidden, nulls, order, key, make })
+        Some(Field { name: raw.name.to_owned(), hidden, nulls, order, key, make, cost })
     }
 
     /// Returns the order of unique values, if it is needed. `None` is a fault.
@@ -335,8 +349,14 @@ impl<'a> Builder<'a> {
                 return None;
             }
         };
-        let fields = expression.names.iter().map(|name| self.named(at.table, name, &pointer));
-        let fields = fields.collect::<Option<Vec<_>>>()?;
+        let mut fields = Vec::new();
+        for name in &expression.names {
+            let field = self.named(at.table, name, &pointer)?;
+            // Each use of a name makes the value again.
+            let more = text.matches(name.as_str()).count().saturating_sub(1) as u64;
+            self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
+            fields.push(field);
+        }
         Some(Box::new(Computed { expression, fields }))
     }
 
@@ -384,7 +404,9 @@ impl<'a> Builder<'a> {
         let depth = at.depth + 1;
         let item = Place { table: at.table, path: &path, depth, is_item: true };
         let item = self.read(&raw, &item)?;
-        Some(Box::new(Array { item, least: least.unsigned_abs(), most: most.unsigned_abs() }))
+        let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
+        self.cost = self.cost.saturating_add(item.cost.saturating_mul(most.saturating_sub(1)));
+        Some(Box::new(Array { item, least, most }))
     }
 
     /// `reference`: `table`, `field`, `choose` uniform, skewed or once (uniform).

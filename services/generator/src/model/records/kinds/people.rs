@@ -15,6 +15,11 @@ use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{Make, Row};
 use crate::model::records::known::Known;
 
+/// Returns the parts of persons.
+pub fn person_parts() -> impl Iterator<Item = &'static str> {
+    PARTS.iter().map(|(name, _)| *name)
+}
+
 /// The persons that some fields of a table show.
 pub struct People {
     /// Their maker.
