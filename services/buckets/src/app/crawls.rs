@@ -2,10 +2,11 @@
 
 use auth::Key;
 use database::DatabaseError;
+use outbound::web_url;
 use shell::Fault;
 
 use crate::error::Error;
-use crate::model::address::{Address, AddressError};
+use crate::model::address::{Address, AddressError, provider_of};
 use crate::model::package::{Capability, Package};
 use crate::state::State;
 use crate::store::crawls::{self, Crawl, NewCrawl};
@@ -134,6 +135,9 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
         other => Error::parameter("url", format!("url: {other}")),
     })?;
     let is_known = address.kind().is_some();
+    if !is_plain(&url, &address) {
+        return Err(wrong("url must be the plain address of a public bucket"));
+    }
     match (is_known, format) {
         (true, Some(_)) => {
             return Err(Error::parameter("format", "format is only for unknown providers"));
@@ -154,6 +158,29 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
         gone_after_days: None,
         key_id: Some(key),
     })
+}
+
+/// Returns true if an HTTP client requests a URL exactly as it is written, and at its address.
+/// Another spelling of a host or path would be another bucket for takedowns and for other crawls.
+fn is_plain(url: &str, address: &Address) -> bool {
+    if !url.is_ascii() || url.contains('%') {
+        return false;
+    }
+    if url.starts_with("s3://") || url.starts_with("gs://") {
+        return true;
+    }
+    let Some(parsed) = web_url(url) else { return false };
+    let host = parsed.host_str().unwrap_or_default();
+    // A provider with another port is not recognised by its address.
+    let is_hidden = address.kind().is_none() && provider_of(host).is_some();
+    if host.ends_with('.') || parsed.path().contains("//") || is_hidden {
+        return false;
+    }
+    let port = parsed.port().map_or(String::new(), |port| format!(":{port}"));
+    let requested = format!("{host}{port}{}", parsed.path()).to_lowercase();
+    let written = url.split_once("://").map_or("", |(_, rest)| rest).to_lowercase();
+    written.trim_end_matches('/') == requested.trim_end_matches('/')
+        && Address::parse(&requested).is_ok_and(|other| other == *address)
 }
 
 /// Changes a crawl of a key. Returns its new state; `None` if it was removed.

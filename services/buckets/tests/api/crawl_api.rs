@@ -138,6 +138,22 @@ async fn bad_crawls_are_refused() {
         let expected = json!({"error": error, "code": "invalid_parameter", "parameter": parameter});
         assert_eq!((status, answer), (400, expected), "{body}");
     }
+    for url in [
+        "https://files.example.org./a",
+        "https://files.example.org:443/a",
+        "https://files.example.org/%61",
+        "https://files.example.org//a",
+        "https://files.example.org/b/../a",
+        "https://files.example.org/a//",
+        "https://f\u{0131}les.example.org/a",
+        "http://0x7f000001/a",
+        "https://photos.s3.amazonaws.com:8443/",
+        "https://photos.s3.amazonaws.com./",
+    ] {
+        let (status, answer) = app.add(json!({"url": url, "format": "s3", "type": "aws"})).await;
+        let plain = json!("url must be the plain address of a public bucket");
+        assert_eq!((status, &answer["error"]), (400, &plain), "{url}");
+    }
     let broken = app.server.post("/api/v2/crawls").bearer_auth(&app.key);
     let broken = broken.header("content-type", "application/json").body("{\"url\":").send();
     assert_eq!(broken.await.unwrap().status(), 400);
