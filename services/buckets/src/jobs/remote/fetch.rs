@@ -105,7 +105,10 @@ impl Fetcher {
     pub(super) fn new(options: &RemoteOptions) -> Result<Self, JobError> {
         // If another provider was installed first, that one is used.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let client = reqwest::Client::builder();
+        // A proxy would look up the names itself, and reach private addresses.
+        let client = if options.allows_private { client } else { client.no_proxy() };
+        let http = client
             .connect_timeout(CONNECT_TIMEOUT)
             .timeout(Duration::from_secs(options.timeout))
             .user_agent(&options.user_agent)
