@@ -115,13 +115,30 @@ pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
 }
 
-/// Returns the ids of all alerts in ascending order.
-pub fn ids(db: &mut Db) -> Result<Vec<i64>, DatabaseError> {
-    Ok(alert::table.select(alert::id).order(alert::id.asc()).load(db)?)
+/// Prevents the removal of alerts until this transaction ends. Returns the ids of those that exist,
+/// in ascending order. SQLite has a single writer and needs no lock.
+pub fn keep(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
+    let mut found: Vec<i64> = Vec::new();
+    for ids in ids.chunks(500) {
+        let present =
+            alert::table.filter(alert::id.eq_any(ids)).select(alert::id).order(alert::id.asc());
+        let present: Vec<i64> = match db {
+            Db::Pg(conn) => present.for_key_share().load(conn)?,
+            Db::Sqlite(conn) => present.load(conn)?,
+        };
+        found.extend(present);
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 /// Removes an alert with its messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    if let Db::Pg(conn) = db {
+        // This waits for a process that is adding messages, which are then removed too.
+        let own = alert::table.find(id).select(alert::id);
+        own.for_update().first::<i64>(conn).optional()?;
+    }
     diesel::delete(alert_message::table.filter(alert_message::alert_id.eq(id))).execute(db)?;
     diesel::delete(alert::table.find(id)).execute(db)?;
     Ok(())
@@ -145,9 +162,9 @@ pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError>
     Ok(changed > 0)
 }
 
-/// Moves all alerts to a place of another generation.
+/// Moves all alerts of earlier generations to a place of a later one.
 pub fn move_to(db: &mut Db, at: Mark) -> Result<(), DatabaseError> {
-    diesel::update(alert::table.filter(alert::since_generation.ne(at.generation)))
+    diesel::update(alert::table.filter(alert::since_generation.lt(at.generation)))
         .set((alert::since_generation.eq(at.generation), alert::since_id.eq(at.id)))
         .execute(db)?;
     Ok(())

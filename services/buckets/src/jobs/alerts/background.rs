@@ -7,7 +7,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::metrics;
 use crate::state::State;
-use crate::store::alert_messages;
+use crate::store::{alert_messages, generations};
 
 /// Refreshes of a server for each look.
 const REFRESHES: u64 = 10;
@@ -46,7 +46,9 @@ fn look(state: &State) -> Result<(), JobError> {
         memory_mb: 0,
     };
     let (snapshot, now) = (state.snapshot(), context.clock.unix());
-    if now - snapshot.published_at() >= PATIENCE {
+    let current = context.pools.read_blocking(generations::read)?.generation;
+    // After a rebuild, the files of an old snapshot have other ids.
+    if snapshot.generation == current && now - snapshot.published_at() >= PATIENCE {
         judge(&context, &*snapshot.index, snapshot.generation)?;
     }
     if context.pools.read_blocking(|db| alert_messages::has_over(db, now - KEPT))? {

@@ -45,7 +45,8 @@ pub(in crate::jobs) fn judge(
     let (from, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
         Ok((alerts::judged(db)?, alerts::with_webhooks(db)?))
     })?;
-    if from == to || (from.generation == to.generation && from.id > to.id) {
+    // A server may still search the generation before a rebuild.
+    if (to.generation, to.id) <= (from.generation, from.id) {
         return Ok(());
     }
     if from.generation != to.generation || all.is_empty() {
@@ -76,7 +77,8 @@ pub(in crate::jobs) fn judge(
     context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
         if alerts::advance(db, from, to)? {
             // Alerts that were removed meanwhile have no messages.
-            let present = alerts::ids(db)?;
+            let named: Vec<i64> = messages.iter().map(|message| message.alert_id).collect();
+            let present = alerts::keep(db, &named)?;
             let messages: Vec<NewAlertMessage> = messages
                 .into_iter()
                 .filter(|message| present.binary_search(&message.alert_id).is_ok())
