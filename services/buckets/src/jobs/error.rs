@@ -54,6 +54,9 @@ pub enum JobError {
         "it waits for run {0}, which was stopped: buckets load --resume {0}, or begin another load"
     )]
     Stopped(u64),
+    /// A crawl of a key has listed for a long time. Its pages so far stay.
+    #[error("it continues after the other crawls")]
+    TurnOver,
     /// Another process has taken over a crawl, or it was removed.
     #[error("another process lists crawl {0}, or it was removed")]
     Taken(i64),

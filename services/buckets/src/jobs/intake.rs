@@ -9,6 +9,7 @@ use super::formats::{Bad, EXCERPT, Item, Link, Part, Sink, Skipped, Taken};
 use super::intake_state::{AbandonedListing, IntakeState};
 use super::known_buckets::KnownBuckets;
 use super::max_errors::MaxErrors;
+use super::reasons::{printable, shortened};
 use super::reject_file::RejectFile;
 use super::remote::Place;
 use crate::engine::{NamedBucket, NewFile};
@@ -54,8 +55,6 @@ pub struct Intake {
 
 /// Maximum number of new buckets and bad lines that wait for SQL.
 const MOST_ROWS: usize = 10_000;
-/// Maximum length of a reason in bytes, because it may quote the source.
-const LONGEST_REASON: usize = 300;
 
 impl Intake {
     /// Creates an intake that continues from a state. New buckets get ids above `largest` and above
@@ -320,19 +319,6 @@ impl Intake {
             notes.push(note);
         }
     }
-}
-
-/// Shortens a reason.
-fn shortened(reason: &str) -> String {
-    let Some((cut, _)) = reason.char_indices().find(|(at, _)| *at >= LONGEST_REASON) else {
-        return reason.to_owned();
-    };
-    format!("{}…", &reason[..cut])
-}
-
-/// Replaces NULs, which PostgreSQL does not support in texts.
-fn printable(text: &str) -> String {
-    text.replace('\0', "\u{fffd}")
 }
 
 impl Sink for Intake {

@@ -14,6 +14,7 @@ use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::progress::LoadProgress;
+use super::reasons::printable;
 use super::remote::{Listing, PageSink, Place, Refusal, read_pages, read_stored};
 use super::remove::{apply_removal, complete, purge};
 use super::report::Report;
@@ -107,7 +108,7 @@ impl Loader {
     }
 
     fn note_failure(&mut self, error: &JobError) -> Result<(), JobError> {
-        let (text, now) = (error.to_string(), self.session.context.clock.unix());
+        let (text, now) = (printable(&error.to_string()), self.session.context.clock.unix());
         let pools = &self.session.context.pools;
         if matches!(
             error,

@@ -154,6 +154,12 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Datab
     published(db, buckets, at)
 }
 
+/// Returns the time of the last publish of a bucket.
+pub fn last_listed(db: &mut Db, address: &str) -> Result<Option<i64>, DatabaseError> {
+    let listed = bucket::table.filter(bucket::address.eq(address)).select(bucket::last_listed);
+    Ok(listed.first::<Option<i64>>(db).optional()?.flatten())
+}
+
 /// Unlists a bucket, which keeps its id.
 pub fn unlist(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     diesel::update(bucket::table.filter(bucket::address.eq(address)))

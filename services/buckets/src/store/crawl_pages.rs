@@ -1,7 +1,9 @@
 //! Pages of listings that are not published yet.
 
 use database::{DatabaseError, Db};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 
 use super::schema::crawl_page;
 
@@ -28,6 +30,13 @@ pub fn add(
         ))
         .execute(db)?;
     Ok(())
+}
+
+/// Returns the bytes of all pages of a crawl.
+pub fn bytes(db: &mut Db, crawl: i64) -> Result<i64, DatabaseError> {
+    let all = sql::<BigInt>("coalesce(sum(length(body)), 0)");
+    let own = crawl_page::table.filter(crawl_page::crawl_id.eq(crawl));
+    Ok(own.select(all).first(db)?)
 }
 
 /// Deletes all pages of a crawl.

@@ -4,8 +4,8 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde::Serialize;
 
-use super::crawl_pages;
 use super::schema::crawl;
+use super::{buckets, crawl_pages, generations};
 
 /// A bucket that is listed regularly.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
@@ -52,6 +52,8 @@ pub struct Crawl {
     pub place: String,
     /// Unix seconds of the last page.
     pub page_at: i64,
+    /// Unix seconds of the beginning of the current listing.
+    pub begun_at: i64,
     /// Whether the current listing has ended and is not published yet.
     pub is_listed: bool,
     /// Why the current listing is incomplete.
@@ -171,12 +173,19 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
 }
 
-/// Removes a crawl with its stored pages. Returns false if it does not exist.
+/// Removes a crawl with its stored pages. If it has hidden its bucket and no other crawl lists it,
+/// the bucket is shown again. Returns false if the crawl does not exist.
 pub fn remove(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     // This waits for a process that is storing a page, which finds no crawl afterwards.
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
+    let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
-    Ok(diesel::delete(crawl::table.find(id)).execute(db)? > 0)
+    diesel::delete(crawl::table.find(id)).execute(db)?;
+    let others = crawl::table.filter(crawl::bucket.eq(&removed.bucket)).count();
+    if others.get_result::<i64>(db)? == 0 && buckets::show(db, &removed.bucket)? {
+        generations::touch(db)?;
+    }
+    Ok(true)
 }
 
 /// A process that lists crawls, and the end of its lease without a sign of life.
@@ -198,15 +207,16 @@ pub fn claim_due(
     except: &[i64],
 ) -> Result<Option<Crawl>, DatabaseError> {
     let Claim { now, .. } = claim;
-    let due: Vec<i64> = crawl::table
+    let mut due: Vec<(i64, i64, i64)> = crawl::table
         .filter(diesel::dsl::not(crawl::paused))
         .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
         .filter(crawl::due_at.le(now).and(crawl::not_before.le(now)))
         .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
-        .order((crawl::due_at.asc(), crawl::id.asc()))
-        .select(crawl::id)
+        .select((crawl::due_at, crawl::not_before, crawl::id))
         .load(db)?;
-    for id in due.into_iter().filter(|id| !except.contains(id)) {
+    // A crawl that was put off comes after those that waited meanwhile.
+    due.sort_unstable_by_key(|(due_at, not_before, id)| (*due_at.max(not_before), *id));
+    for (_, _, id) in due.into_iter().filter(|(_, _, id)| !except.contains(id)) {
         if let Some(claimed) = claim_one(db, id, claim)? {
             return Ok(Some(claimed));
         }
@@ -267,9 +277,15 @@ pub fn release(db: &mut Db, held: Held<'_>) -> Result<bool, DatabaseError> {
 }
 
 /// Begins another listing, without pages.
-pub fn begin_listing(db: &mut Db, held: Held<'_>, listing: i64) -> Result<bool, DatabaseError> {
+pub fn begin_listing(
+    db: &mut Db,
+    held: Held<'_>,
+    listing: i64,
+    now: i64,
+) -> Result<bool, DatabaseError> {
     let empty = (
         crawl::listing.eq(listing),
+        crawl::begun_at.eq(now),
         crawl::pages.eq(0),
         crawl::place.eq(""),
         crawl::is_listed.eq(false),

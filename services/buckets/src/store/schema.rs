@@ -74,6 +74,7 @@ diesel::table! {
         pages -> BigInt,
         place -> Text,
         page_at -> BigInt,
+        begun_at -> BigInt,
         is_listed -> Bool,
         broken -> Nullable<Text>,
         gone_after_days -> Nullable<BigInt>,

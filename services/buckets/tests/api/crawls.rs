@@ -249,6 +249,56 @@ async fn bucket_that_is_refused_for_days_is_hidden_until_it_answers() {
     assert_eq!(app.results("").await, 3);
     assert_eq!(fixture.crawls()[0].gone_since, None);
     assert_eq!(status(&fixture.context).unwrap()["hidden_buckets"], 0);
+
+    bucket.behaviour.closed.store(true, Ordering::Relaxed);
+    crawl(3_600);
+    assert!(crawl(2 * 86_400).contains("hidden"));
+    assert_eq!(app.results("").await, 0);
+    remove_crawl(&fixture.context, 1).unwrap();
+    app.refresh();
+    assert_eq!(app.results("").await, 3, "no other crawl would show it again");
+}
+
+#[test]
+fn listing_that_began_before_another_load_is_not_published() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    assert!(!fixture.crawl(None).unwrap()[0].complete);
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    fixture.clock.advance(60);
+    fixture.load_lines(&[&line(BOX, "newer.txt", 1, 1)]);
+    let [stale] = &fixture.crawl(None).unwrap()[..] else { panic!() };
+    assert!(stale.outcome.contains("another run has loaded the bucket"), "{stale:?}");
+    assert_eq!((fixture.paths(), fixture.crawls()[0].pages), (1, 0));
+    fixture.clock.advance(3_600);
+    assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "200 new, 0 changed, 1 gone");
+}
+
+#[test]
+fn old_listing_that_waits_for_its_publish_is_listed_again() {
+    let fixture = Fixture::new();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(PAGE).into(), ..Behaviour::default() });
+    let other =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    other.behaviour.broken_from.store(2, Ordering::Relaxed);
+    let load = LoadOptions {
+        format: Some("s3".to_owned()),
+        bucket: Some("loaded.s3.amazonaws.com".to_owned()),
+        ..Fixture::options(&[format!("{}/s3/", other.address).into()])
+    };
+    assert!(fixture.run(&load).is_err());
+    let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    assert!(fixture.crawl(None).unwrap()[0].outcome.contains("waits for run"));
+    assert!(fixture.crawls()[0].is_listed);
+    fixture.clock.advance(2 * 86_400);
+    other.behaviour.broken_from.store(0, Ordering::Relaxed);
+    resume(&fixture.context, run, CheckpointPolicy::of(&Settings::for_tests())).unwrap();
+    bucket.behaviour.keys.lock().remove(0);
+    assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "99 new, 0 changed, 0 gone");
 }
 
 #[test]
@@ -281,6 +331,20 @@ fn failed_crawls_do_not_stop_others() {
     assert!(held[0].outcome.starts_with("failed: would lose 9 of 10 files"), "{held:?}");
     assert_eq!(status(&fixture.context).unwrap()["open_run"], Value::Null);
     assert_eq!(fixture.paths(), 10);
+}
+
+#[test]
+fn nul_in_a_page_does_not_stop_other_crawls() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(1).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let requests =
+        vec![request(&bucket, "nul", "nul.s3.amazonaws.com"), request(&bucket, "s3", BOX)];
+    add_crawls(&fixture.context, requests).unwrap();
+    let outcomes = fixture.crawl(None).unwrap();
+    assert!(!outcomes[0].complete && outcomes[0].outcome.starts_with("failed: "), "{outcomes:?}");
+    assert_eq!(outcomes[1].new, 1);
+    let stored = &fixture.crawls()[0].outcome;
+    assert!(stored.starts_with("failed: ") && !stored.contains('\0'), "{stored:?}");
 }
 
 #[test]

@@ -135,6 +135,7 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
         Some("no-end") => {
             ("200 OK", "<ListBucketResult><Name>box</Name></ListBucketResult>".to_owned())
         }
+        Some("nul") => ("200 OK", "<Bad\0Root><a/></Bad\0Root>".to_owned()),
         Some("no-kind") => ("200 OK", "{}".to_owned()),
         Some("moved") => ("302 Found", String::new()),
         Some("lost") => ("200 OK", endless("")),

@@ -102,11 +102,13 @@ CREATE TABLE crawl (
     lease_until BIGINT NOT NULL DEFAULT 0,
     -- After a failure that may pass, not before this time.
     not_before BIGINT NOT NULL DEFAULT 0,
-    -- The current listing: its number, its stored pages, the place of the next one, and whether it has ended.
+    -- The current listing: its number, its stored pages, the place of the next one, the times of its last page
+    -- and of its beginning, and whether it has ended.
     listing BIGINT NOT NULL DEFAULT 0,
     pages BIGINT NOT NULL DEFAULT 0,
     place TEXT NOT NULL DEFAULT '',
     page_at BIGINT NOT NULL DEFAULT 0,
+    begun_at BIGINT NOT NULL DEFAULT 0,
     is_listed BOOLEAN NOT NULL DEFAULT FALSE,
     -- Why the listing is incomplete.
     broken TEXT,

@@ -4,13 +4,20 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use database::DatabaseError;
+
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::write_session::new_name;
+use crate::model::package::Capability;
 use crate::store::crawls::{self, Claim, Crawl, Held};
+use crate::store::packages;
 
 /// Signs of life during a lease.
 const SIGNS: u64 = 3;
+
+/// Why a crawl of a key does not run.
+pub(super) const NO_KEY: &str = "its key is revoked or expired, or has no package for crawls";
 
 /// A claimed crawl, which is released on drop. A thread renews its lease, because a page or a
 /// publish may take longer.
@@ -62,13 +69,30 @@ impl HeldCrawl {
         (end, thread)
     }
 
+    /// Returns true if the crawl is of an operator, or if its key is live and may crawl.
+    pub(super) fn may_run(&self) -> Result<bool, JobError> {
+        let (Some(id), now) = (self.crawl.key_id, self.context.clock.unix()) else {
+            return Ok(true);
+        };
+        Ok(self.context.pools.read_blocking(|db| -> Result<bool, DatabaseError> {
+            let Some(key) = auth::find_live(db, id, now)? else { return Ok(false) };
+            let plan = key.plan.as_ref().map_or("free", |plan| plan.code.as_str());
+            Ok(packages::of_plan(db, plan)?.allows(Capability::Crawls))
+        })?)
+    }
+
+    /// Fails if the key of the crawl no longer may crawl.
+    pub(super) fn check_key(&self) -> Result<(), JobError> {
+        if self.may_run()? { Ok(()) } else { Err(JobError::Invalid(NO_KEY.to_owned())) }
+    }
+
     /// Changes the crawl in the database.
     ///
     /// # Errors
     /// [`JobError::Taken`] if it is no longer held by this process.
     pub(super) fn update(
         &self,
-        work: impl FnOnce(&mut database::Db, Held<'_>) -> Result<bool, database::DatabaseError>,
+        work: impl FnOnce(&mut database::Db, Held<'_>) -> Result<bool, DatabaseError>,
     ) -> Result<(), JobError> {
         let held = Held { id: self.crawl.id, holder: &self.holder };
         let is_held = self.context.pools.write_blocking(|db| work(db, held))?;

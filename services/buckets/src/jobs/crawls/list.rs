@@ -1,17 +1,33 @@
 //! Lists the bucket of a crawl and stores its pages.
 
+use std::time::{Duration, Instant};
+
 use super::held_crawl::HeldCrawl;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{Bad, Defaults, Item, Sink, Skipped, Taken};
+use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
-use crate::store::crawls;
+use crate::store::crawl_pages;
+use crate::store::crawls::{self, Crawl};
 
 /// Maximum pages of a listing.
 const MOST_PAGES: i64 = 100_000;
 /// Seconds after which a listing without another page starts again, because its first pages are old.
 const LONGEST_PAUSE: i64 = 86_400;
+
+/// Pages of a key between two checks of its rights and of its stored bytes.
+const CHECK: i64 = 10;
+/// Maximum stored bytes of a listing of a key.
+const MOST_BYTES: i64 = 4 << 30;
+/// Time after which other crawls have their turn before that of a key.
+const TURN: Duration = Duration::from_secs(300);
+
+/// Returns true if the stored pages must not be continued or published.
+pub(super) fn is_old(crawl: &Crawl, now: i64) -> bool {
+    now - crawl.page_at > LONGEST_PAUSE
+}
 
 /// Lists the bucket from its first page, or from the last stored one. Returns the reason if its
 /// first page is refused.
@@ -21,13 +37,14 @@ pub(super) fn list_bucket(
     remote: &RemoteOptions,
 ) -> Result<Option<Refusal>, JobError> {
     let (now, crawl) = (context.clock.unix(), &mut held.crawl);
-    let is_old = now - crawl.page_at > LONGEST_PAUSE;
+    let is_old = is_old(crawl, now);
     let from = match serde_json::from_str::<Place>(&crawl.place) {
         Ok(place) if !is_old => Some(place),
         _ => {
             (crawl.listing, crawl.pages, crawl.is_listed) = (crawl.listing + 1, 0, false);
+            (crawl.begun_at, crawl.broken) = (now, None);
             let listing = crawl.listing;
-            held.update(|db, held| crawls::begin_listing(db, held, listing))?;
+            held.update(|db, held| crawls::begin_listing(db, held, listing, now))?;
             None
         }
     };
@@ -41,7 +58,8 @@ pub(super) fn list_bucket(
     let listing = Listing::of(&crawl.url, &defaults)?;
     let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
     let (kind, pages) = (crawl.kind.clone(), crawl.pages);
-    let mut pages = Pages { context, held, pages, refusal: None, broken: None };
+    let mut pages =
+        Pages { context, held, pages, begun: Instant::now(), refusal: None, broken: None };
     let read = read_pages(&listing, kind.as_deref(), &remote, from, &mut pages);
     let Pages { pages, refusal, broken, .. } = pages;
     held.crawl.pages = pages;
@@ -61,8 +79,21 @@ struct Pages<'a> {
     context: &'a JobContext,
     held: &'a HeldCrawl,
     pages: i64,
+    begun: Instant,
     refusal: Option<Refusal>,
     broken: Option<String>,
+}
+
+impl Pages<'_> {
+    /// Checks that the key may crawl, and has not stored too much.
+    fn check_key(&self) -> Result<(), JobError> {
+        self.held.check_key()?;
+        let id = self.held.crawl.id;
+        if self.context.pools.read_blocking(|db| crawl_pages::bytes(db, id))? > MOST_BYTES {
+            return Err(JobError::Invalid("the pages of the listing are too long".to_owned()));
+        }
+        Ok(())
+    }
 }
 
 impl PageSink for Pages<'_> {
@@ -75,11 +106,16 @@ impl PageSink for Pages<'_> {
             let why = format!("the listing has more than {MOST_PAGES} pages");
             return Err(JobError::Invalid(why));
         }
+        let is_of_key = self.held.crawl.key_id.is_some();
+        if is_of_key && self.pages % CHECK == 0 {
+            self.check_key()?;
+        }
         let (body, now) = (compressed(page)?, self.context.clock.unix());
         let at = (self.held.crawl.listing, self.pages);
         self.held.update(|db, held| crawls::add_page(db, held, at, (&body, &place), now))?;
         self.pages += 1;
-        Ok(())
+        let is_long = is_of_key && next.is_some() && self.begun.elapsed() > TURN;
+        if is_long { Err(JobError::TurnOver) } else { Ok(()) }
     }
 
     fn refused(&mut self, refusal: Refusal) {
@@ -106,7 +142,7 @@ impl Sink for Pages<'_> {
     }
 
     fn broken(&mut self, reason: String) -> Result<(), JobError> {
-        self.broken = Some(reason);
+        self.broken = Some(printable(&shortened(&reason)));
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::jobs::remote::RemoteOptions;
 use crate::jobs::report::Report;
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
-use crate::store::crawls;
+use crate::store::{buckets, crawls};
 
 /// Time between two attempts to write while another command does.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -30,12 +30,26 @@ pub(super) fn publish(
 ) -> Result<Report, JobError> {
     let options = load_options(held, options);
     for _ in 1..ATTEMPTS {
-        match load_stored(context, &options, checkpoints, || held.update(crawls::is_held)) {
+        match load_stored(context, &options, checkpoints, || check(context, held)) {
             Err(JobError::Index(EngineError::Locked(_))) => std::thread::sleep(PAUSE),
             done => return done,
         }
     }
-    load_stored(context, &options, checkpoints, || held.update(crawls::is_held))
+    load_stored(context, &options, checkpoints, || check(context, held))
+}
+
+/// Checks that the pages may be published: they are of this process and of a live key, and older
+/// than no other load of the bucket, whose files they would remove.
+fn check(context: &JobContext, held: &HeldCrawl) -> Result<(), JobError> {
+    held.update(crawls::is_held)?;
+    held.check_key()?;
+    let crawl = &held.crawl;
+    let last = context.pools.read_blocking(|db| buckets::last_listed(db, &crawl.bucket))?;
+    if last.is_some_and(|last| last > crawl.begun_at) {
+        let why = "another run has loaded the bucket since its listing began";
+        return Err(JobError::Invalid(why.to_owned()));
+    }
+    Ok(())
 }
 
 fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {

@@ -3,8 +3,8 @@
 use database::DatabaseError;
 use serde::Serialize;
 
-use super::held_crawl::HeldCrawl;
-use super::list::list_bucket;
+use super::held_crawl::{HeldCrawl, NO_KEY};
+use super::list::{is_old, list_bucket};
 use super::manage::unknown;
 use super::options::CrawlOptions;
 use super::publish::publish;
@@ -13,9 +13,9 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
 use crate::jobs::load::abort_stopped_crawl;
 use crate::jobs::options::CheckpointPolicy;
+use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
-use crate::model::package::Capability;
-use crate::store::{buckets, crawls, generations, packages};
+use crate::store::{buckets, crawls, generations};
 
 /// Seconds until a failure that may pass is tried again.
 const AGAIN: i64 = 60;
@@ -101,6 +101,16 @@ fn run(
         Err(error @ JobError::Taken(_)) => {
             Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
         }
+        // The others have their turn, unless this cannot be recorded either.
+        Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
+            let outcome = format!("failed: {error}");
+            if let Err(second) = put_off(context, &held, &outcome) {
+                log::warn!("crawl {}: its failure cannot be recorded: {second}", held.crawl.id);
+                return Err(error);
+            }
+            log::error!("crawl {}: {error}", held.crawl.id);
+            Ok(CrawlOutcome::failed(&held, outcome))
+        }
         done => done,
     }
 }
@@ -112,16 +122,16 @@ fn run_held(
     checkpoints: CheckpointPolicy,
 ) -> Result<CrawlOutcome, JobError> {
     let started = context.clock.unix();
-    if !may_crawl(context, held.crawl.key_id)? {
-        let text = "paused: its key is revoked or expired, or has no package for crawls";
+    if !held.may_run()? {
+        let text = format!("paused: {NO_KEY}");
         held.update(|db, held| {
-            crawls::set_paused(db, held.id, true)?;
-            crawls::put_off(db, held, (started, started), text)
+            let is_held = crawls::put_off(db, held, (started, started), &text)?;
+            Ok(is_held && crawls::set_paused(db, held.id, true)?)
         })?;
-        return Ok(CrawlOutcome::failed(held, text.to_owned()));
+        return Ok(CrawlOutcome::failed(held, text));
     }
-    // A listing that is stored as a whole only waits for its publish.
-    let refusal = match held.crawl.is_listed {
+    // A listing that is stored as a whole only waits for its publish, unless it is old.
+    let refusal = match held.crawl.is_listed && !is_old(&held.crawl, started) {
         true => Ok(None),
         false => {
             // A key must not reach hosts that only operators may name.
@@ -146,16 +156,6 @@ fn run_held(
             ((counts.added, counts.replaced, counts.removed), note)
         }),
     )
-}
-
-/// Returns true if a crawl is of an operator, or if its key is live and may crawl.
-fn may_crawl(context: &JobContext, key: Option<i64>) -> Result<bool, JobError> {
-    let (Some(id), now) = (key, context.clock.unix()) else { return Ok(true) };
-    Ok(context.pools.read_blocking(|db| -> Result<bool, DatabaseError> {
-        let Some(key) = auth::find_live(db, id, now)? else { return Ok(false) };
-        let plan = key.plan.as_ref().map_or("free", |plan| plan.code.as_str());
-        Ok(packages::of_plan(db, plan)?.allows(Capability::Crawls))
-    })?)
 }
 
 /// Counts of new, changed and gone files, and why the listing is incomplete.
@@ -187,8 +187,12 @@ fn finish(
         | JobError::Stopped(_)
         | JobError::Index(EngineError::Locked(_)) => {
             let outcome = failed(error.to_string());
-            let (text, again) = (&outcome.outcome, context.clock.unix().saturating_add(AGAIN));
-            held.update(|db, held| crawls::put_off(db, held, (started, again), text))?;
+            put_off(context, held, &outcome.outcome)?;
+            Ok(outcome)
+        }
+        JobError::TurnOver => {
+            let outcome = CrawlOutcome::failed(held, error.to_string());
+            put_off(context, held, &outcome.outcome)?;
             Ok(outcome)
         }
         JobError::Taken(_) => Ok(failed(error.to_string())),
@@ -213,6 +217,18 @@ fn finish(
     }
 }
 
+/// Records a failure that may pass.
+fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), JobError> {
+    let now = context.clock.unix();
+    let (text, again) = (stored(outcome), now.saturating_add(AGAIN));
+    held.update(|db, held| crawls::put_off(db, held, (now, again), &text))
+}
+
+/// Returns the form of an outcome in the database.
+fn stored(outcome: &str) -> String {
+    printable(&shortened(outcome))
+}
+
 /// Records a run. If the bucket has answered, it is shown again.
 fn record(
     held: &HeldCrawl,
@@ -221,11 +237,13 @@ fn record(
     gone_since: Option<i64>,
 ) -> Result<(), JobError> {
     let due_at = started.saturating_add(held.crawl.every_seconds);
+    let text = stored(outcome);
     held.update(|db, held_crawl| {
-        if gone_since.is_none() && buckets::show(db, &held.crawl.bucket)? {
+        let is_held = crawls::record(db, held_crawl, (started, due_at), &text, gone_since)?;
+        if is_held && gone_since.is_none() && buckets::show(db, &held.crawl.bucket)? {
             generations::touch(db)?;
         }
-        crawls::record(db, held_crawl, (started, due_at), outcome, gone_since)
+        Ok(is_held)
     })
 }
 
@@ -247,13 +265,15 @@ fn refuse(
     } else {
         String::new()
     };
-    let (text, due_at) = (format!("{outcome}{note}"), started.saturating_add(crawl.every_seconds));
+    let (text, due_at) =
+        (stored(&format!("{outcome}{note}")), started.saturating_add(crawl.every_seconds));
     held.update(|db, held_crawl| -> Result<bool, DatabaseError> {
-        if hides && buckets::hide(db, &crawl.bucket, started)? {
+        let is_held = crawls::record(db, held_crawl, (started, due_at), &text, gone_since)?;
+        if is_held && hides && buckets::hide(db, &crawl.bucket, started)? {
             generations::touch(db)?;
             log::warn!("{} is hidden: it was refused for {days} days", crawl.bucket);
         }
-        crawls::record(db, held_crawl, (started, due_at), &text, gone_since)
+        Ok(is_held)
     })?;
     Ok(note)
 }

@@ -29,4 +29,4 @@ pub use entry::{Bad, EXCERPT, Item, Part, Sink, Skipped, Taken};
 pub(super) use fields::exported;
 pub use format::{Format, UnknownFormat};
 pub use link::{Link, PageEnd};
-pub use read::read;
+pub use read::{read, read_page};

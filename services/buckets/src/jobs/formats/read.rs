@@ -1,6 +1,6 @@
 //! Reads sources in any format.
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use super::defaults::Defaults;
@@ -21,10 +21,31 @@ pub fn read(
     defaults: &Defaults,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
-    let mut input = match unpacked(name, source).and_then(as_utf8) {
-        Ok(unpacked) => Meter::new(unpacked),
-        Err(error) => return sink.broken(error.to_string()),
-    };
+    match unpacked(name, source).and_then(as_utf8) {
+        Ok(unpacked) => read_input(name, Meter::new(unpacked), defaults, sink),
+        Err(error) => sink.broken(error.to_string()),
+    }
+}
+
+/// Reads a page of a server. It is not decompressed, so its content is not longer than the page.
+pub fn read_page(
+    name: &Path,
+    page: &[u8],
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), JobError> {
+    match as_utf8(Box::new(page)) {
+        Ok(input) => read_input(name, Meter::new(input), defaults, sink),
+        Err(error) => sink.broken(error.to_string()),
+    }
+}
+
+fn read_input(
+    name: &Path,
+    mut input: Meter<Box<dyn BufRead + '_>>,
+    defaults: &Defaults,
+    sink: &mut dyn Sink,
+) -> Result<(), JobError> {
     let format = match defaults.format {
         Some(format) => format,
         None => match recognised(&mut input, name) {

@@ -94,7 +94,7 @@ pub(in crate::jobs) fn read_pages(
             sink.part(Part::Filtered);
         }
         let mut entries = Entries { sink, until, last: None, broken: false };
-        formats::read(name, &page[..], &defaults, &mut entries)?;
+        formats::read_page(name, &page[..], &defaults, &mut entries)?;
         if entries.broken {
             return Ok(());
         }
@@ -126,7 +126,7 @@ pub(in crate::jobs) fn read_pages(
 /// Returns true if a page has an entry with this key.
 fn has_key(name: &Path, page: &[u8], defaults: &Defaults, key: &str) -> Result<bool, JobError> {
     let mut search = KeySearch { key, found: false };
-    formats::read(name, page, defaults, &mut search)?;
+    formats::read_page(name, page, defaults, &mut search)?;
     Ok(search.found)
 }
 

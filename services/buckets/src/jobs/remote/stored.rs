@@ -32,7 +32,7 @@ pub(in crate::jobs) fn read_stored(
             sink.part(Part::Filtered);
         }
         let mut entries = Entries { sink, until: None, last: None, broken: false };
-        formats::read(name, &body[..], &defaults, &mut entries)?;
+        formats::read_page(name, &body[..], &defaults, &mut entries)?;
         if entries.broken {
             return Ok(());
         }
