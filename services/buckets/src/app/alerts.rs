@@ -22,6 +22,8 @@ use crate::wire::files::{FileParameters, FileSearch};
 
 /// Default number of files in an answer.
 const DEFAULT_LIMIT: u64 = 100;
+/// Maximum bytes of a compiled expression. Each load compares its files with all alerts.
+const LARGEST_EXPRESSION: usize = 256 << 10;
 
 /// Parses the parameters of a saved search.
 pub fn saved_search(query: &str) -> Result<FileSearch, Error> {
@@ -44,6 +46,10 @@ fn checked_search(query: &str) -> Result<FileSearch, Error> {
         Matching::All => false,
         Matching::Words(keywords) => !keywords.include.is_empty(),
         Matching::Expression(expression) => {
+            if expression.whole().memory_usage() > LARGEST_EXPRESSION {
+                let why = "the expression is too large for an alert";
+                return Err(Error::Regexp(why.to_owned()));
+            }
             let has_text = GramCondition::of(expression.hir()).is_some();
             if !has_text && !is_narrow {
                 let why = "the expression of an alert needs a text of three characters that every \

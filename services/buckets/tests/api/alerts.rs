@@ -111,6 +111,9 @@ async fn bad_alerts_are_refused() {
     let (status, answer) =
         app.save(json!({"name": "a", "query": "regexp=1&keywords=[0-9]{4}"})).await;
     assert_eq!((status, &answer["code"]), (400, &json!("invalid_regexp")));
+    let large = "regexp=1&keywords=backup.*[^a]{400}";
+    let (status, answer) = app.save(json!({"name": "a", "query": large})).await;
+    assert_eq!((status, &answer["code"]), (400, &json!("invalid_regexp")));
     let (status, answer) = app.save(json!({"name": "", "query": "keywords=a"})).await;
     assert_eq!((status, &answer["parameter"]), (400, &json!("name")));
     for webhook in ["ftp://example.org", "http://127.0.0.1/", "http://localhost/a"] {

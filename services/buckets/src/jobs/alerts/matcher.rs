@@ -214,9 +214,12 @@ impl Matcher {
         if !self.compiled.contains_key(&at) {
             let expression = Expression::parse(source, false).ok()?;
             let bytes = expression.whole().memory_usage();
-            if self.compiled_bytes + bytes > MOST_COMPILED {
-                self.compiled.clear();
-                self.compiled_bytes = 0;
+            while self.compiled_bytes + bytes > MOST_COMPILED {
+                // Any of them: to drop all would compile all of them again.
+                let Some(other) = self.compiled.keys().next().copied() else { break };
+                let dropped = self.compiled.remove(&other);
+                let freed = dropped.map_or(0, |one| one.whole().memory_usage());
+                self.compiled_bytes = self.compiled_bytes.saturating_sub(freed);
             }
             self.compiled_bytes += bytes;
             self.compiled.insert(at, expression);
