@@ -55,7 +55,7 @@ pub enum JobError {
     )]
     Stopped(u64),
     /// A crawl of a key has listed for a long time. Its pages so far stay.
-    #[error("it continues after the other crawls")]
+    #[error("it continues when other crawls have run")]
     TurnOver,
     /// Another process has taken over a crawl, or it was removed.
     #[error("another process lists crawl {0}, or it was removed")]
