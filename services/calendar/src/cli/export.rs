@@ -33,7 +33,7 @@ impl ExportCommand {
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         if self.csv {
             let table = self.write(|out| jobs::export_table(state, out))?;
-            self.print(&table, &table)?;
+            self.print(&table, table)?;
             return Ok(ExitCode::SUCCESS);
         }
         let exported = self.write(|out| jobs::export(state, out))?;
