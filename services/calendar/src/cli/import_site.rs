@@ -17,7 +17,7 @@ const PASSWORD: &str = "SITE_PASSWORD";
 /// Arguments of `import-site`.
 #[derive(clap::Args)]
 pub struct ImportSiteCommand {
-    /// Address of the site, such as https://old.example
+    /// Address of the site, such as `https://old.example`
     url: String,
     /// User of the site, whose drafts and private events are taken over too. The application password is
     /// in the variable SITE_PASSWORD, or in --password-file
