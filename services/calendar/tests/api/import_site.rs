@@ -1,8 +1,9 @@
 //! Taking over a site through its REST API.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Exchange, HttpPeer, PeerAnswer, Program, Ran, Served};
@@ -305,7 +306,7 @@ fn site(lists: &Arc<Mutex<Value>>) -> HttpPeer {
             return PeerAnswer::Body(401, json!({"code": "rest_not_logged_in"}).to_string());
         }
         let (name, _) = asked(&request.target);
-        let items = lists.lock().unwrap().get(&name).cloned().unwrap_or(json!([]));
+        let items = lists.lock().get(&name).cloned().unwrap_or(json!([]));
         PeerAnswer::Body(200, json!({name.as_str(): items, "total_pages": 1}).to_string())
     })
 }
@@ -338,7 +339,7 @@ async fn erased_items_do_not_become_items_of_another_site() {
     }
     assert_eq!(counts(&import(&target, &second.url(""), &[]), 0), [2, 0, 0, 0, 0]);
     // What was erased stays so, and an event is taken over without its venue.
-    *lists.lock().unwrap() = json!({"venues": [{"id": 50, "venue": "Changed"}],
+    *lists.lock() = json!({"venues": [{"id": 50, "venue": "Changed"}],
         "categories": [{"id": 9, "name": "Changed"}], "events": [changed]});
     assert_eq!(counts(&import(&target, &first.url(""), &[]), 0), [0, 1, 0, 2, 0]);
     let get = |path| call(&server, "GET", path, json!({}));
@@ -366,12 +367,12 @@ async fn parents_follow_changes_of_the_site_only() {
     call(&server, "PATCH", "/categories/9", json!({"parent": 0})).await;
     assert_eq!(counts(&import(&target, &peer.url(""), &[]), 0), [0, 0, 3, 0, 0]);
     assert_eq!(parent().await, 0);
-    *lists.lock().unwrap() = categories(&[category(9, 7), category(8, 0), category(7, 0)]);
+    *lists.lock() = categories(&[category(9, 7), category(8, 0), category(7, 0)]);
     import(&target, &peer.url(""), &[]);
     assert_eq!(parent().await, 7);
     // A parent that was removed here is not set.
     call(&server, "DELETE", "/categories/8", json!({})).await;
-    *lists.lock().unwrap() = categories(&[category(9, 8), category(8, 0), category(7, 0)]);
+    *lists.lock() = categories(&[category(9, 8), category(8, 0), category(7, 0)]);
     import(&target, &peer.url(""), &[]);
     assert_eq!(parent().await, 7);
 }
