@@ -92,7 +92,7 @@ async fn a_client_may_send_its_body_without_waiting() {
 }
 
 #[actix_web::test]
-async fn a_client_that_leaves_before_its_body_ends_the_request() {
+async fn others_are_served_after_a_client_left_before_its_body() {
     let started = Started::new().await;
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     stream.write_all(head("/note", JSON).as_bytes()).await.unwrap();
