@@ -1,15 +1,17 @@
 """The pages of the calendar in a real browser: calendar_browser.py BASE_URL CHROMEDRIVER CHROMIUM PICTURES
 
 Without scripts: goes from the list to a month, the next one, an event, its venue, its category, the calendar file, a
-search and a password. Every page is checked at two widths and in both themes: it fits its width, texts have enough
+search, a password, weeks and days. With scripts: another site shows events in frames. Every page is checked at two widths and in both themes: it fits its width, texts have enough
 contrast, inputs have names, headings skip no level, links can be reached by keyboard with a visible focus, and the
 printed page fits a sheet. A strict parser accepts the HTML, and events have the linked data that search engines
 require.
 """
 
+import http.server
 import json
 import re
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,7 +19,7 @@ import urllib.request
 import html5lib
 import icalendar
 
-from webdriver import Browser, Driver
+from webdriver import Browser, Driver, await_that
 
 base, driver, program, pictures = sys.argv[1:5]
 LOOKS = [("light", 1280, 900, "light"), ("dark", 1280, 900, "dark"),
@@ -229,6 +231,67 @@ def main_path(browser):
     look(browser, "tag")
 
 
+def days_and_weeks(browser):
+    browser.open(base + "/events/week/")
+    this = browser.text("h1")
+    look(browser, "week")
+    browser.click("a[rel=next]")
+    assert browser.text("h1") != this
+    look(browser, "next-week")
+    browser.click(".month-nav .now")
+    see(browser, this, "h1")
+    browser.open(base + "/events/day/2020-01-01/")
+    see(browser, "Nothing is planned on this day")
+    look(browser, "empty-day")
+    browser.click("a[rel=next]")
+    assert "Nothing is planned" not in browser.text()
+    browser.type("input[name=search]", "nothing of the kind")
+    browser.click(".finder button")
+    see(browser, "No matching events")
+
+
+HOST = """<!doctype html><html lang="en"><title>Town</title><body style="margin:0"><h1>Town</h1>
+<script src="{base}/embed.js" data-view="{view}" data-theme="{theme}" async></script></body></html>"""
+
+
+class Town(http.server.BaseHTTPRequestHandler):
+    """Another site, which shows the calendar in a frame."""
+
+    def do_GET(self):
+        view, _, theme = self.path.strip("/").partition("/")
+        body = HOST.format(base=base, view=view, theme=theme).encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def on_other_sites(browser):
+    for name in ["embed/list", "embed/month"]:
+        browser.open(f"{base}/{name}")
+        look(browser, name.replace("/", "-"))
+    town = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Town)
+    threading.Thread(target=town.serve_forever, daemon=True).start()
+    browser.scripts(True)
+    for view in ["list", "month"]:
+        for theme in ["light", "dark"]:
+            for width in [1280, 360]:
+                browser.look_as(width, 900, theme)
+                browser.open(f"http://127.0.0.1:{town.server_port}/{view}/{theme}")
+                height = "const frame = document.querySelector('iframe'); return frame ? frame.offsetHeight : 0"
+                # The frame begins with 320 pixels and takes the height of its content.
+                await_that(lambda: browser.run(height) not in (0, 320), f"the height of {view} at {width}")
+                browser.picture(f"town-{view}-{theme}-{width}")
+                wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
+                assert wide <= 0, (view, width, wide)
+    town.shutdown()
+    browser.scripts(False)
+    browser.look_as(1280, 900, "light")
+
+
 def search_and_password(browser):
     browser.open(base + "/events/")
     browser.type("input[name=search]", "half marathon")
@@ -257,7 +320,7 @@ def search_and_password(browser):
 def on_paper(browser):
     browser.look_as(700, 900, "light")
     browser.cdp("Emulation.setEmulatedMedia", media="print")
-    for name in ["events/", "events/month/", "event/summer-festival/"]:
+    for name in ["events/", "events/month/", "events/week/", "event/summer-festival/"]:
         browser.open(f"{base}/{name}")
         browser.picture(f"print-{name.strip('/').replace('/', '-')}")
         wide = browser.run("return document.documentElement.scrollWidth - window.innerWidth")
@@ -273,6 +336,8 @@ try:
         browser.look_as(1280, 900, "light")
         main_path(browser)
         search_and_password(browser)
+        days_and_weeks(browser)
+        on_other_sites(browser)
         by_keyboard(browser)
         on_paper(browser)
         log = [entry for entry in browser.log() if not re.search("status of 40[34]", entry["message"])]

@@ -97,6 +97,11 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value = "off")]
     pub webhook_allow_private: Switch,
 
+    /// Origins of sites that may embed the calendar in frames, such as `https://town.example`, separated
+    /// by blanks; `https://*.town.example` for subdomains, `*` for all sites; none by default
+    #[arg(long, env, global = true, default_value = "", value_name = "ORIGINS", value_parser = parse_origins)]
+    pub embed_origins: FrameOrigins,
+
     /// Login of the first user; read at the first start only
     #[arg(long, env, global = true, default_value = "admin", value_name = "LOGIN", value_parser = parse_login)]
     pub admin_login: String,
@@ -142,6 +147,17 @@ impl Settings {
     }
 }
 
+/// The sites that may show the calendar in frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameOrigins(String);
+
+impl FrameOrigins {
+    /// Returns the sources of a `frame-ancestors` directive.
+    pub fn sources(&self) -> &str {
+        if self.0.is_empty() { "'none'" } else { &self.0 }
+    }
+}
+
 /// Position of a currency symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Position {
@@ -180,6 +196,21 @@ impl From<GeoUnit> for Unit {
 
 fn parse_zone(text: &str) -> Result<Zone, String> {
     Zone::named(text).ok_or_else(|| "no IANA time zone has this name".to_owned())
+}
+
+fn parse_origins(text: &str) -> Result<FrameOrigins, String> {
+    let is_origin = |origin: &&str| {
+        let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+        let name = host.map(|host| host.strip_prefix("*.").unwrap_or(host));
+        let name = name.map(|name| name.strip_suffix(":*").unwrap_or(name));
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+        *origin == "*" || name.is_some_and(|name| !name.is_empty() && name.bytes().all(fits))
+    };
+    let origins: Vec<&str> = text.split_whitespace().collect();
+    match origins.iter().find(|origin| !is_origin(origin)) {
+        Some(other) => Err(format!("{other:?} is not an origin such as https://town.example")),
+        None => Ok(FrameOrigins(origins.join(" "))),
+    }
 }
 
 fn parse_code(text: &str) -> Result<String, String> {
@@ -228,6 +259,24 @@ mod tests {
         }
         for text in ["5", "<b>", "\n", &"x".repeat(11)] {
             assert!(parse_symbol(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn origins_are_checked() {
+        for (text, sources) in [
+            ("", "'none'"),
+            ("*", "*"),
+            (
+                " https://a.example  http://*.b.example:8080 ",
+                "https://a.example http://*.b.example:8080",
+            ),
+        ] {
+            assert_eq!(parse_origins(text).unwrap().sources(), sources);
+        }
+        for text in ["a.example", "https://", "https://a.example/x", "https://a.example;", "'self'"]
+        {
+            assert!(parse_origins(text).is_err(), "{text}");
         }
     }
 

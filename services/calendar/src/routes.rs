@@ -57,11 +57,15 @@ pub fn register(routes: &mut Routes<'_>) {
 
 /// Adds the HTML pages, which are not in the document.
 fn add_pages(routes: &mut Routes<'_>) {
-    use pages::{event, list, month, recorded, subjects};
+    use pages::{atom, embed, event, list, month, period, recorded, site_map, subjects};
     let (get, post) = (web::get, web::post);
     for (path, route) in [
         ("/", get().to(recorded::home)),
         ("/events", get().to(list::list)),
+        ("/events/day", get().to(period::today)),
+        ("/events/day/{day}", get().to(period::day)),
+        ("/events/week", get().to(period::this_week)),
+        ("/events/week/{week}", get().to(period::week)),
         ("/events/month", get().to(month::this_month)),
         ("/events/month/{month}", get().to(month::month)),
         ("/events/category/{path:.+}", get().to(subjects::category)),
@@ -74,7 +78,14 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/events/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
         ("/events/list/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
         ("/events/today", get().to(recorded::today)),
+        ("/events/atom.xml", get().to(atom::feed)),
         ("/events/{day}", get().to(recorded::day)),
+        ("/embed/list", get().to(embed::list)),
+        ("/embed/month", get().to(embed::month)),
+        ("/embed.js", get().to(embed::script)),
+        ("/robots.txt", get().to(site_map::robots)),
+        ("/sitemap.xml", get().to(site_map::index)),
+        ("/sitemap/{part}", get().to(site_map::part)),
         ("/favicon.ico", get().to(recorded::icon)),
     ] {
         routes.page(path, route);

@@ -5,7 +5,7 @@ use askama::Template;
 use sha2::{Digest, Sha256};
 
 use super::asset::FixedPage;
-use super::headers::{allow_images, protect};
+use super::headers::{adapt, protect};
 use super::links::Root;
 use super::page::Page;
 use super::site::Site;
@@ -62,9 +62,7 @@ impl Site {
                     .insert_header((actix_web::http::header::CACHE_CONTROL, "no-store"))
                     .content_type(HTML)
                     .body(html);
-                if !page.image_origins.is_empty() {
-                    allow_images(&mut response, &page.image_origins);
-                }
+                adapt(&mut response, page);
                 response
             }
             Err(error) => failed(error),
@@ -88,9 +86,7 @@ impl Site {
         validators.answer(request, "public, no-cache", |mut response| {
             protect(&mut response);
             let mut response = response.content_type(HTML).body(html);
-            if !page.image_origins.is_empty() {
-                allow_images(&mut response, &page.image_origins);
-            }
+            adapt(&mut response, page);
             response
         })
     }

@@ -3,6 +3,8 @@
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
+use super::page::Page;
+
 /// The content policy of pages: only files of the service, nothing inline.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
     connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
@@ -19,15 +21,24 @@ pub(super) fn protect(response: &mut HttpResponseBuilder) {
     }
 }
 
-/// Also allows images from other origins. Values that are not origins are ignored.
-pub(super) fn allow_images(response: &mut HttpResponse, origins: &[&str]) {
+/// Adapts the policy to a page with images of other origins, or for frames of other sites. Values
+/// that are not origins are ignored.
+pub(super) fn adapt(response: &mut HttpResponse, page: &Page<'_>) {
+    if page.image_origins.is_empty() && page.embedding.is_none() {
+        return;
+    }
     let is_origin = |origin: &&&str| {
         let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
         host.is_some_and(|host| !host.is_empty() && host.bytes().all(fits))
     };
-    let images = origins.iter().filter(is_origin).fold("img-src 'self' data:".to_owned(), add);
-    let policy = POLICY.replace("img-src 'self' data:", &images);
+    let origins = page.image_origins.iter().filter(is_origin);
+    let images = origins.fold("img-src 'self' data:".to_owned(), add);
+    let mut policy = POLICY.replace("img-src 'self' data:", &images);
+    if let Some(embedding) = page.embedding {
+        let ancestors = format!("frame-ancestors {}", embedding.ancestors);
+        policy = policy.replace("frame-ancestors 'none'", &ancestors);
+    }
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }

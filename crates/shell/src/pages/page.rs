@@ -15,6 +15,14 @@ pub(super) struct Publisher<'a> {
     pub(super) about: &'a str,
 }
 
+/// How a page is shown in frames of other sites.
+#[derive(Clone, Copy)]
+pub(super) struct Embedding<'a> {
+    pub(super) style: &'static str,
+    pub(super) class: &'a str,
+    pub(super) ancestors: &'a str,
+}
+
 /// The frame of one page.
 ///
 /// Every `href` is relative to the root of the site and has no leading slash.
@@ -34,6 +42,7 @@ pub struct Page<'a> {
     pub(super) properties: Vec<(&'a str, &'a str)>,
     pub(super) linked_data: Option<&'a str>,
     pub(super) image_origins: Vec<&'a str>,
+    pub(super) embedding: Option<Embedding<'a>>,
 }
 
 impl<'a> Page<'a> {
@@ -56,6 +65,7 @@ impl<'a> Page<'a> {
             properties: Vec::new(),
             linked_data: None,
             image_origins: Vec::new(),
+            embedding: None,
         }
     }
 
@@ -109,6 +119,13 @@ impl<'a> Page<'a> {
     /// Sets the canonical URL of this content.
     pub fn canonical(self, url: &'a str) -> Self {
         Self { canonical: Some(url), ..self }
+    }
+
+    /// Shows only the content, for frames of the sites in `ancestors`: the sources of a
+    /// `frame-ancestors` directive. The page has this style sheet of the site and no other, and this
+    /// class on its root element. Its links open a new tab.
+    pub fn embedded(self, style: &'static str, class: &'a str, ancestors: &'a str) -> Self {
+        Self { embedding: Some(Embedding { style, class, ancestors }), ..self }
     }
 
     /// Excludes the page from search engines.

@@ -67,6 +67,8 @@ pub struct Site {
     pub(super) icon: &'static str,
     pub(super) links: Vec<Link>,
     assets: Vec<Asset>,
+    /// The style sheets of every page.
+    styles: Vec<&'static str>,
 }
 
 impl Site {
@@ -76,7 +78,8 @@ impl Site {
     pub fn new(name: &'static str, about: &'static str, accent: Accent) -> Self {
         let links = vec![Link { text: "API", href: "docs/" }];
         let assets = vec![Asset::new("quintet.css", STYLE)];
-        Self { name, about, accent, icon: "", links, assets }.icon("M5 5h14v14H5z")
+        let styles = vec!["quintet.css"];
+        Self { name, about, accent, icon: "", links, assets, styles }.icon("M5 5h14v14H5z")
     }
 
     /// Sets the icon of the service: an SVG path in a square of 24 by 24.
@@ -100,12 +103,18 @@ impl Site {
     }
 
     /// Adds a style sheet to every page, after the common one.
-    pub fn style(self, name: &'static str, content: &'static [u8]) -> Self {
+    pub fn style(mut self, name: &'static str, content: &'static [u8]) -> Self {
+        self.styles.push(name);
         self.asset(name, content)
     }
 
     /// Adds a script, which `Page::script` runs.
     pub fn script(self, name: &'static str, content: &'static [u8]) -> Self {
+        self.asset(name, content)
+    }
+
+    /// Adds the style sheet of embedded pages, which `Page::embedded` names.
+    pub fn embedded_style(self, name: &'static str, content: &'static [u8]) -> Self {
         self.asset(name, content)
     }
 
@@ -127,8 +136,7 @@ impl Site {
     }
 
     pub(super) fn style_hrefs(&self) -> impl Iterator<Item = String> {
-        let styles = self.assets.iter().filter(|asset| asset.name.ends_with(".css"));
-        styles.map(|asset| self.href(asset.name))
+        self.styles.iter().map(|name| self.href(name))
     }
 
     /// Returns whether a request path belongs to an asset, for services that check paths before

@@ -17,6 +17,7 @@ pub(crate) mod linked;
 pub(crate) mod list;
 pub(crate) mod month;
 pub(crate) mod notice;
+pub(crate) mod period;
 pub(crate) mod recurrence;
 pub(crate) mod revision;
 pub(crate) mod role;

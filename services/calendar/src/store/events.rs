@@ -137,6 +137,12 @@ pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, DatabaseError> {
     Ok(row.map(Event::from))
 }
 
+/// Reads the local start and end of an event.
+pub fn local_times(db: &mut Db, id: i64) -> Result<Option<(i64, i64)>, DatabaseError> {
+    let found = events::table.find(id).select((events::start_local, events::end_local));
+    Ok(found.first(db).optional()?)
+}
+
 /// Finds an event by its stored slug.
 pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::slug.eq(slug));

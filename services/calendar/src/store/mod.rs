@@ -22,6 +22,7 @@ pub(crate) mod read_transactions;
 pub(crate) mod remote_images;
 mod schema;
 pub(crate) mod site_items;
+pub(crate) mod site_map;
 pub(crate) mod slugs;
 pub(crate) mod sql;
 pub(crate) mod statistics;

@@ -237,7 +237,7 @@ async fn month_page_shows_four_events_of_a_day_and_links_to_all() {
     }
     let month = page(&app, "/events/month/2027-04/").await.expect(200);
     assert!(month.text.contains("Talk 3") && !month.text.contains("Talk 4"));
-    assert!(month.text.contains("<a href=\"/events/?date=2027-04-01\">3 more<span"));
+    assert!(month.text.contains("<a href=\"/events/day/2027-04-01/\">3 more<span"));
     let day = page(&app, "/events/?date=2027-04-01").await.expect(200);
     assert!(day.text.contains("Talk 6") && day.text.contains("<h1>Thursday, 1 April 2027</h1>"));
 }

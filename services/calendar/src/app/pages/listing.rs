@@ -5,6 +5,7 @@ use super::super::interrupt::ListInterrupt;
 use super::super::list_permit::ListPermit;
 use super::super::request::Request;
 use super::super::transactions::read_list;
+use super::period::{self, Steps};
 use crate::error::Error;
 use crate::model::list::Paging;
 use crate::model::term::Taxonomy;
@@ -14,7 +15,7 @@ use crate::store::event_index::{EventIndex, IndexAccess};
 use crate::store::{event_list, term_choices, terms};
 use crate::wire::list_input::EventListInput;
 use crate::wire::pages::Choice;
-use crate::wire::pages::card::{self, CardGroup};
+use crate::wire::pages::card::{self, CardGroup, Headings};
 use crate::wire::pages::query::PageQuery;
 use crate::wire::params::Params;
 use crate::wire::render_context::RenderContext;
@@ -44,6 +45,8 @@ pub struct ListView {
     pub total: i64,
     pub page: i64,
     pub pages: i64,
+    /// Links to the nearest periods with events, for the page of a period.
+    pub steps: Steps,
 }
 
 /// The parameters of an API list.
@@ -69,7 +72,7 @@ where
         read_list(state, request.of(&[]), move |context, _| {
             let (subject, mut pairs) = find(context)?;
             pairs.push(("page", page.query.page.to_string()));
-            let list = view(context, &page.of(&pairs), &index, &permit)?;
+            let list = view(context, &page, &pairs, (&index, &permit))?;
             Ok((subject, list))
         })
     };
@@ -79,11 +82,11 @@ where
 
 fn view(
     context: &mut RequestContext<'_>,
-    request: &Request,
-    index: &EventIndex,
-    permit: &ListPermit,
+    request: &PageRequest,
+    pairs: &[(&'static str, String)],
+    (index, permit): (&EventIndex, &ListPermit),
 ) -> Result<ListView, ListInterrupt> {
-    let Ok(params) = &request.params else { return Err(Error::NoRoute.into()) };
+    let Ok(params) = &request.of(pairs).params else { return Err(Error::NoRoute.into()) };
     let mut list = context.decode_list(EventListInput::read(params), EventListInput::decode)?;
     if let Some(named) = &mut list.filter.categories {
         *named = terms::with_descendants(context.db, named)?;
@@ -99,9 +102,16 @@ fn view(
     let included = included.readable_by(&None);
     let links = context.urls.relative();
     let view = RenderContext { urls: &links, ..context.render() };
-    let today = view.zone.wall(context.now).date();
-    let groups = card::groups(&rows, &included, view, today);
-    Ok(ListView { groups, total, page, pages: list.paging.pages(total) })
+    let (headings, today) = match request.query.period {
+        Some(period) => (Headings::Days, period.first()),
+        None => (Headings::Months, view.zone.wall(context.now).date()),
+    };
+    let groups = card::groups(&rows, &included, view, (headings, today));
+    let steps = match request.query.period {
+        Some(period) => period::steps(context, access, &request.query, period)?,
+        None => Steps::default(),
+    };
+    Ok(ListView { groups, total, page, pages: list.paging.pages(total), steps })
 }
 
 /// The categories and tags that the form of a list offers.
@@ -110,7 +120,30 @@ pub struct Choices {
     pub tags: Vec<Choice>,
 }
 
-/// Reads the list of current and upcoming events, or of one day, with the requested filters.
+/// Reads the first events of the list of current and upcoming events.
+pub async fn first_of_list(
+    state: &State,
+    request: &PageRequest,
+    events: i64,
+) -> Result<ListView, Error> {
+    let mut pairs = request.query.list();
+    pairs.push(("per_page", events.min(state.site.settings.per_page_max).to_string()));
+    Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
+}
+
+/// Reads the current and upcoming events that were published last.
+pub async fn announced(
+    state: &State,
+    request: &PageRequest,
+    events: i64,
+) -> Result<ListView, Error> {
+    let mut pairs = request.query.list();
+    pairs.push(("per_page", events.min(state.site.settings.per_page_max).to_string()));
+    pairs.extend([("orderby", "date".to_owned()), ("order", "desc".to_owned())]);
+    Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
+}
+
+/// Reads the list of current and upcoming events, or of a period, with the requested filters.
 pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices, ListView), Error> {
     let query = request.query.clone();
     listing(state, request, move |context| {
@@ -129,7 +162,11 @@ pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices,
         };
         let categories = choices(Taxonomy::Category, &query.category)?;
         let tags = choices(Taxonomy::Tag, &query.tag)?;
-        Ok((Choices { categories, tags }, query.list()))
+        let mut pairs = query.list();
+        if query.period.is_some() {
+            pairs.push(("per_page", context.site.settings.per_page_max.to_string()));
+        }
+        Ok((Choices { categories, tags }, pairs))
     })
     .await
 }

@@ -5,13 +5,16 @@ mod event;
 mod listing;
 mod month;
 mod moved;
+mod period;
+pub(crate) mod site_map;
 mod subjects;
 
 pub use calendars::{
     calendar, calendar_of_event, calendar_of_linked, calendar_of_term, subscription,
 };
 pub use event::event_page;
-pub use listing::{Choices, ListView, PageRequest, list_page};
+pub use listing::{Choices, ListView, PageRequest, announced, first_of_list, list_page};
 pub use month::month_page;
 pub use moved::{Named, moved, path_of};
+pub use period::Steps;
 pub use subjects::{TermView, linked_page, term_page};

@@ -5,6 +5,9 @@ use shell::pages::Page;
 /// The media type of calendars.
 const CALENDAR: &str = "text/calendar";
 
+/// The media type of Atom feeds.
+const ATOM: &str = "application/atom+xml";
+
 /// The metadata of a page.
 #[derive(Default)]
 pub struct Head {
@@ -55,7 +58,8 @@ impl Head {
             .property("og:url", around.canonical)
             .property("og:description", &self.description)
             .property("og:image", around.image)
-            .feed(CALENDAR, around.name, "events/?ical=1");
+            .feed(CALENDAR, around.name, "events/?ical=1")
+            .feed(ATOM, around.name, "events/atom.xml");
         if !self.current.is_empty() {
             page = page.current(self.current);
         }

@@ -1,17 +1,15 @@
-//! The list of upcoming events, and of the events of a day.
+//! The list of upcoming events, and of the events of a day or a week.
 
 use actix_web::HttpResponse;
 use askama::Template;
 
 use super::head::Head;
 use super::visit::{Reader, Subscription, Visit};
-use crate::app::pages::{self, Choices, ListView};
+use crate::app::pages::{self, Choices, ListView, PageRequest, Steps};
 use crate::error::Error;
-use crate::model::spoken;
+use crate::model::period::Period;
+use crate::wire::pages::Link;
 use crate::wire::pages::query::PageQuery;
-
-/// The path of the list.
-pub const PATH: &str = "/events/";
 
 /// A slice of a list with links to the other pages.
 #[derive(Template)]
@@ -44,52 +42,92 @@ impl<'a> EventList<'a> {
 #[template(path = "list.html")]
 struct ListPage<'a> {
     root: &'a str,
+    /// The path of this page without its query.
+    action: String,
     title: &'a str,
     search: &'a str,
-    day: String,
     narrowed: bool,
     choices: &'a Choices,
     total: i64,
     events: EventList<'a>,
     subscription: Subscription,
+    period: Option<PeriodLinks>,
+}
+
+/// Links from the page of a day or a week to others.
+struct PeriodLinks {
+    /// `day` or `week`.
+    unit: &'static str,
+    previous: Option<Link>,
+    next: Option<Link>,
+    /// The page of the current day or week, unless this is it.
+    now: Option<Link>,
+}
+
+impl PeriodLinks {
+    fn new(reader: &Reader, query: &PageQuery, period: Period, steps: Steps) -> PeriodLinks {
+        let root = reader.root.trim_end_matches('/');
+        let link = |text: String, period: Period| {
+            let query = PageQuery { period: Some(period), ..query.clone() };
+            Link { text, href: format!("{root}{}", query.href(&query.path(), 1)) }
+        };
+        let now = period.containing(reader.today());
+        let (unit, current) = match period {
+            Period::Day(_) => ("day", "Today"),
+            Period::Week(_) => ("week", "This week"),
+        };
+        PeriodLinks {
+            unit,
+            previous: steps.previous.map(|period| link(period.name(), period)),
+            next: steps.next.map(|period| link(period.name(), period)),
+            now: (now != period).then(|| link(current.to_owned(), now)),
+        }
+    }
 }
 
 /// Lists events.
 pub async fn list(visit: Visit) -> HttpResponse {
-    visit.answer(shown).await
+    visit.answer(async |reader| shown(reader, reader.query().clone()).await).await
 }
 
-async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
-    let (state, query) = (&reader.state, reader.query());
+/// Shows the list of a query.
+pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Error> {
+    let state = &reader.state;
+    let request = PageRequest { urls: reader.urls().clone(), query };
+    let query = &request.query;
     if query.as_calendar {
-        let feed = pages::subscription(state, &reader.request).await?;
+        let feed = pages::subscription(state, &request).await?;
         return reader.calendar(feed).await;
     }
-    let (choices, list) = pages::list_page(state, &reader.request).await?;
-    let title = match query.day {
-        Some(day) => spoken::day(day),
-        None => "Events".to_owned(),
-    };
+    let (choices, list) = pages::list_page(state, &request).await?;
+    let path = query.path();
+    let title = query.period.map_or_else(|| "Events".to_owned(), Period::name);
     let name = &state.site.settings.site_name;
+    let current = match query.period {
+        Some(Period::Week(_)) => "events/week/",
+        Some(Period::Day(_)) => "",
+        None => "events/",
+    };
     let head = Head {
         description: format!("{title}: what is on, when and where. {name}"),
-        current: if query.is_narrowed() { "" } else { "events/" },
-        path: query.href(PATH, query.page),
-        calendar: query.calendar(PATH),
-        unindexed: query.is_narrowed(),
+        current: if query.is_narrowed() { "" } else { current },
+        path: query.href(&path, query.page),
+        calendar: query.calendar(&path),
+        unindexed: query.is_narrowed() || (query.period.is_some() && list.total == 0),
         title,
         ..Head::default()
     };
     let page = ListPage {
         root: &reader.root,
+        action: format!("{}{path}", reader.root.trim_end_matches('/')),
         title: &head.title,
         search: &query.search,
-        day: query.day.map(|day| day.to_string()).unwrap_or_default(),
         narrowed: query.is_narrowed(),
         choices: &choices,
         total: list.total,
-        events: EventList::new(&list, reader, query, PATH),
-        subscription: reader.subscription(&query.calendar(PATH)).of(list.total),
+        events: EventList::new(&list, reader, query, &path),
+        subscription: reader.subscription(&query.calendar(&path)).of(list.total),
+        period: query.period.map(|period| PeriodLinks::new(reader, query, period, list.steps)),
     };
     Ok(reader.show(&head, &page))
 }

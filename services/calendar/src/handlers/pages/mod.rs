@@ -1,9 +1,13 @@
 //! HTML pages: rendered on the server, without scripts, the same for everyone.
 
+pub(crate) mod atom;
+pub(crate) mod embed;
 pub(crate) mod event;
 pub(crate) mod list;
 pub(crate) mod month;
+pub(crate) mod period;
 pub(crate) mod recorded;
+pub(crate) mod site_map;
 pub(crate) mod subjects;
 
 mod failure;

@@ -1,18 +1,16 @@
 //! Addresses of the recorded system, which redirect to the pages.
 
-use actix_web::HttpResponse;
-use actix_web::http::header;
-use actix_web::web::Path;
-use jiff::civil::Date;
-
-use super::list::PATH;
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};
 use crate::app::pages::{self, Named};
 use crate::error::Error;
 use crate::model::month::Month;
+use crate::model::period::Period;
 use crate::model::slug::lookup_form;
-use crate::wire::pages::query::PageQuery;
+use crate::wire::pages::query::{LIST, PageQuery};
+use actix_web::HttpResponse;
+use actix_web::http::header;
+use actix_web::web::Path;
 
 /// Redirects the root to the list, or to the page that a query of the recorded system names.
 pub async fn home(visit: Visit) -> HttpResponse {
@@ -38,15 +36,13 @@ pub async fn list(visit: Visit) -> HttpResponse {
 
 /// Redirects to a page of the list.
 pub async fn page(visit: Visit, number: Path<i64>) -> HttpResponse {
-    visit.answer(async |reader| permanent(reader.query().href(PATH, *number))).await
+    visit.answer(async |reader| permanent(reader.query().href(LIST, *number))).await
 }
 
 /// Redirects to the list of the current day.
 pub async fn today(visit: Visit) -> HttpResponse {
     let location = |reader: &Reader| {
-        let now = reader.state.clock.now();
-        let day = reader.state.site.settings.site_timezone.wall(now).date();
-        list_of(&PageQuery { day: Some(day), ..reader.query().clone() })
+        list_of(&PageQuery { period: Some(Period::Day(reader.today())), ..reader.query().clone() })
     };
     visit
         .answer(async |reader| {
@@ -62,9 +58,8 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
             if let Some(month) = Month::parse(&text) {
                 return permanent(format!("/events/month/{}/", month.code()));
             }
-            let day = text.parse::<Date>().ok().filter(|day| day.to_string() == *text);
-            let day = Some(day.ok_or(Error::NoRoute)?);
-            permanent(list_of(&PageQuery { day, ..reader.query().clone() }))
+            let period = Some(Period::parse_day(&text).ok_or(Error::NoRoute)?);
+            permanent(list_of(&PageQuery { period, ..reader.query().clone() }))
         })
         .await
 }
@@ -78,8 +73,8 @@ pub async fn icon() -> HttpResponse {
 /// Returns the path of the list with a query, or of its calendar file.
 fn list_of(query: &PageQuery) -> String {
     match query.as_calendar {
-        true => query.calendar(PATH),
-        false => query.href(PATH, query.page),
+        true => query.calendar(&query.path()),
+        false => query.href(&query.path(), query.page),
     }
 }
 

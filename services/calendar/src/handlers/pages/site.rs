@@ -12,6 +12,9 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new("Calendar", "Events, venues and organizers.", Accent::Indigo)
         .icon(CALENDAR)
         .link("Events", "events/")
+        .link("Week", "events/week/")
         .link("Month", "events/month/")
         .style("calendar.css", include_bytes!("../../../assets/calendar.css"))
+        .embedded_style("embed.css", include_bytes!("../../../assets/embed.css"))
+        .script("embed-size.js", include_bytes!("../../../assets/embed-size.js"))
 });

@@ -1,12 +1,14 @@
 //! The extractor of page requests, and their responses.
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::web::{self, Data};
-use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use actix_web::{FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder};
 use askama::Template;
 use futures_util::future::LocalBoxFuture;
-use shell::{base_url, read_body};
+use jiff::civil::Date;
+use shell::pages::Page;
+use shell::{Validators, base_url, read_body};
 
 use super::super::ical;
 use super::super::input::from_form;
@@ -115,6 +117,37 @@ impl Reader {
         &self.request.query
     }
 
+    /// Returns the headers of the request.
+    pub fn headers(&self) -> &HeaderMap {
+        self.http.headers()
+    }
+
+    /// Responds with validators, and with 304 if the client has the response.
+    pub fn validated(
+        &self,
+        validators: Validators,
+        caching: &'static str,
+        whole: impl FnOnce(HttpResponseBuilder) -> HttpResponse,
+    ) -> HttpResponse {
+        validators.answer(&self.http, caching, whole)
+    }
+
+    /// Responds with a page for frames of other sites.
+    pub fn show_embedded(&self, title: &str, class: &str, main: &impl Template) -> HttpResponse {
+        let settings = &self.state.site.settings;
+        let page = Page::new(title)
+            .publisher(&settings.site_name, "")
+            .root(&self.root)
+            .embedded("embed.css", class, settings.embed_origins.sources())
+            .script("embed-size.js");
+        SITE.respond_shared(&self.http, &page, main)
+    }
+
+    /// Returns the current day in the time zone of the site.
+    pub fn today(&self) -> Date {
+        self.state.site.settings.site_timezone.wall(self.state.clock.now()).date()
+    }
+
     /// Returns the absolute URLs of this site.
     pub fn urls(&self) -> &Urls {
         &self.request.urls
@@ -142,11 +175,7 @@ impl Reader {
         self.framed(head, |page| SITE.respond(page, main))
     }
 
-    fn framed(
-        &self,
-        head: &Head,
-        respond: impl FnOnce(&shell::pages::Page<'_>) -> HttpResponse,
-    ) -> HttpResponse {
+    fn framed(&self, head: &Head, respond: impl FnOnce(&Page<'_>) -> HttpResponse) -> HttpResponse {
         let urls = self.urls();
         let name = &self.state.site.settings.site_name;
         let about = format!("Events of {name}");

@@ -41,6 +41,9 @@ pub struct EventCard {
     pub protected: bool,
     /// Whether it begins on the same day as the previous event.
     pub same_day: bool,
+    /// When it was published and last changed, in UTC.
+    pub published: String,
+    pub modified: String,
 }
 
 /// Events under one heading.
@@ -50,20 +53,32 @@ pub struct CardGroup {
     pub cards: Vec<EventCard>,
 }
 
-/// Groups events by the month in which they begin. Events that began before today come first.
+/// The headings over the events of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Headings {
+    /// The months in which events begin.
+    Months,
+    /// The days on which events begin.
+    Days,
+}
+
+/// Groups events by the month or day on which they begin. Events that began before `first`, and
+/// take place on it, come first.
 pub fn groups(
     events: &[Event],
     included: &Included,
     view: RenderContext<'_>,
-    today: Date,
+    (headings, first): (Headings, Date),
 ) -> Vec<CardGroup> {
     let mut groups: Vec<CardGroup> = Vec::new();
     for event in events {
         let (start, end) = spoken::ends(&event.schedule);
-        let running = start.date() < today && end.date() >= today;
-        let name = match running {
-            true => "On now".to_owned(),
-            false => Month::of(start.date()).name(),
+        let running = start.date() < first && end.date() >= first;
+        let name = match headings {
+            Headings::Months if running => "On now".to_owned(),
+            Headings::Days if running => "Already running".to_owned(),
+            Headings::Months => Month::of(start.date()).name(),
+            Headings::Days => spoken::day(start.date()),
         };
         let mut card = card(event, included, view, running);
         match groups.last_mut() {
@@ -97,6 +112,8 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
         status: included.occurring(event.id).word(),
         protected: true,
         same_day: false,
+        published: instant_from_seconds(event.published_utc).to_string(),
+        modified: instant_from_seconds(event.modified_utc).to_string(),
     };
     if event.password.is_some() {
         return bare;

@@ -1,6 +1,7 @@
 //! View models of the HTML pages, without HTTP and without HTML except that of stored texts.
 
 pub(crate) mod card;
+pub(crate) mod embed;
 pub(crate) mod event;
 mod images;
 mod link;

@@ -2,9 +2,14 @@
 
 use jiff::civil::Date;
 
+use super::embed::EmbedQuery;
+use crate::model::period::Period;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::values::LARGEST_INTEGER;
+
+/// The path of the list.
+pub const LIST: &str = "/events/";
 
 /// Maximum number of characters in a search.
 const LONGEST: usize = 200;
@@ -17,8 +22,8 @@ pub struct PageQuery {
     pub category: String,
     /// Slug of a tag.
     pub tag: String,
-    /// One day.
-    pub day: Option<Date>,
+    /// A day or a week, instead of all events from now on.
+    pub period: Option<Period>,
     /// Page number from 1; 0 if the parameter is invalid.
     pub page: i64,
     /// Slug of an event, in an address of the recorded system.
@@ -29,6 +34,8 @@ pub struct PageQuery {
     pub as_calendar: bool,
     /// Whether the calendar file is for Outlook.
     pub outlook: bool,
+    /// The appearance of an embedded page.
+    pub embed: EmbedQuery,
 }
 
 impl PageQuery {
@@ -45,8 +52,8 @@ impl PageQuery {
         };
         let is_on = |name: &str| params.text(name) == Some("1");
         let day = either(["date", "tribe-bar-date"]);
-        let parsed = day.parse::<Date>().ok().filter(|date| date.to_string() == day);
-        if !day.is_empty() && parsed.is_none() {
+        let period = Period::parse_day(&day);
+        if !day.is_empty() && period.is_none() {
             return Err(ParameterErrors::one("date", "must be a day such as 2027-03-14"));
         }
         let search = either(["search", "tribe-bar-search"]);
@@ -55,46 +62,53 @@ impl PageQuery {
         }
         let page = either(["page", "paged"]);
         let outlook = is_on("outlook-ical");
+        let embed = EmbedQuery::read(params)?;
         Ok(PageQuery {
             search,
             category: either(["category", "tribe_events_cat"]),
             tag: text("tag"),
-            day: parsed,
+            period,
             event: text("tribe_events"),
             post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
             as_calendar: is_on("ical") || outlook,
             outlook,
+            embed,
         })
     }
 
-    /// Returns whether the query has a filter.
+    /// Returns whether the query has search words, a category or a tag.
     pub fn is_narrowed(&self) -> bool {
-        self.day.is_some()
-            || [&self.search, &self.category, &self.tag].iter().any(|t| !t.is_empty())
+        [&self.search, &self.category, &self.tag].iter().any(|text| !text.is_empty())
     }
 
-    /// Returns the parameters of the API list: current and upcoming events, or one day.
+    /// Returns the path of the page relative to the base URL.
+    pub fn path(&self) -> String {
+        self.period.map_or_else(|| LIST.to_owned(), Period::path)
+    }
+
+    /// Returns the parameters of the API list: current and upcoming events, or those of the period.
     pub fn list(&self) -> Vec<(&'static str, String)> {
-        let mut pairs = match self.day {
-            Some(day) => within(day, day),
+        let mut pairs = match self.period {
+            Some(period) => within(period.first(), period.last()),
             None => vec![("ends_after", "now".to_owned()), ("strict_dates", "true".to_owned())],
         };
-        for (name, text) in
-            [("search", &self.search), ("categories", &self.category), ("tags", &self.tag)]
-        {
-            if !text.is_empty() {
-                pairs.push((name, text.clone()));
-            }
-        }
+        pairs.extend(self.filters());
         pairs
     }
 
+    /// Returns the parameters of the API list for search words, category and tag.
+    pub fn filters(&self) -> Vec<(&'static str, String)> {
+        let texts = [("search", &self.search), ("categories", &self.category), ("tags", &self.tag)];
+        let given = texts.into_iter().filter(|(_, text)| !text.is_empty());
+        given.map(|(name, text)| (name, text.clone())).collect()
+    }
+
     /// Returns the parameters of the API list for a calendar file: events that end after a day, or
-    /// those of one day.
+    /// those of the period.
     pub fn subscription(&self, since: Date) -> Vec<(&'static str, String)> {
         let mut pairs = self.list();
-        if self.day.is_none() {
+        if self.period.is_none() {
             pairs.retain(|(name, _)| !matches!(*name, "ends_after" | "strict_dates"));
             pairs.push(("ends_after", since.to_string()));
         }
@@ -116,12 +130,10 @@ impl PageQuery {
     }
 
     fn narrowing(&self) -> Vec<(&'static str, String)> {
-        let day = self.day.map(|day| day.to_string()).unwrap_or_default();
         let texts = [
             ("search", self.search.clone()),
             ("category", self.category.clone()),
             ("tag", self.tag.clone()),
-            ("date", day),
         ];
         texts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
     }

@@ -1,0 +1,26 @@
+// Adds a frame with events after this script element, and keeps it as tall as its content:
+// <script src="https://calendar.example/embed.js" data-view="list" data-count="5" async></script>
+(() => {
+  "use strict";
+  const script = document.currentScript;
+  if (!script) return;
+  const base = new URL(".", script.src);
+  const { view, title, ...options } = script.dataset;
+  const url = new URL(view === "month" ? "embed/month" : "embed/list", base);
+  for (const name of ["theme", "category", "tag", "search", "count", "month"]) {
+    if (options[name]) url.searchParams.set(name, options[name]);
+  }
+  const frame = document.createElement("iframe");
+  frame.src = url.href;
+  frame.title = title || "Events";
+  frame.loading = "lazy";
+  Object.assign(frame.style, { width: "100%", height: "20rem", border: "0" });
+  addEventListener("message", (event) => {
+    const { type, height } = event.data || {};
+    if (event.source !== frame.contentWindow || event.origin !== base.origin) return;
+    if (type === "calendar-embed" && Number.isFinite(height)) {
+      frame.style.height = `${Math.min(Math.max(height, 0), 20000)}px`;
+    }
+  });
+  script.after(frame);
+})();

@@ -1,0 +1,109 @@
+//! The nearest days or weeks with events.
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
+use super::super::context::RequestContext;
+use super::super::interrupt::ListInterrupt;
+use super::listing::ListParameters;
+use crate::model::list::{EventFilter, Paging};
+use crate::model::period::Period;
+use crate::model::schedule::wall_from_seconds;
+use crate::store::event_index::IndexAccess;
+use crate::store::{event_list, events, terms};
+use crate::wire::list_input::EventListInput;
+use crate::wire::pages::query::{PageQuery, within};
+use crate::wire::params::Params;
+
+/// The nearest periods before and after a period that have events.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Steps {
+    pub previous: Option<Period>,
+    pub next: Option<Period>,
+}
+
+/// Finds the nearest periods of the same kind with events that match the filters of a page.
+pub fn steps(
+    context: &mut RequestContext<'_>,
+    access: IndexAccess<'_>,
+    query: &PageQuery,
+    period: Period,
+) -> Result<Steps, ListInterrupt> {
+    let filters = query.filters();
+    let first_of = |context: &mut RequestContext<'_>, mut pairs: ListParameters| {
+        pairs.extend(filters.iter().cloned());
+        first(context, access, &pairs)
+    };
+    let previous = match period.first().yesterday() {
+        Ok(before) => match first_of(context, within(before, before))? {
+            Some(_) => Some(before),
+            None => {
+                let bound = ("starts_before", format!("{} 00:00:00", period.first()));
+                let last = first_of(context, vec![bound, strict(), ("order", "desc".to_owned())])?;
+                let known = last.map(|(_, end)| wall_from_seconds(end).date().min(before));
+                // An event that began earlier may end later.
+                known
+                    .map(|known| {
+                        last_day((known, before), |from| {
+                            Ok::<_, ListInterrupt>(
+                                first_of(context, within(from, before))?.is_some(),
+                            )
+                        })
+                    })
+                    .transpose()?
+            }
+        },
+        Err(_) => None,
+    };
+    let next = match period.last().tomorrow() {
+        Ok(after) => match first_of(context, within(after, after))? {
+            Some(_) => Some(after),
+            None => {
+                let bound = ("starts_after", format!("{} 23:59:59", period.last()));
+                let next = first_of(context, vec![bound, strict()])?;
+                next.map(|(start, _)| wall_from_seconds(start).date())
+            }
+        },
+        Err(_) => None,
+    };
+    let other = |day: Date| Some(period.containing(day)).filter(|other| *other != period);
+    Ok(Steps { previous: previous.and_then(other), next: next.and_then(other) })
+}
+
+/// Returns the last day between two days from which on there are events, given that there are some
+/// from the first day on.
+fn last_day<E>(
+    (mut first, mut last): (Date, Date),
+    mut has_events_from: impl FnMut(Date) -> Result<bool, E>,
+) -> Result<Date, E> {
+    while first < last {
+        let days = first.until(last).map_or(1, |span| span.get_days());
+        let middle = first.saturating_add(((days + 1) / 2).days());
+        match (has_events_from(middle)?, middle.yesterday()) {
+            (false, Ok(before)) => last = before,
+            _ => first = middle,
+        }
+    }
+    Ok(first)
+}
+
+fn strict() -> (&'static str, String) {
+    ("strict_dates", "true".to_owned())
+}
+
+/// Returns the local start and end of the first event of a list.
+fn first(
+    context: &mut RequestContext<'_>,
+    access: IndexAccess<'_>,
+    pairs: &[(&'static str, String)],
+) -> Result<Option<(i64, i64)>, ListInterrupt> {
+    let params = Params::from_pairs(pairs.iter().map(|(name, text)| (*name, text.as_str())));
+    let list = context.decode_list(EventListInput::read(&params), EventListInput::decode)?;
+    let mut filter: EventFilter = list.filter;
+    if let Some(named) = &mut filter.categories {
+        *named = terms::with_descendants(context.db, named)?;
+    }
+    let (ids, _) = event_list::page(context.db, access, &filter, Paging { page: 1, per_page: 1 })?;
+    let Some(id) = ids.first() else { return Ok(None) };
+    Ok(events::local_times(context.db, *id)?)
+}

@@ -1,0 +1,67 @@
+//! The Atom feed of newly published events.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use shell::Validators;
+
+use super::site_map::{CACHING, rendered};
+use super::visit::{Reader, Visit};
+use crate::app::pages::{self, site_map};
+use crate::error::Error;
+use crate::wire::pages::card::EventCard;
+
+/// Number of events in the feed.
+const ENTRIES: i64 = 50;
+
+#[derive(Template)]
+#[template(path = "atom.xml")]
+struct AtomFeed<'a> {
+    name: &'a str,
+    /// The URL of the feed.
+    url: String,
+    /// The URL of the page with the same events.
+    page: String,
+    /// The latest change of an entry.
+    updated: String,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    url: String,
+    card: EventCard,
+}
+
+/// Returns current and upcoming events as an Atom feed, the newest announcement first.
+pub async fn feed(visit: Visit) -> HttpResponse {
+    visit.answer(shown).await
+}
+
+async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
+    let (query, base) = (reader.query(), &reader.urls().base);
+    // Events that are over leave the feed, so the tag changes with the day.
+    let name = format!("{} {}", query.href("atom", 1), reader.today());
+    let tag = site_map::tag(&reader.state, &reader.request, &name).await?;
+    let validators = Validators::weak(tag);
+    if validators.are_known(reader.headers()) {
+        return Ok(reader.validated(validators, CACHING, |mut response| response.finish()));
+    }
+    let list = pages::announced(&reader.state, &reader.request, ENTRIES).await?;
+    let root = reader.root.trim_end_matches('/');
+    let entries = list.groups.into_iter().flat_map(|group| group.cards).map(|card| Entry {
+        url: format!("{base}{}", card.href.strip_prefix(root).unwrap_or(&card.href)),
+        card,
+    });
+    let entries: Vec<Entry> = entries.collect();
+    let changes = entries.iter().map(|entry| entry.card.modified.as_str());
+    let feed = AtomFeed {
+        name: &reader.state.site.settings.site_name,
+        url: format!("{base}{}", query.href("/events/atom.xml", 1)),
+        page: format!("{base}{}", query.href("/events/", 1)),
+        updated: changes.max().unwrap_or("1970-01-01T00:00:00Z").to_owned(),
+        entries,
+    };
+    let text = rendered(&feed)?;
+    Ok(reader.validated(validators, CACHING, |mut response| {
+        response.content_type("application/atom+xml; charset=utf-8").body(text)
+    }))
+}

@@ -1,0 +1,165 @@
+//! Sitemap, `robots.txt`, the Atom feed, and pages for frames of other sites.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+use serde_json::json;
+
+use crate::app::{Answer, App, send};
+use crate::pages::{page, with_events};
+
+/// Returns the texts of all elements with a name.
+fn texts(answer: &Answer, name: &str) -> Vec<String> {
+    let mut reader = Reader::from_str(&answer.text);
+    let (mut found, mut current) = (Vec::new(), None);
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(element) if element.name().as_ref() == name.as_bytes() => {
+                current = Some(String::new());
+            }
+            Event::Text(text) => {
+                if let Some(current) = &mut current {
+                    current.push_str(&text.decode().unwrap());
+                }
+            }
+            Event::GeneralRef(reference) => {
+                let character = reference.resolve_char_ref().unwrap().unwrap();
+                if let Some(current) = &mut current {
+                    current.push(character);
+                }
+            }
+            Event::End(element) if element.name().as_ref() == name.as_bytes() => {
+                found.extend(current.take());
+            }
+            Event::Eof => return found,
+            _ => {}
+        }
+    }
+}
+
+#[actix_web::test]
+async fn sitemap_names_public_pages_only() {
+    let app = with_events().await;
+    let base = app.server.url("");
+    let base = base.trim_end_matches('/');
+    let robots = page(&app, "/robots.txt").await.expect(200);
+    assert!(robots.text.contains("Disallow: /calendar/events/v1/\n"));
+    assert!(robots.text.contains(&format!("Sitemap: {base}/sitemap.xml\n")));
+    let index = page(&app, "/sitemap.xml").await.expect(200);
+    assert_eq!(index.header("content-type"), "application/xml; charset=utf-8");
+    let mut found = Vec::new();
+    for part in texts(&index, "loc") {
+        let path = part.strip_prefix(base).unwrap();
+        let listed = page(&app, path).await.expect(200);
+        found.extend(texts(&listed, "loc"));
+        let tag = listed.header("etag");
+        send(app.server.get(path).header("if-none-match", tag)).await.expect(304);
+    }
+    let mut paths: Vec<&str> = found.iter().map(|url| url.strip_prefix(base).unwrap()).collect();
+    paths.sort_unstable();
+    assert_eq!(
+        paths,
+        [
+            "/event/brass-embers/",
+            "/event/long-exhibition/",
+            "/event/over/",
+            "/event/two-days/",
+            "/events/",
+            "/events/category/culture/concert/",
+            "/events/month/",
+            "/organizer/ann-co/",
+            "/tag/open-air/",
+            "/venue/barn/",
+            "/venue/lantern-hall/",
+            "/venue/velvet-cellar/",
+        ]
+    );
+    for path in paths {
+        page(&app, path).await.expect(200);
+    }
+    for path in
+        ["/sitemap/items-2.xml", "/sitemap/items-0.xml", "/sitemap/items-01.xml", "/sitemap/x"]
+    {
+        page(&app, path).await.expect(404);
+    }
+    // A removed event leaves the sitemap at once.
+    let id = app.get("/events?search=brass").await.ids()[0];
+    let tag = page(&app, "/sitemap/items-1.xml").await.header("etag").to_owned();
+    app.delete(&format!("/events/{id}")).await.expect(200);
+    let after = send(app.server.get("/sitemap/items-1.xml").header("if-none-match", tag)).await;
+    assert!(!after.expect(200).text.contains("brass-embers"));
+}
+
+#[actix_web::test]
+async fn atom_feed_has_the_latest_announcements_first() {
+    let app = with_events().await;
+    app.clock.advance(60);
+    app.event(json!({"title": "New & \u{ffff}<i>loud</i>"})).await;
+    let feed = page(&app, "/events/atom.xml").await.expect(200);
+    assert_eq!(feed.header("content-type"), "application/atom+xml; charset=utf-8");
+    let titles = texts(&feed, "title");
+    assert_eq!(titles[..2], ["Town <hall>", "New & loud"]);
+    assert!(!feed.text.contains("Secret") && !feed.text.contains("ellar"));
+    assert_eq!(texts(&feed, "id").len(), titles.len());
+    for date in texts(&feed, "published").iter().chain(&texts(&feed, "updated")) {
+        date.parse::<jiff::Timestamp>().unwrap();
+    }
+    let jazz = page(&app, "/events/atom.xml?category=culture").await.expect(200);
+    assert_eq!(texts(&jazz, "title"), ["Town <hall>", "Brass & Embers"]);
+    let tag = feed.header("etag");
+    send(app.server.get("/events/atom.xml").header("if-none-match", tag)).await.expect(304);
+    let list = page(&app, "/events/").await.text;
+    assert!(
+        list.contains("type=\"application/atom+xml\"")
+            && list.contains("href=\"/events/atom.xml\"")
+    );
+}
+
+#[actix_web::test]
+async fn only_configured_sites_may_embed() {
+    for (origins, ancestors) in [
+        ("", "'none'"),
+        ("https://town.example https://*.b.example", "https://town.example https://*.b.example"),
+    ] {
+        let app = App::with(&["--embed-origins", origins]).await;
+        app.event(json!({"title": "Fair"})).await;
+        for path in ["/embed/list", "/embed/month?theme=dark"] {
+            let shown = page(&app, path).await.expect(200);
+            let policy = shown.header("content-security-policy");
+            assert!(policy.ends_with(&format!("frame-ancestors {ancestors}")), "{policy}");
+            assert!(shown.text.contains("noindex"));
+        }
+        let policy = page(&app, "/events/").await;
+        assert!(policy.header("content-security-policy").ends_with("frame-ancestors 'none'"));
+    }
+}
+
+#[actix_web::test]
+async fn embedded_list_follows_its_parameters() {
+    let app = with_events().await;
+    let count = |page: &Answer| page.text.matches("<p class=\"date\">").count();
+    for (query, events) in
+        [("", 4), ("?count=2", 2), ("?category=culture", 1), ("?tag=open-air", 1)]
+    {
+        let shown = page(&app, &format!("/embed/list{query}")).await.expect(200);
+        assert_eq!(count(&shown), events, "{query}");
+        assert!(!shown.text.contains("Secret") && !shown.text.contains("<header"));
+    }
+    for (theme, class) in [("", "auto"), ("light", "light"), ("dark", "dark")] {
+        let shown = page(&app, &format!("/embed/list?theme={theme}")).await.expect(200);
+        assert!(shown.text.contains(&format!("class=\"{class}\"")), "{theme}");
+    }
+    for path in [
+        "/embed/list?count=51",
+        "/embed/list?theme=red",
+        "/embed/list?date=2027-03-14",
+        "/embed/month?month=2027-13",
+        "/embed/month?category=culture",
+    ] {
+        page(&app, path).await.expect(400);
+    }
+    let month = page(&app, "/embed/month?theme=light&month=2027-04").await.expect(200);
+    assert!(month.text.contains("April 2027") && month.text.contains("month=2027-03"));
+    let script = page(&app, "/embed.js").await.expect(200);
+    assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
+    assert!(script.text.len() < 3000);
+}
