@@ -34,8 +34,9 @@ pub fn steps(
         pairs.extend(filters.iter().cloned());
         first(context, access, &pairs)
     };
-    let previous = match period.first().yesterday() {
-        Ok(before) => match first_of(context, within(before, before))? {
+    let is_valid = |day: &Date| Period::Day(*day).is_in_years_of_events();
+    let previous = match period.first().yesterday().ok().filter(is_valid) {
+        Some(before) => match first_of(context, within(before, before))? {
             Some(_) => Some(before),
             None => {
                 let bound = ("starts_before", format!("{} 00:00:00", period.first()));
@@ -53,10 +54,10 @@ pub fn steps(
                     .transpose()?
             }
         },
-        Err(_) => None,
+        None => None,
     };
-    let next = match period.last().tomorrow() {
-        Ok(after) => match first_of(context, within(after, after))? {
+    let next = match period.last().tomorrow().ok().filter(is_valid) {
+        Some(after) => match first_of(context, within(after, after))? {
             Some(_) => Some(after),
             None => {
                 let bound = ("starts_after", format!("{} 23:59:59", period.last()));
@@ -64,7 +65,7 @@ pub fn steps(
                 next.map(|(start, _)| wall_from_seconds(start).date())
             }
         },
-        Err(_) => None,
+        None => None,
     };
     let other = |day: Date| Some(period.containing(day)).filter(|other| *other != period);
     Ok(Steps { previous: previous.and_then(other), next: next.and_then(other) })
